@@ -9,7 +9,7 @@ const pure = [
   'delivery-request',
   'destination',
   'failure-attribution',
-  'failure-sentence',
+  'failure-message',
   'fault',
   'local-names',
   'next-step',

@@ -51,13 +51,13 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     if (outcome.kind !== 'failed') return outcome;
 
     await signalWorkflow(deps, deliveryId, outcome);
-    const { number, nextAttemptAt, sentence } = outcome;
+    const { number, nextAttemptAt, message } = outcome;
     if (nextAttemptAt === null) {
-      throw expected(sentence, { type: failureTypes.retriesSpent, nonRetryable: true });
+      throw expected(message, { type: failureTypes.retriesSpent, nonRetryable: true });
     }
     // The policy's own wait is left to Temporal.
     const wait = unplannedWait(policy, outcome, counted);
-    throw expected(`Attempt ${number}: ${sentence}`, {
+    throw expected(`Attempt ${number}: ${message}`, {
       type: failureTypes.attemptFailed,
       ...(wait === null ? {} : { nextRetryDelay: wait }),
     });

@@ -48,12 +48,12 @@ export function createDeliverySteps(deps: Pick<AttemptDeps, 'sql' | 'log' | 'wat
       if (result === null) {
         return {
           accepted: false,
-          sentence: 'There is no such delivery any more.',
+          message: 'There is no such delivery any more.',
           at: new Date().toISOString(),
         };
       }
-      const { accepted, sentence } = result;
-      deps.log.info({ deliveryId, ...asked, accepted, sentence }, 'operator action');
+      const { accepted, message } = result;
+      deps.log.info({ deliveryId, ...asked, accepted, message }, 'operator action');
       return result;
     },
   };

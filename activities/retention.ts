@@ -35,7 +35,7 @@ export function createRetentionActivities(deps: RetentionDeps): RetentionActivit
       return await withHeartbeat(Context.current(), async (signal) => {
         try {
           const done = await retain(sql, { retentionMs, dryRun, signal });
-          return { ...done, sentence: tell(done, dryRun) };
+          return { ...done, message: tell(done, dryRun) };
         } catch (error) {
           if (!(error instanceof RetentionFailed)) throw error;
           for (const { step, error: err } of error.failures) {

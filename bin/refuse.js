@@ -1,5 +1,5 @@
 /** Ends the process with one sentence: the stack of whoever misses something would help nobody. */
-export function refuse(sentence) {
-  process.stderr.write(`${sentence}\n`);
+export function refuse(message) {
+  process.stderr.write(`${message}\n`);
   process.exit(1);
 }

@@ -8,8 +8,8 @@ import { UserError } from '../src/lib/user-error.ts';
 import { createClient } from './client.ts';
 import { cleanDemo, runDemo } from './demo.ts';
 import { createProgress } from './progress.ts';
-import { cleanSentence, sceneResults } from './scene-results.ts';
-import { closingSentence, summaryTable } from './summary.ts';
+import { cleanMessage, sceneResults } from './scene-results.ts';
+import { closingMessage, summaryTable } from './summary.ts';
 import { instanceUrl, loginOf, urlOption, webAddress } from './target.ts';
 
 const text = v.optional(v.string());
@@ -62,16 +62,16 @@ export function demoCommand(command: Command, { env, print }: CommandContext): v
     const url = await instanceUrl(options, settings);
     const client = createClient(url, await loginOf(options, settings));
     const progress = createProgress(json);
-    const warn = (sentence: string) => void process.stderr.write(`${sentence}\n`);
+    const warn = (message: string) => void process.stderr.write(`${message}\n`);
     await untilInterrupted('Stopped.', async (signal) => {
       if (options.clean) {
         const removed = await cleanDemo(client, { signal, warn });
-        return print(json ? JSON.stringify({ removed }) : cleanSentence(removed));
+        return print(json ? JSON.stringify({ removed }) : cleanMessage(removed));
       }
       const { summary, otherWebhooks, problem } = await runDemo(client, options, { signal, progress, warn });
       if (json) print(JSON.stringify(summary));
       else {
-        print(`${summaryTable(summary)}\n\n${closingSentence(summary)}`);
+        print(`${summaryTable(summary)}\n\n${closingMessage(summary)}`);
         if (summary.scenes.length > 0) {
           const instance = { url, dataDir: settings.DATA_DIR };
           print(`\n${sceneResults(instance, summary.scenes, otherWebhooks)}`);

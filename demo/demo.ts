@@ -56,7 +56,7 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   readonly progress: Progress;
   /** Called with a sentence if something of the demonstration is left behind. */
-  readonly warn: (sentence: string) => void;
+  readonly warn: (message: string) => void;
 }
 
 /** The result of a demonstration. */
@@ -126,7 +126,7 @@ export async function cleanDemo(
 async function remove(
   client: Client,
   webhooks: readonly Pick<Subscription, 'id'>[],
-  warn: (sentence: string) => void,
+  warn: (message: string) => void,
 ): Promise<number> {
   const { left, reason } = await unsubscribe(client, webhooks);
   // Not thrown: it would hide what ended the day.

@@ -58,7 +58,7 @@ export function sceneResults(
 }
 
 /** The message after `--clean`. */
-export function cleanSentence(removed: number): string {
+export function cleanMessage(removed: number): string {
   return removed === 0
     ? 'No webhook of a demonstration is left.'
     : `${counted(removed, 'webhook')} removed, with the deliveries and recoveries. Orders and other records stay: they are never deleted.`;

@@ -61,7 +61,7 @@ export function summaryTable({ kinds }: Pick<Summary, 'kinds'>): string {
 }
 
 /** The text below the table. */
-export function closingSentence({
+export function closingMessage({
   requests,
   seconds,
   kinds,

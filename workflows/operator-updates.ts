@@ -70,8 +70,8 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
       async (request) => {
         // The same id after a reset of the workflow, when Temporal delivers its updates again.
         const id = `${workflowInfo().firstExecutionRunId}/${currentUpdateInfo()?.id ?? uuid4()}`;
-        const { accepted, sentence } = await inTurn(action, id, completed(request));
-        return accepted ? sentence : reject(sentence);
+        const { accepted, message } = await inTurn(action, id, completed(request));
+        return accepted ? message : reject(message);
       },
       { description, validator: validate },
     );

@@ -33,7 +33,7 @@ export function createOperatorView(input: DeliverEventInput) {
     // Newest first: operators look for the latest.
     const attempts = failed
       .toSorted((a, b) => b.number - a.number)
-      .map((attempt) => [String(attempt.number), attempt.at, literalCell(attempt.sentence)]);
+      .map((attempt) => [String(attempt.number), attempt.at, literalCell(attempt.message)]);
     const actions = asked
       .toReversed()
       .map(({ action, by, reason, at }) => [
@@ -107,13 +107,13 @@ export function createOperatorView(input: DeliverEventInput) {
       if (headline.startsWith('Held: ')) headline = 'The webhook changed: trying again.';
       show();
     },
-    ended(state: FinalState, sentence: string): void {
+    ended(state: FinalState, message: string): void {
       // If it was started with the result of its first attempt, the attribute is set already.
       if (workflowInfo().typedSearchAttributes.get(deliveryStateKey) !== state)
         upsertSearchAttributes([{ key: deliveryStateKey, value: state }]);
       // After a success at the first attempt there is nothing to tell: no details are written.
       if (headline === '' && state === 'delivered') return;
-      headline = sentence;
+      headline = message;
       show();
     },
     /** The failed attempts, in the order of their reports. */

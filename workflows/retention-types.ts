@@ -10,7 +10,7 @@ export interface RetentionInput {
 
 /** The result of a run; partitions are named as in the log and in `waybill retention`. */
 export interface RetentionResult extends Retained {
-  readonly sentence: string;
+  readonly message: string;
 }
 
 /** Activities of the retention; made by `createRetentionActivities`. */

@@ -14,6 +14,6 @@ import {
 export async function retention(input: RetentionInput): Promise<RetentionResult> {
   const { retain } = ownSteps<RetentionActivities>(retentionOptions);
   const done = await retain(input);
-  setCurrentDetails(done.sentence);
+  setCurrentDetails(done.message);
   return done;
 }

@@ -204,7 +204,7 @@ function outcomeOf({ outcome }: AttemptResult, stillCurrent: boolean): AttemptRe
 export function answerTo(record: AttemptRecord): AttemptVerdict | AttemptFailure {
   const { number, status, error, finishedAt, nextAttemptAt } = record;
   if (error === null) return delivered(number, status);
-  return { kind: 'failed', number, status, sentence: error, at: finishedAt, nextAttemptAt };
+  return { kind: 'failed', number, status, message: error, at: finishedAt, nextAttemptAt };
 }
 
 /**

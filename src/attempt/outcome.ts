@@ -59,7 +59,7 @@ export interface AttemptFailure {
   readonly number: number;
   readonly status: number | null;
   /** Host and outcome, never a path: "HTTP 503 from shop.example after 212 ms". */
-  readonly sentence: string;
+  readonly message: string;
   readonly at: Date;
   /** null if no attempt is left. */
   readonly nextAttemptAt: Date | null;

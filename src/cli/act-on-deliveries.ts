@@ -18,7 +18,7 @@ interface Request {
 export interface Answer {
   readonly deliveryId: string;
   readonly done: boolean;
-  readonly sentence: string;
+  readonly message: string;
   /** The new delivery, if an ended one was to be tried. */
   readonly redelivery: string | null;
   /** Its workflow is paused in Temporal. */
@@ -48,7 +48,7 @@ async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null
     return {
       deliveryId,
       done: false,
-      sentence: problemOf({ kind: 'notFound' }, deliveryId),
+      message: problemOf({ kind: 'notFound' }, deliveryId),
       redelivery: null,
     };
   }
@@ -56,10 +56,10 @@ async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null
   if (state === 'held' || isOpen(state)) return null;
   const made = await redeliver(sql, target.eshopId, deliveryId);
   if (made.kind !== 'created') {
-    return { deliveryId, done: false, sentence: problemOf(made, deliveryId), redelivery: null };
+    return { deliveryId, done: false, message: problemOf(made, deliveryId), redelivery: null };
   }
-  const sentence = `It has ended as ${state}: its event is delivered again, as ${made.id}.`;
-  return { deliveryId, done: true, sentence, redelivery: made.id };
+  const message = `It has ended as ${state}: its event is delivered again, as ${made.id}.`;
+  return { deliveryId, done: true, message, redelivery: made.id };
 }
 
 /** Acts on one after the other; `answered` is called with each answer at once. */
@@ -85,11 +85,11 @@ export async function actOnDeliveries(
       const request = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
       for (const deliveryId of open) {
         const answer = await request(action, deliveryId, { reason, by });
-        const { accepted: done, sentence, forOperators = sentence, paused } = answer;
+        const { accepted: done, message, forOperators = message, paused } = answer;
         answered({
           deliveryId,
           done,
-          sentence: forOperators,
+          message: forOperators,
           redelivery: null,
           ...(paused === undefined ? {} : { paused }),
         });

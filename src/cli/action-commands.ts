@@ -79,7 +79,7 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
       const answers: Answer[] = [];
       await actOnDeliveries(settings, { action, ids, by, reason }, (answer) => {
         answers.push(answer);
-        if (!json) print(`${answer.deliveryId}  ${answer.sentence}`);
+        if (!json) print(`${answer.deliveryId}  ${answer.message}`);
       });
       if (json) print(JSON.stringify(answers));
       const refused = answers.filter(({ done }) => !done).length;

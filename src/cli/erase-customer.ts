@@ -108,8 +108,8 @@ function requireEnded({ orders }: CustomerRecords): void {
 }
 
 /** A paused workflow would be waited for in vain. */
-function requireUnpaused({ deliveryId, paused, sentence }: Answer): void {
-  if (paused === true) throw new UserError(`Nothing was erased: delivery ${deliveryId}: ${sentence}`);
+function requireUnpaused({ deliveryId, paused, message }: Answer): void {
+  if (paused === true) throw new UserError(`Nothing was erased: delivery ${deliveryId}: ${message}`);
 }
 
 /** Gives up open deliveries, waits until they have ended, and erases. */

@@ -85,9 +85,9 @@ function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
     async control(recoveryId, action, words) {
       try {
         const { state, webhookId } = await control(sql, recoveryId, action, words);
-        return { done: true, sentence: `The recovery of webhook ${webhookId} is ${state}.` };
+        return { done: true, message: `The recovery of webhook ${webhookId} is ${state}.` };
       } catch (error) {
-        if (error instanceof UserError) return { done: false, sentence: error.message };
+        if (error instanceof UserError) return { done: false, message: error.message };
         throw error;
       }
     },

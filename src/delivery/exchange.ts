@@ -8,13 +8,13 @@ import { decodedStart, isEncoded } from './decode.ts';
 import { withoutEchoes } from './echo.ts';
 import { EXCERPT_BYTES, safeExcerpt } from './excerpt.ts';
 import {
-  errorSentence,
+  failureMessage,
   INVALID_URL,
-  informationalSentence,
-  stallSentence,
-  statusSentence,
-  timeoutSentence,
-} from './failure-sentence.ts';
+  informationalMessage,
+  stallMessage,
+  statusMessage,
+  timeoutMessage,
+} from './failure-message.ts';
 import { STALL_MS } from './fault.ts';
 import { refusingFirewall } from './firewall.ts';
 import { type OutboundProxy, throughProxy } from './outbound-proxy.ts';
@@ -129,13 +129,13 @@ export function exchange(
     const conclude = (otherwise: () => void) =>
       answer === null ? otherwise : resolve.bind(null, answer.result());
     /** Why there is no response, for a timer that was due after `ms`. */
-    const lateFailure = (ms: number, sentence: string) => {
+    const lateFailure = (ms: number, message: string) => {
       const late = elapsed() - ms;
-      return late < STALL_MS ? failure(sentence) : failure(stallSentence(host, late), 'internal');
+      return late < STALL_MS ? failure(message) : failure(stallMessage(host, late), 'internal');
     };
     let deadlineMs = timeoutMs;
     const onTimeout = () =>
-      cut(conclude(() => resolve(lateFailure(deadlineMs, timeoutSentence(host, timeoutMs)))));
+      cut(conclude(() => resolve(lateFailure(deadlineMs, timeoutMessage(host, timeoutMs)))));
     const onAbort = () => cut(conclude(() => reject(aborted(signal))));
     // Handle arrived data first: this process may have been busy with something else.
     const after = (ms: number, next: () => void) => setTimeout(() => setImmediate(next), ms);
@@ -159,14 +159,14 @@ export function exchange(
           if (settled) return controller.abort(GIVEN_UP);
           // The timer has not fired yet: this process was suspended, or busy with something else.
           const late = elapsed() - timeoutMs;
-          if (late > 0) cut(() => resolve(failure(stallSentence(host, late), 'internal')));
+          if (late > 0) cut(() => resolve(failure(stallMessage(host, late), 'internal')));
         },
         onResponseStart(_controller, status, headers) {
           if (settled) return;
           if (status < 200) {
             informational += 1;
             if (informational <= MAX_INFORMATIONAL_RESPONSES) return;
-            return cut(() => resolve(failure(informationalSentence(host, MAX_INFORMATIONAL_RESPONSES))));
+            return cut(() => resolve(failure(informationalMessage(host, MAX_INFORMATIONAL_RESPONSES))));
           }
           answer = createAnswer(
             request,
@@ -181,15 +181,15 @@ export function exchange(
           if (!answer.take(chunk)) cut(conclude(() => {}));
         },
         onResponseEnd() {
-          settle(conclude(() => resolve(failure(errorSentence(null, host, connectTimeoutMs)))));
+          settle(conclude(() => resolve(failure(failureMessage(null, host, connectTimeoutMs)))));
         },
         onResponseError(_controller, error) {
           settle(
             conclude(async () => {
-              const sentence = errorSentence(error, host, connectTimeoutMs);
+              const message = failureMessage(error, host, connectTimeoutMs);
               if (error instanceof errors.ConnectTimeoutError)
-                return resolve(lateFailure(connectTimeoutMs, sentence));
-              const result = failure(sentence);
+                return resolve(lateFailure(connectTimeoutMs, message));
+              const result = failure(message);
               // If the failure cannot be attributed, the attempt has failed all the same.
               const internal = await isInternal(error).catch(() => false);
               const lookupsFull = areLookupsFull(error) ? { lookupsFull: true as const } : {};
@@ -245,7 +245,7 @@ function createAnswer(
       };
       if (status >= 200 && status < 300) return { ...answered, outcome: 'success', error: null };
       const firewall = refusingFirewall(status, headers);
-      const error = statusSentence(status, host, times.durationMs, firewall);
+      const error = statusMessage(status, host, times.durationMs, firewall);
       const named = firewall === null ? {} : { firewall };
       return { ...answered, ...named, outcome: status === 410 ? 'gone' : 'failure', error };
     },

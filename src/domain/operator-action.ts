@@ -98,7 +98,7 @@ export interface ActionTarget {
 /** The answer to an action; a refused one changes nothing. */
 interface ActionResult {
   readonly accepted: boolean;
-  readonly sentence: string;
+  readonly message: string;
 }
 
 /** The answer, and when it was given. */
@@ -135,8 +135,8 @@ export type RequestAction = (
 
 export function answerTo(action: ActionName, delivery: ActionTarget): ActionResult {
   const reason = rejectionReason(action, delivery);
-  if (reason !== null) return { accepted: false, sentence: reason };
-  return { accepted: true, sentence: whatFollows(action, delivery) };
+  if (reason !== null) return { accepted: false, message: reason };
+  return { accepted: true, message: whatFollows(action, delivery) };
 }
 
 /** The actions that would be accepted now, in the order of {@link actionNames}: a page offers exactly these. */
@@ -166,17 +166,17 @@ function isExhausted({ attemptsMade, nextAttemptAt, maxAttempts, inOrder }: Acti
 function whilePaused(delivery: ActionTarget): string | null {
   const { webhookId, pausedUntil } = delivery;
   if (pausedUntil === null || !isPaused(delivery)) return null;
-  return pausedSentence(webhookId, pausedUntil);
+  return pausedMessage(webhookId, pausedUntil);
 }
 
 /** "Webhook 7 is paused until 2026-11-29T10:00:00.000Z." */
-function pausedSentence(webhookId: number, until: Date): string {
+function pausedMessage(webhookId: number, until: Date): string {
   return `Webhook ${webhookId} is paused until ${until.toISOString()}.`;
 }
 
 /** Why `tryNow` is refused while the webhook is paused. */
 export function noTryWhilePaused(webhookId: number, until: Date): string {
-  return `${pausedSentence(webhookId, until)} Resume it, and an attempt follows.`;
+  return `${pausedMessage(webhookId, until)} Resume it, and an attempt follows.`;
 }
 
 const WAITS_FOR_ITS_TURN = 'It waits for its turn in the order of its record.';

@@ -34,9 +34,9 @@ export async function hiddenAddress(): Promise<HiddenAddress> {
 /** @param preferredPort used if it is free */
 export async function startUiGuard(ui: HiddenAddress, preferredPort = 0): Promise<UiGuard> {
   const server = createServer((incoming, outgoing) => {
-    const refuse = (status: number, sentence: string) => {
+    const refuse = (status: number, message: string) => {
       if (outgoing.headersSent) outgoing.destroy();
-      else outgoing.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${sentence}\n`);
+      else outgoing.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${message}\n`);
     };
     if (!isLocalHost(incoming.headers.host)) {
       return refuse(403, "Open Temporal's UI at 127.0.0.1 or localhost.");

@@ -127,7 +127,7 @@ const fields: Readonly<Record<Field, true>> = {
   released: true,
   removed: true,
   rows: true,
-  sentence: true,
+  message: true,
   since: true,
   spent: true,
   state: true,

@@ -182,7 +182,7 @@ function madeBefore(
   const failed = (failures ?? []).map(({ at, error, nextAttemptAt, ...failure }) =>
     failedAttempt({
       ...failure,
-      sentence: error,
+      message: error,
       at: new Date(at),
       nextAttemptAt: nextAttemptAt === null ? null : new Date(nextAttemptAt),
     }),
@@ -197,8 +197,8 @@ function madeBefore(
 }
 
 function failedAttempt(failure: Omit<AttemptFailure, 'kind'>): FailedAttempt {
-  const { number, status, sentence, at, nextAttemptAt, behind = 0 } = failure;
+  const { number, status, message, at, nextAttemptAt, behind = 0 } = failure;
   const next = nextAttemptAt?.toISOString() ?? null;
-  const failed = { number, status, sentence, at: at.toISOString(), nextAttemptAt: next };
+  const failed = { number, status, message, at: at.toISOString(), nextAttemptAt: next };
   return behind === 0 ? failed : { ...failed, behind };
 }

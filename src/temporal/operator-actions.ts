@@ -52,21 +52,21 @@ export function createOperatorActions({
     input: ActionInput,
   ): Promise<RequestedResult | null> {
     try {
-      const sentence = await client.withDeadline(Date.now() + answerMs, () =>
+      const message = await client.withDeadline(Date.now() + answerMs, () =>
         client.workflow.getHandle(workflowId).executeUpdate<string, [ActionInput]>(action, { args: [input] }),
       );
-      return { accepted: true, sentence };
+      return { accepted: true, message };
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return null;
       if (error instanceof WorkflowUpdateFailedError) {
         const { cause } = error;
         // The workflow ended meanwhile: the database knows its result.
         if (!(cause instanceof ApplicationFailure) || cause.type !== 'Rejected') return null;
-        return { accepted: false, sentence: cause.message };
+        return { accepted: false, message: cause.message };
       }
       if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
-        const sentence = `No worker answered within ${answerMs / 1_000} seconds. Is one running? What was asked may still be done.`;
-        return { accepted: false, sentence, unanswered: true };
+        const message = `No worker answered within ${answerMs / 1_000} seconds. Is one running? What was asked may still be done.`;
+        return { accepted: false, message, unanswered: true };
       }
       if (isOfTemporal(error)) return await refusedByTemporal(error, workflowId);
       throw error;
@@ -79,20 +79,20 @@ export function createOperatorActions({
       return {
         accepted: false,
         paused: true,
-        sentence: `An operator has paused this delivery in Temporal, since ${pause.since.toISOString()}.`,
+        message: `An operator has paused this delivery in Temporal, since ${pause.since.toISOString()}.`,
         forOperators: `It is paused in Temporal, ${pauseAttribution(pause)}. Unpause it there first: temporal workflow unpause --workflow-id '${workflowId}'`,
       };
     }
     return {
       accepted: false,
-      sentence: 'The request could not be passed on, and nothing was changed. Try again later.',
+      message: 'The request could not be passed on, and nothing was changed. Try again later.',
       forOperators: `Temporal rejected the request, and nothing was changed: ${causeOf(error)}`,
       unanswered: true,
     };
   }
 
   return async (action, deliveryId, input) => {
-    const notFound = { accepted: false, sentence: `There is no delivery ${deliveryId}.` };
+    const notFound = { accepted: false, message: `There is no delivery ${deliveryId}.` };
     const target = await deliveryTarget(sql, deliveryId);
     if (target === null) return notFound;
     if (!target.queued) {

@@ -231,7 +231,7 @@ describe('why nothing arrived', () => {
       { outcome: 'gone', status: 410 },
       /because its receiver had responded to delivery D with 410 Gone\.$/,
     ],
-  ] as const)('the webhook had been deactivated: %s', async (cause, result, sentence) => {
+  ] as const)('the webhook had been deactivated: %s', async (cause, result, message) => {
     const id = await webhook();
     await order('before');
     const { deliveryId } = (await created('before')).webhooks[0];
@@ -239,7 +239,7 @@ describe('why nothing arrived', () => {
     await order();
     const said = await saidOf(id);
     expect(said.cause).toBe(cause);
-    expect(said.reason.replace(deliveryId, 'D')).toMatch(sentence);
+    expect(said.reason.replace(deliveryId, 'D')).toMatch(message);
   });
 
   test('the webhook was of another type', async () => {

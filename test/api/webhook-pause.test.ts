@@ -152,15 +152,15 @@ test('deliveries are held, waiting for the pause, and listed so; try-now is 409,
   expect(await of(ended)).toMatchObject({ state: 'delivered', waitsFor: null });
 
   for (const delivery of [retried, fresh]) {
-    const sentence = `Webhook ${id} is paused until ${until}. Resume it, and an attempt follows.`;
+    const message = `Webhook ${id} is paused until ${until}. Resume it, and an attempt follows.`;
     const asked = { id: randomUUID(), action: 'tryNow', by: 'anna', reason: '' } as const;
     expect(await recordOperatorAction(api.sql, delivery, asked, defaultRetryPolicy)).toMatchObject({
       accepted: false,
-      sentence,
+      message,
     });
     // Nobody has to be asked.
     const tried = await request('POST', `/v21/deliveries/${delivery}/try-now`);
-    expect([tried.status, tried.body.message]).toEqual([409, sentence]);
+    expect([tried.status, tried.body.message]).toEqual([409, message]);
   }
   const again = await request('POST', `/v21/deliveries/${ended}/redeliver`);
   expect(again.status).toBe(200);

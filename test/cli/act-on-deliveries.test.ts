@@ -74,7 +74,7 @@ describe('by their ids', () => {
 
     const again = await deliveries('hold', first, '--json');
     expect(JSON.parse(again.printed)).toMatchObject([
-      { deliveryId: first, done: false, sentence: expect.stringMatching(/^It is already held by anna at /) },
+      { deliveryId: first, done: false, message: expect.stringMatching(/^It is already held by anna at /) },
     ]);
     expect(again).toMatchObject({ error: 'Refused for 1 delivery.', code: 2 });
 

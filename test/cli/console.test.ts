@@ -49,7 +49,7 @@ test.each([
   [[], 'requires --operator'],
   [['--operator', '--port', '70000'], '--port must be an integer from 0 to 65535'],
   [['--operator', '--by', ' '], '--by must not be empty'],
-])('refuses %j in a sentence', async (args, sentence) => {
+])('refuses %j in a sentence', async (args, message) => {
   const { error, code } = await triedWaybill(['console', ...args], installation.env);
-  expect([error?.includes(sentence), code]).toEqual([true, 1]);
+  expect([error?.includes(message), code]).toEqual([true, 1]);
 });

@@ -138,6 +138,6 @@ it.each([
   [['eshop', 'enable', '--eshop', '999999'], 'E-shop 999999 does not exist.'],
   [['eshop', 'rotate-key', '--eshop', '999999'], 'E-shop 999999 does not exist.'],
   [['eshop', 'rotate-key', '--eshop', 'mine'], '--eshop must be the number of an e-shop; '],
-])('%j is a mistake, said in one sentence', async (args, sentence) => {
-  await expect(waybill(...args)).rejects.toThrow(sentence);
+])('%j is a mistake, said in one sentence', async (args, message) => {
+  await expect(waybill(...args)).rejects.toThrow(message);
 });

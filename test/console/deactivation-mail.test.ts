@@ -54,10 +54,10 @@ test.each<[string, Partial<typeof unsent>, string]>([
     { mailRefusedAt: new Date(), mailFailedAt: new Date() },
     `${TO} was given up just now : the mail server had refused it for a day.`,
   ],
-])('%s', async (_, change, sentence) => {
+])('%s', async (_, change, message) => {
   await api.sql`
     update deactivations set ${api.sql({ ...unsent, ...change })} where webhook_id = ${seeded.inactive}`;
-  expect(await wordsOf(seeded.inactive)).toContain(sentence);
+  expect(await wordsOf(seeded.inactive)).toContain(message);
 });
 
 test.each([true, false])('written to a file, as in a trial: %s', async (trial) => {

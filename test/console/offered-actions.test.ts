@@ -22,7 +22,7 @@ beforeAll(async () => {
   seeded = await seedConsole(api);
   const site = consoleOf(api.deps, {
     requestAction: async (...asked) =>
-      (await ask(...asked)) ?? { accepted: false, sentence: 'There is no such delivery.' },
+      (await ask(...asked)) ?? { accepted: false, message: 'There is no such delivery.' },
   });
   const visitor = async (role: 'warehouse' | 'shop') => {
     const mine = visitorOf(site);

@@ -40,7 +40,7 @@ beforeEach(() => {
         recoveries: async () => [],
         control: async (id, action, words) => {
           controlled.push(`${action} ${id} ${words}`);
-          return { done: true, sentence: 'The recovery is paused.' };
+          return { done: true, message: 'The recovery is paused.' };
         },
       },
     },

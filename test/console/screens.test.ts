@@ -15,7 +15,7 @@ let screens: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   api = await createTestApi();
-  const requestAction = async () => ({ accepted: true, sentence: 'Attempt 4 of 21 follows at once.' });
+  const requestAction = async () => ({ accepted: true, message: 'Attempt 4 of 21 follows at once.' });
   server = await serveConsole(api.deps, { requestAction });
   person = await newPerson(api.sql, api.eshop.eshopId, 'warehouse');
   const seeded = await seedConsole(api);

@@ -367,7 +367,7 @@ test('what belongs to another e-shop does not exist', async () => {
   app = consoleOf(api.deps, {
     requestAction: async (action, id) => {
       requested.push(`${action} ${id}`);
-      return { accepted: true, sentence: 'Given up.' };
+      return { accepted: true, message: 'Given up.' };
     },
   });
   const other = await newPerson(api.sql, (await api.newEshop()).eshopId, 'warehouse');
@@ -415,7 +415,7 @@ test('an e-shop has a delivery tried at once or gives it up; holding it is for t
   app = consoleOf(api.deps, {
     requestAction: async (action, id, { by }) => {
       requested.push(`${action} ${id} ${by}`);
-      return { accepted: true, sentence: 'Attempt 4 of 21 follows at once.' };
+      return { accepted: true, message: 'Attempt 4 of 21 follows at once.' };
     },
   });
   const mine = await signedIn();

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await sql`
     update deliveries set last_error = ${EVIL}, operator_stop = case when id = ${retrying} then 'hold' end,
       operator_actions = ${sql.json([{ id: '1', action: 'hold', by: EVIL, reason: EVIL, at: new Date().toISOString() }])}`;
-  const requestAction = async () => ({ accepted: true, sentence: EVIL });
+  const requestAction = async () => ({ accepted: true, message: EVIL });
   server = await serveConsole(api.deps, { requestAction });
   person = await newPerson(sql, api.eshop.eshopId, 'warehouse');
   const id = encodeURIComponent(ID);

@@ -46,7 +46,7 @@ beforeAll(async () => {
     temporal: createUiLinks(UI, 'default', sql),
     requestAction: async (action, id, { by, reason }) => {
       requested.push(`${action} ${id} ${by} ${reason}`);
-      return { accepted: true, sentence: 'It is held.' };
+      return { accepted: true, message: 'It is held.' };
     },
   });
   worker = await newPerson(sql, api.eshop.eshopId, 'warehouse');
@@ -344,9 +344,9 @@ describe('waybill user eshops', () => {
     [() => ['--username', developer.username, '--add', String(second.eshopId)], 'only warehouse users'],
     [() => ['--username', worker.username, '--add', '999999'], 'E-shop 999999 does not exist'],
     [() => ['--username', worker.username, '--add', 'a'], '--add must be the numbers of e-shops'],
-  ])('refuses in a sentence, %#', async (given, sentence) => {
+  ])('refuses in a sentence, %#', async (given, message) => {
     const args = ['user', 'eshops', '--eshop', String(worker.eshopId), ...given()];
     const { error, code } = await triedWaybill(args, { DATABASE_URL: api.database.url });
-    expect([error?.includes(sentence), code]).toEqual([true, 1]);
+    expect([error?.includes(message), code]).toEqual([true, 1]);
   });
 });

@@ -300,7 +300,7 @@ test('the time that a hold took from an attempt shortens the waits that are left
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 3_600_000) });
   await act(id, 'hold');
   await database.sql`update deliveries set next_attempt_at = now() - interval '5 hours' where id = ${id}`;
-  expect(await act(id, 'resume')).toMatchObject({ sentence: 'Resumed: attempt 2 of 21 follows at once.' });
+  expect(await act(id, 'resume')).toMatchObject({ message: 'Resumed: attempt 2 of 21 follows at once.' });
   const late = lostTimeMs(await load(id), new Date());
   expect(late).toBeGreaterThan(5 * 3_600_000 - 60_000);
 });

@@ -229,7 +229,7 @@ test('what took over a count of failures and waits may be held, not tried at onc
     await recordOperatorAction(sql, heir, { id: action, action, by: 'anna', reason: '' }, defaultRetryPolicy);
   expect(await ask('tryNow')).toMatchObject({
     accepted: false,
-    sentence: `It waits for its order: delivery ${first}, of the same record, has to end first.`,
+    message: `It waits for its order: delivery ${first}, of the same record, has to end first.`,
   });
   expect(await accepted()).toEqual(['hold', 'giveUp']);
   await sql`update webhooks set active = false`;

@@ -96,7 +96,7 @@ describe('an attempt at once', () => {
     const before = await rowOf(id);
     expect(await act(id, 'tryNow')).toMatchObject({
       accepted: false,
-      sentence: 'It waits in the queue for its first attempt, which is made as soon as there is room.',
+      message: 'It waits in the queue for its first attempt, which is made as soon as there is room.',
     });
     expect(await rowOf(id)).toEqual(before);
   });
@@ -105,7 +105,7 @@ describe('an attempt at once', () => {
     const id = await begun(await queued(RETRY), 2);
     expect(await act(id, 'tryNow')).toMatchObject({
       accepted: false,
-      sentence: 'Attempt 2 is under way at this moment.',
+      message: 'Attempt 2 is under way at this moment.',
     });
     expect(await rowOf(id)).toMatchObject({ nextIn: 1 });
   });
@@ -136,7 +136,7 @@ describe('a hold', () => {
     const id = await begun(await queued());
     expect(await act(id, 'hold')).toMatchObject({
       accepted: true,
-      sentence: expect.stringContaining('Attempt 1 is under way and is allowed to finish'),
+      message: expect.stringContaining('Attempt 1 is under way and is allowed to finish'),
     });
     expect(await finishAttempt(database.sql, id, 1, accepted)).toBe('delivered');
   });
@@ -167,7 +167,7 @@ describe('one that is resumed', () => {
     await act(id, 'hold');
     await database.sql`update webhooks set active = false where id = ${webhookId}`;
     expect(await act(id, 'resume')).toMatchObject({
-      sentence: `Resumed, but still held because webhook ${webhookId} is inactive.`,
+      message: `Resumed, but still held because webhook ${webhookId} is inactive.`,
     });
     expect(await rowOf(id)).toMatchObject({ class: CLASS.undelivered, operatorStop: null });
   });
@@ -175,7 +175,7 @@ describe('one that is resumed', () => {
   test('during its attempt is retried as planned after it', async () => {
     const id = await begun(await queued(RETRY), 2);
     await act(id, 'hold');
-    expect(await act(id, 'resume')).toMatchObject({ sentence: 'Resumed: attempt 2 is under way.' });
+    expect(await act(id, 'resume')).toMatchObject({ message: 'Resumed: attempt 2 is under way.' });
     expect(await rowOf(id)).toMatchObject({ class: CLASS.retry, operatorStop: null });
   });
 
@@ -183,7 +183,7 @@ describe('one that is resumed', () => {
     const id = await queued(WAITS);
     await act(id, 'hold');
     expect(await act(id, 'resume')).toMatchObject({
-      sentence: 'Resumed. It waits for its turn in the order of its record.',
+      message: 'Resumed. It waits for its turn in the order of its record.',
     });
     expect(await rowOf(id)).toMatchObject({ class: CLASS.ordered, operatorStop: null });
   });
@@ -238,7 +238,7 @@ describe('one that is given up', () => {
     const id = await begun(await queued());
     expect(await act(id, 'giveUp')).toMatchObject({
       accepted: true,
-      sentence: expect.stringContaining('Attempt 1 is under way and is allowed to finish'),
+      message: expect.stringContaining('Attempt 1 is under way and is allowed to finish'),
     });
     expect(await rowOf(id)).toMatchObject({ state: 'pending', operatorStop: 'giveUp', queued: true });
     expect(ended).toEqual([]);

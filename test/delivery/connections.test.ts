@@ -71,7 +71,7 @@ describe('TLS', () => {
     ['self-signed.pem', false, 'TLS certificate of HOST is self-signed'],
   ];
 
-  test.each(errors)('%s is refused (authority known: %s)', async (name, known, sentence) => {
+  test.each(errors)('%s is refused (authority known: %s)', async (name, known, message) => {
     const receiver = await startReceiver(
       {},
       { tls: { key: await pem('server.key'), cert: await pem(name) } },
@@ -80,7 +80,7 @@ describe('TLS', () => {
 
     const { error } = await sender.send(attempt(`https://localhost:${receiver.port}`));
 
-    expect(error).toBe(sentence.replace('HOST', `localhost:${receiver.port}`));
+    expect(error).toBe(message.replace('HOST', `localhost:${receiver.port}`));
     expect(receiver.requests).toHaveLength(0);
   });
 
@@ -125,13 +125,13 @@ describe('private destinations', () => {
     ['http://[::ffff:127.0.0.1]:PORT', 'destination ::ffff:7f00:1 is in a loopback range'],
     ['http://10.0.0.5', 'destination 10.0.0.5 is in a private range'],
     ['http://169.254.169.254', 'destination 169.254.169.254 is in a metadata range'],
-  ])('%s is refused', async (url, sentence) => {
+  ])('%s is refused', async (url, message) => {
     const receiver = await startReceiver();
     const sender = startSender({ allowCidrs: [] });
 
     const result = await sender.send(attempt(url.replace('PORT', String(receiver.port))));
 
-    expect(result).toMatchObject({ outcome: 'failure', status: null, error: sentence });
+    expect(result).toMatchObject({ outcome: 'failure', status: null, error: message });
     expect(receiver.connections).toBe(0);
   });
 

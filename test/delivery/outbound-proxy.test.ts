@@ -134,13 +134,13 @@ describe('whose failure', () => {
     [503, 'failure', 'could not make one (HTTP 503)'],
     [504, 'failure', 'could not make one (HTTP 504)'],
     ['close', 'internal', 'closed the connection without an answer'],
-  ] as const)('of the answer %s to CONNECT', async (answer, outcome, sentence) => {
+  ] as const)('of the answer %s to CONNECT', async (answer, outcome, message) => {
     const proxy = await ownProxy();
     proxy.answer(answer);
     expect(await (await senderThrough(proxy.url)).send(attempt('https://127.0.0.1:8443'))).toMatchObject({
       outcome,
       status: null,
-      error: `no connection to 127.0.0.1:8443: our proxy ${sentence}`,
+      error: `no connection to 127.0.0.1:8443: our proxy ${message}`,
     });
     expect(proxy.heads).toEqual(['CONNECT 127.0.0.1:8443']);
   });

@@ -451,10 +451,10 @@ test('no sentence holds path, query, identifier or secret', async () => {
     { reset: true },
     { hang: 'headers' },
   ];
-  const sentences: (string | null)[] = [];
+  const messages: (string | null)[] = [];
   for (const answer of answers) {
     receiver.respond(answer);
-    sentences.push((await sender.send(attempt(receiver.url, { method: 'GET' }))).error);
+    messages.push((await sender.send(attempt(receiver.url, { method: 'GET' }))).error);
   }
   for (const url of [
     'http://127.0.0.1:1',
@@ -462,9 +462,9 @@ test('no sentence holds path, query, identifier or secret', async () => {
     'http://10.0.0.5',
     'http://user:geheim@10.0.0.5',
   ]) {
-    sentences.push((await sender.send(attempt(url))).error);
+    messages.push((await sender.send(attempt(url))).error);
   }
 
-  expect(sentences).toHaveLength(9);
-  for (const sentence of sentences) expect(sentence).not.toMatch(/geheim|secret|token|whsec|%|\?/);
+  expect(messages).toHaveLength(9);
+  for (const message of messages) expect(message).not.toMatch(/geheim|secret|token|whsec|%|\?/);
 });

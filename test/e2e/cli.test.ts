@@ -123,8 +123,8 @@ describe('a mistake is one sentence', () => {
     ['in a name', ['dance'], /^.*unknown command 'dance'.*\n$/],
     ['in what is missing', ['eshop', 'create', '--email', 'a@example.com'], /^.*--name.*\n$/],
     ['in what is asked', ['user', 'create', '--eshop', '999', '--role', 'shop'], /^E-shop 999 .+\.\n$/],
-  ])('%s, on stderr, with code 1 and nothing on stdout', async (_, args, sentence) => {
-    const stderr = expect.stringMatching(sentence);
+  ])('%s, on stderr, with code 1 and nothing on stdout', async (_, args, message) => {
+    const stderr = expect.stringMatching(message);
     expect(await waybill(args)).toEqual({ code: 1, stdout: '', stderr });
   });
 

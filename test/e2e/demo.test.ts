@@ -237,9 +237,9 @@ describe('waybill demo', () => {
       /is not what waybill eshop create --json prints\.$/,
     ],
     ['a receiver without a scheme', ['--webhooks', 'shop.example'], /^--webhooks must be a URL .+\.$/],
-  ])('%s is one sentence, with code 1', async (_, args, sentence) => {
+  ])('%s is one sentence, with code 1', async (_, args, message) => {
     const { error, code, printed } = await triedWaybill(['demo', ...target(), ...args], {});
-    expect(error?.trim()).toMatch(sentence);
+    expect(error?.trim()).toMatch(message);
     expect(error?.trim().split('\n')).toHaveLength(1);
     expect({ code, printed }).toEqual({ code: 1, printed: '' });
   });

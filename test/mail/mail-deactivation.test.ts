@@ -92,21 +92,21 @@ test.each([
     'the mail server refused the recipient or the sender (EENVELOPE, 550)',
   ],
   ['the text', { refuseText: 554 }, 'the mail server refused the message (EMESSAGE, 554)'],
-])('%s refused for good for a day: given up, recorded and an alarm', async (_what, behaviour, sentence) => {
+])('%s refused for good for a day: given up, recorded and an alarm', async (_what, behaviour, message) => {
   await deactivated(72);
   Object.assign(server.behaviour, behaviour);
-  await expect(mailIt()).rejects.toThrow(sentence);
+  await expect(mailIt()).rejects.toThrow(message);
   await database.sql`update deactivations set mail_refused_at = mail_refused_at - interval '25 hours'`;
 
   await mailIt();
 
-  expect(await recorded()).toEqual({ mailedAt: null, mailFailedAt: expect.any(Date), mailError: sentence });
+  expect(await recorded()).toEqual({ mailedAt: null, mailFailedAt: expect.any(Date), mailError: message });
   expect(alarms()).toEqual([
     expect.objectContaining({
       alarm: 'mailRefused',
       webhookId,
       deliveryId,
-      reason: sentence,
+      reason: message,
       level: 50,
     }),
   ]);

@@ -27,8 +27,8 @@ describe('a secret', () => {
     ['that is not ASCII', `${'é'.repeat(24)}`, 'neither begins with whsec_'],
     ['of too few bytes', `whsec_${Buffer.alloc(23).toString('base64')}`, 'was all of it copied?'],
     ['that was cut off', testSecret.slice(0, -5), 'was all of it copied?'],
-  ])('%s is refused at once, and not repeated', (_, secret, sentence) => {
-    expect(withSecret(secret)).toThrow(sentence);
+  ])('%s is refused at once, and not repeated', (_, secret, message) => {
+    expect(withSecret(secret)).toThrow(message);
     expect(withSecret([testSecret, secret])).toThrow('secrets[1]');
     expect(withSecret({ CREATE_ORDER: secret })).toThrow(`secrets.CREATE_ORDER`);
     if (secret.length > 8) expect(withSecret(secret)).not.toThrow(secret.trim());
@@ -142,10 +142,10 @@ describe('a request', () => {
   it.each([
     [-400_000, /400 s in the past/],
     [3_600_000, /3600 s in the future/],
-  ])('whose clock is off by %i ms', async (off, sentence) => {
+  ])('whose clock is off by %i ms', async (off, message) => {
     const now = Math.floor(Date.now() / 1_000) * 1_000;
     const request = await fakeDelivery('CREATE_ORDER', { at: new Date(now + off) });
-    expect(await rejection(request, { now: () => now })).toEqual(['time', expect.stringMatching(sentence)]);
+    expect(await rejection(request, { now: () => now })).toEqual(['time', expect.stringMatching(message)]);
   });
 
   it('whose clock may be off further', async () => {
@@ -313,10 +313,10 @@ describe('what is set up wrongly', () => {
       ['v21', 'v2'],
     ] as const) {
       const request = () => fakeDelivery(kind, { payloadVersion: sent });
-      const sentence = `${kind} came in ${sent}, and the payloadVersion of this receiver is ${expected}`;
+      const message = `${kind} came in ${sent}, and the payloadVersion of this receiver is ${expected}`;
       expect(await rejection(await request(), { payloadVersion: expected })).toEqual([
         'setup',
-        expect.stringContaining(sentence),
+        expect.stringContaining(message),
       ]);
       for (const payloadVersion of [sent, undefined]) {
         const options = payloadVersion === undefined ? {} : { payloadVersion };

@@ -129,9 +129,9 @@ describe('public keys alone', () => {
     ],
     ['another body', async () => altered(await signed(), {}, '{}'), 'does not match the public key'],
     ['a wrong clock', () => signed({ at: new Date(Date.now() - 400_000) }), 'in the past'],
-  ])('say what is wrong with %s', async (_, made, sentence) => {
+  ])('say what is wrong with %s', async (_, made, message) => {
     const refused = await judged(await made(), { publicKeys: testPublicKey, store: store() });
-    expect(refused).toMatchObject({ status: 401, message: expect.stringContaining(sentence) });
+    expect(refused).toMatchObject({ status: 401, message: expect.stringContaining(message) });
   });
 });
 
@@ -188,13 +188,13 @@ describe('a key', () => {
     ['that is a JWK without x', { kty: 'OKP', crv: 'Ed25519' }, 'not a JWK of Ed25519'],
     ['that is a JWK with half an x', { ...jwkOf(testPublicKey), x: 'AAAA' }, 'was all of it copied?'],
     ['that is a list in a list', [[testPublicKey]], 'not a JWK of Ed25519'],
-  ])('%s is refused at once, and not repeated', (_, key, sentence) => {
+  ])('%s is refused at once, and not repeated', (_, key, message) => {
     // As JavaScript would pass it.
     const started = (publicKeys: unknown) => () => {
       const options: ReceiverOptions = Object.assign(JSON.parse('{}'), { publicKeys });
       return receiver({ ...options, secrets: testSecret, store: store() });
     };
-    expect(started(key)).toThrow(sentence);
+    expect(started(key)).toThrow(message);
     if (!Array.isArray(key)) expect(started([testPublicKey, key])).toThrow('publicKeys[1]');
     if (typeof key === 'string' && key !== '') expect(started(key)).not.toThrow(key.trim().slice(6));
   });

@@ -7,7 +7,7 @@ import { type DemoReceiver, startReceiver } from '../../demo/receiver.ts';
 import { sceneResults } from '../../demo/scene-results.ts';
 import { type Call, firedBy, type Story, stepsOf } from '../../demo/steps.ts';
 import { sscc } from '../../demo/stories/packing.ts';
-import { closingSentence, countsOf, missing, summaryTable } from '../../demo/summary.ts';
+import { closingMessage, countsOf, missing, summaryTable } from '../../demo/summary.ts';
 import { type Open, untilDelivered, whyMissing } from '../../demo/waiting.ts';
 import { type Attempt, fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
@@ -257,20 +257,20 @@ describe('the counts', () => {
     expect(lines).toHaveLength(eventTypeNames.length + 2);
     expect(lines[1]?.split(/\s+/)).toEqual(['CREATE_ORDER', '3', '2']);
     expect(lines.at(-1)?.split(/\s+/)).toEqual(['all', '5', '2']);
-    expect(closingSentence({ ...summary, kinds })).toContain('fired 5 events, 3 not delivered.');
+    expect(closingMessage({ ...summary, kinds })).toContain('fired 5 events, 3 not delivered.');
   });
 
   it('leave out what nobody counted', () => {
     const kinds = countsOf(fired, null);
     expect(missing(kinds)).toBe(0);
     expect(summaryTable({ kinds })).not.toContain('delivered');
-    expect(closingSentence({ ...summary, kinds, badSignatures: null })).toContain('fired 5 events.');
+    expect(closingMessage({ ...summary, kinds, badSignatures: null })).toContain('fired 5 events.');
   });
 
   it('say that every delivery was good only when it was', () => {
     const kinds = countsOf(fired, fired);
-    expect(closingSentence({ ...summary, kinds })).toContain('all of them delivered with a valid signature');
-    expect(closingSentence({ ...summary, kinds, badSignatures: 1 })).not.toContain('good signature');
+    expect(closingMessage({ ...summary, kinds })).toContain('all of them delivered with a valid signature');
+    expect(closingMessage({ ...summary, kinds, badSignatures: 1 })).not.toContain('good signature');
   });
 });
 

@@ -96,9 +96,9 @@ describe('a start in a folder', () => {
     expect(await mode(path)).toBe(0o755);
     await chmod(path, 0o777);
     await writeFile(join(path, 'letter.txt'), '');
-    const sentence = await refused(requireOwnFolder(path, undefined));
-    expect(sentence).toContain(`${path} can be written by other users (mode 0777)`);
-    expect(sentence).toContain(`chmod -R go-w '${path}'`);
+    const message = await refused(requireOwnFolder(path, undefined));
+    expect(message).toContain(`${path} can be written by other users (mode 0777)`);
+    expect(message).toContain(`chmod -R go-w '${path}'`);
     expect(await mode(path)).toBe(0o777);
   });
 
@@ -113,8 +113,8 @@ describe('a start in a folder', () => {
         await chown(planted, STRANGER, STRANGER);
         await chmod(...closed);
       };
-      const sentence = await refused(requireOwnFolder(path, undefined, ME, close));
-      expect(sentence).toContain(`${planted} belongs to user ${STRANGER} `);
+      const message = await refused(requireOwnFolder(path, undefined, ME, close));
+      expect(message).toContain(`${planted} belongs to user ${STRANGER} `);
     },
   );
 

@@ -33,12 +33,12 @@ describe('the table of the default policy', () => {
 it.each([
   [{ maxRetries: 1, initialIntervalMs: 2_000 }, 'The 1 wait adds up to 2 s, inside the window of 48 h.'],
   [{ maxRetries: 2, initialIntervalMs: 250 }, 'The 2 waits add up to 625 ms, inside the window of 48 h.'],
-])('the sum of short waits is in a unit that fits: %j', (changed, sentence) => {
+])('the sum of short waits is in a unit that fits: %j', (changed, message) => {
   expect(
     policyTable({ ...defaultRetryPolicy, ...changed })
       .split('\n')
       .at(-1),
-  ).toBe(sentence);
+  ).toBe(message);
 });
 
 it('attempts that would begin after the window are left out and said so', () => {

@@ -88,7 +88,7 @@ test('each delivery is attempted without a workflow, and then gets its own with 
     failures: [1, 2].map((number) => ({
       number,
       status: 503,
-      sentence: attempts[number - 1]?.error,
+      message: attempts[number - 1]?.error,
       at: attempts[number - 1]?.finishedAt?.toISOString(),
     })),
   });

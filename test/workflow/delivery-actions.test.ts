@@ -118,7 +118,7 @@ test("another e-shop's is not found, and where nobody answers it is 503", async 
   const alone = await clientOf('shop', stack.eshopId, { requestAction: null });
   expect((await refused(alone, id, 'try-now'))[0]).toBe(503);
   const silent = await clientOf('shop', stack.eshopId, {
-    requestAction: async () => ({ accepted: false, sentence: 'No worker answered.', unanswered: true }),
+    requestAction: async () => ({ accepted: false, message: 'No worker answered.', unanswered: true }),
   });
   expect(await refused(silent, id, 'try-now')).toEqual([503, 'No worker answered.']);
   expect((await stack.delivery(id)).state).toBe('retrying');

@@ -182,7 +182,7 @@ test('given up: the next one goes; and one that waits ends as canceled at once',
   if (second === undefined || third === undefined) throw new Error('three events');
   expect(await tryNow(second)).toMatchObject({
     accepted: false,
-    sentence: `It waits for its order: delivery ${first}, of the same record, has to end first.`,
+    message: `It waits for its order: delivery ${first}, of the same record, has to end first.`,
   });
   await ask('giveUp', second);
   await stack.untilState(second, 'canceled');

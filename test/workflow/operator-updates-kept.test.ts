@@ -38,7 +38,7 @@ async function start(options?: StackOptions) {
   const { client, sql, policy } = stack;
   const request = createOperatorActions({ client, sql, policy, answerMs: PATIENCE_MS });
   /** Answers with the sentence, also that of a rejection. */
-  const ask = async (action: ActionName, id: string) => (await request(action, id, byAnna)).sentence;
+  const ask = async (action: ActionName, id: string) => (await request(action, id, byAnna)).message;
   return { stack, receiver, ask };
 }
 
@@ -135,7 +135,7 @@ test('no worker answers: said so in time', async () => {
   const request = createOperatorActions({ client, sql, policy, answerMs: 1_000 });
   expect(await request('hold', id, byAnna)).toEqual({
     accepted: false,
-    sentence: 'No worker answered within 1 seconds. Is one running? What was asked may still be done.',
+    message: 'No worker answered within 1 seconds. Is one running? What was asked may still be done.',
     unanswered: true,
   });
   await stack.startWorker();

@@ -93,7 +93,7 @@ test('given up: canceled by an operator, the webhook stays active, and nobody is
   const request = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
   expect(await request('tryNow', id, { by, reason: '' })).toMatchObject({
     accepted: false,
-    sentence: 'The delivery has already ended as canceled.',
+    message: 'The delivery has already ended as canceled.',
   });
 });
 
@@ -145,8 +145,8 @@ test('asked while an attempt is under way: it is let finish, and its result coun
 
 test('asked while the first attempt is under way, from the queue: likewise, without a workflow', async () => {
   const request = createOperatorActions(stack);
-  const sentence = async (action: ActionName, id: string) =>
-    (await request(action, id, { by, reason: '' })).sentence;
+  const message = async (action: ActionName, id: string) =>
+    (await request(action, id, { by, reason: '' })).message;
   /** A delivery whose first attempt is under way until it is released. */
   async function firstUnderWay(path: string, status: number) {
     await stack.retireWebhooks();
@@ -159,21 +159,21 @@ test('asked while the first attempt is under way, from the queue: likewise, with
   }
 
   const held = await firstUnderWay('/queue-held', 503);
-  expect(await sentence('tryNow', held.id)).toBe('Attempt 1 is under way at this moment.');
-  expect(await sentence('hold', held.id)).toMatch(/ Attempt 1 is under way and is allowed to finish/);
+  expect(await message('tryNow', held.id)).toBe('Attempt 1 is under way at this moment.');
+  expect(await message('hold', held.id)).toMatch(/ Attempt 1 is under way and is allowed to finish/);
   held.release();
   await stack.untilHeld(held.id);
   expect(await stack.delivery(held.id)).toMatchObject({ state: 'retrying', attemptsMade: 1 });
 
   const delivered = await firstUnderWay('/queue-delivered', 200);
-  expect(await sentence('giveUp', delivered.id)).toMatch(/ is allowed to finish: if it is accepted/);
+  expect(await message('giveUp', delivered.id)).toMatch(/ is allowed to finish: if it is accepted/);
   delivered.release();
   await stack.untilState(delivered.id, 'delivered');
   expect(await stack.untilClosed(delivered.id)).toBe('COMPLETED');
   expect(await stack.delivery(delivered.id)).toMatchObject({ canceledBy: null });
 
   const failing = await firstUnderWay('/queue-failing', 503);
-  expect(await sentence('giveUp', failing.id)).toMatch(/^Given up/);
+  expect(await message('giveUp', failing.id)).toMatch(/^Given up/);
   failing.release();
   await stack.untilState(failing.id, 'canceled');
   expect(await stack.untilClosed(failing.id)).toBe('COMPLETED');

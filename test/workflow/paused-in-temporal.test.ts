@@ -61,7 +61,7 @@ test('what is asked of a paused delivery is refused: the e-shop reads since when
 
   expect(answer).toMatchObject({
     accepted: false,
-    sentence: expect.stringMatching(/^An operator has paused this delivery in Temporal, since 20\S+Z\.$/),
+    message: expect.stringMatching(/^An operator has paused this delivery in Temporal, since 20\S+Z\.$/),
     forOperators: expect.stringContaining(by),
   });
   expect(answer.unanswered).toBeUndefined();
@@ -73,7 +73,7 @@ test('what is asked of a paused delivery is refused: the e-shop reads since when
 
   await unpause();
   receiver.respond({ status: 200 });
-  expect(await request('tryNow', id, asked)).toEqual({ accepted: true, sentence: expect.any(String) });
+  expect(await request('tryNow', id, asked)).toEqual({ accepted: true, message: expect.any(String) });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
 });
 
@@ -109,7 +109,7 @@ test('a Temporal that refuses a call for another reason leaves the request undec
     const request = createOperatorActions({ client: new Client({ connection }), sql, policy });
     expect(await request('tryNow', id, asked)).toEqual({
       accepted: false,
-      sentence: 'The request could not be passed on, and nothing was changed. Try again later.',
+      message: 'The request could not be passed on, and nothing was changed. Try again later.',
       forOperators: 'Temporal rejected the request, and nothing was changed: 7 PERMISSION_DENIED: No way.',
       unanswered: true,
     });

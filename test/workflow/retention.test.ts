@@ -49,8 +49,8 @@ test('a worker makes the schedule, whose first run begins at once, makes the wee
   expect(workflowId).toMatch(new RegExp(`^retention/${stack.taskQueue}`));
   expect(description.status.name).toBe('COMPLETED');
   expect(result.made.length).toBeGreaterThan(2);
-  expect(result.sentence).toMatch(/^made \d weeks ahead \(\d{8}, /);
-  expect(stack.logged.map(({ msg }) => msg)).toContainEqual(`retention: ${result.sentence}`);
+  expect(result.message).toMatch(/^made \d weeks ahead \(\d{8}, /);
+  expect(stack.logged.map(({ msg }) => msg)).toContainEqual(`retention: ${result.message}`);
   const { spec, policies } = await schedule().describe();
   expect(spec.intervals?.[0]?.every).toBe(3_600_000);
   expect(policies.overlap).toBe('SKIP');

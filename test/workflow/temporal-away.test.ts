@@ -39,7 +39,7 @@ function actionsOf({ sql, policy }: DeliveryStack) {
   cleanups.push(() => connection.close());
   const request = createOperatorActions({ client: new Client({ connection }), sql, policy, answerMs: 1_000 });
   return async (action: ActionName, id: string) =>
-    (await request(action, id, { by: 'anna', reason: '' })).sentence;
+    (await request(action, id, { by: 'anna', reason: '' })).message;
 }
 
 const attempted = (stack: DeliveryStack, id: string, number = 1) =>

@@ -141,7 +141,7 @@ export async function listenCommand(given: Given, print: (line: string) => void)
       since: sinceOf(given.since),
       signal: interrupted.signal,
       onReady: () => tell(beginning.join('\n'), { url, forwardTo, method, payloadVersion, ...signedWith }),
-      onState: (sentence) => tell(sentence, { state: sentence }),
+      onState: (message) => tell(message, { state: message }),
       async onAnswer({ event, body, deliveryId }, { status, error, durationMs, excerpt }) {
         const text = await excerpt;
         const at = new Date().toISOString();

@@ -29,7 +29,7 @@ export interface ListenOptions {
   onReady(): void;
   onAnswer(sent: Prepared, response: Response): Promise<void>;
   /** The service or the receiver cannot be reached, or can be again, as a sentence. */
-  onState(sentence: string): void;
+  onState(message: string): void;
 }
 
 /**

@@ -97,10 +97,10 @@ export function deliveryActionRoutes(
         const answer = await places.run(eshopId, () => requestAction(action, id, { ...asker, reason: '' }));
         if (answer.forOperators !== undefined)
           log.warn({ deliveryId: id, action }, `operator action: ${answer.forOperators}`);
-        if (answer.unanswered === true) throw new Problem(503, answer.sentence);
-        if (!answer.accepted) throw conflict(answer.sentence);
+        if (answer.unanswered === true) throw new Problem(503, answer.message);
+        if (!answer.accepted) throw conflict(answer.message);
         const after = await (action === 'giveUp' ? foundEnded : found)(eshopId, id);
-        return ok(c, answer.sentence, fullRecordOf(after));
+        return ok(c, answer.message, fullRecordOf(after));
       },
     );
   }

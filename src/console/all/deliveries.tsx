@@ -30,7 +30,7 @@ export const CHOSEN = 'chosen-';
 export interface Asked {
   readonly deliveryId: string;
   readonly accepted: boolean;
-  readonly sentence: string;
+  readonly message: string;
 }
 
 function Results({ results }: { results: readonly Asked[] }) {
@@ -46,9 +46,9 @@ function Results({ results }: { results: readonly Asked[] }) {
         </strong>
       </p>
       <ul>
-        {results.map(({ deliveryId, sentence }) => (
+        {results.map(({ deliveryId, message }) => (
           <li>
-            <a href={`${CONSOLE}/deliveries/${deliveryId}`}>{deliveryId}</a>: {sentence}
+            <a href={`${CONSOLE}/deliveries/${deliveryId}`}>{deliveryId}</a>: {message}
           </li>
         ))}
       </ul>

@@ -136,9 +136,9 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
             ...askedBy('warehouse', viewer.session.username),
             reason,
           })
-        : { accepted: false, sentence: 'There is no such delivery.' };
-      const sentence = (viewer.operator ? answer.forOperators : undefined) ?? answer.sentence;
-      results.push({ deliveryId, accepted: answer.accepted, sentence });
+        : { accepted: false, message: 'There is no such delivery.' };
+      const message = (viewer.operator ? answer.forOperators : undefined) ?? answer.message;
+      results.push({ deliveryId, accepted: answer.accepted, message });
     }
     return await list(c, Object.fromEntries(new URLSearchParams(query)), results);
   });

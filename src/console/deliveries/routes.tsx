@@ -120,9 +120,9 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const { action, reason } = asked.output;
     const answer = await requestAction(action, id, { ...askedBy(role, username), reason });
     const { accepted } = answer;
-    const sentence = (c.var.viewer.operator ? answer.forOperators : undefined) ?? answer.sentence;
+    const message = (c.var.viewer.operator ? answer.forOperators : undefined) ?? answer.message;
     return c.html(
-      await shown(c, id, accepted ? { notice: sentence } : { refused: sentence }),
+      await shown(c, id, accepted ? { notice: message } : { refused: message }),
       accepted ? 200 : 409,
     );
   });

@@ -42,5 +42,5 @@ export interface OperatorDeps {
     recoveryId: string,
     action: RecoveryAction,
     words: string,
-  ): Promise<{ readonly done: boolean; readonly sentence: string }>;
+  ): Promise<{ readonly done: boolean; readonly message: string }>;
 }

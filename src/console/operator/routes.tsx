@@ -34,7 +34,7 @@ export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<Cons
     const [action, id] = asked;
     const by = viewer.session.username;
     const answer = await control(id, action, reason === '' ? by : `${reason} (${by})`);
-    const page = answer.done ? { notice: answer.sentence } : { refused: answer.sentence };
+    const page = answer.done ? { notice: answer.message } : { refused: answer.message };
     return c.html(
       html(<RecoveriesPage viewer={viewer} recoveries={await recoveries()} {...page} />),
       answer.done ? 200 : 409,

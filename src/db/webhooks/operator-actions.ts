@@ -56,7 +56,7 @@ export async function recordOperatorAction(
     const known = before.find(({ id }) => id === asked.id);
     const delivery = actionTarget(row, policy);
     if (known !== undefined) {
-      return { accepted: true, sentence: whatFollows(known.action, delivery), at: known.at, ended: null };
+      return { accepted: true, message: whatFollows(known.action, delivery), at: known.at, ended: null };
     }
     const at = row.now.toISOString();
     const answer = answerTo(asked.action, delivery);

@@ -293,7 +293,7 @@ describe('what is recorded', () => {
       kind: 'failed',
       number: 2,
       status: 503,
-      sentence: 'HTTP 503 from shop.example after 212 ms',
+      message: 'HTTP 503 from shop.example after 212 ms',
       at: at(212),
       nextAttemptAt: at(212 + jitteredWait(policy, waiting.id, 2)),
     });
@@ -306,7 +306,7 @@ describe('what is recorded', () => {
 });
 
 describe("whether the next wait is the policy's own", () => {
-  const failure = { kind: 'failed', number: 2, status: 503, sentence: 'HTTP 503', at: at(0) } as const;
+  const failure = { kind: 'failed', number: 2, status: 503, message: 'HTTP 503', at: at(0) } as const;
   test.each<[string, Date | null, number, number | null]>([
     ['as planned', at(11_000), 2, null],
     ['longer: Retry-After', at(90_000), 2, 90_000],

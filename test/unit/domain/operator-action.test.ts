@@ -122,8 +122,8 @@ describe('is refused', () => {
         'It was given up by anna at 2026-11-20T11:00:00.000Z: stock-taking.',
       ],
     ]),
-  ])('%s, %s', (action, _, change, sentence) => {
-    expect(answerTo(action, { ...waiting, ...change })).toEqual({ accepted: false, sentence });
+  ])('%s, %s', (action, _, change, message) => {
+    expect(answerTo(action, { ...waiting, ...change })).toEqual({ accepted: false, message });
   });
 });
 
@@ -228,8 +228,8 @@ describe('is done', () => {
       { underWay: 2 },
       'Given up: it ends as canceled. Nothing more is sent, the webhook stays as it is, and no e-mail is sent. Attempt 2 is under way and is allowed to finish: if it is accepted, the delivery is delivered.',
     ],
-  ])('%s, %s', (action, _, change, sentence) => {
-    expect(answerTo(action, { ...waiting, ...change })).toEqual({ accepted: true, sentence });
+  ])('%s, %s', (action, _, change, message) => {
+    expect(answerTo(action, { ...waiting, ...change })).toEqual({ accepted: true, message });
   });
 });
 

@@ -14,7 +14,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * The sentence for an answer that is not a 2xx: "HTTP 503 from shop.example after 212 ms".
  * @param firewall the name of the one that answered in front of the shop; null if none is known to have
  */
-export function statusSentence(
+export function statusMessage(
   status: number,
   host: string,
   durationMs: number,
@@ -28,7 +28,7 @@ export function statusSentence(
 }
 
 /** The sentence for a receiver that did not answer in time: "no response from shop.example within 15 s". */
-export function timeoutSentence(host: string, timeoutMs: number): string {
+export function timeoutMessage(host: string, timeoutMs: number): string {
   return `no response from ${host} within ${duration(timeoutMs)}`;
 }
 
@@ -39,7 +39,7 @@ export const INVALID_URL = 'the URL of the webhook is not an absolute http or ht
  * The sentence for an error of DNS, connection, TLS or HTTP parsing, made from the error's code: its message may hold anything and is
  * not repeated.
  */
-export function errorSentence(error: unknown, host: string, connectTimeoutMs: number): string {
+export function failureMessage(error: unknown, host: string, connectTimeoutMs: number): string {
   const cause = firstOf(error);
   if (cause instanceof BlockedDestination) {
     const hostname = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
@@ -47,15 +47,15 @@ export function errorSentence(error: unknown, host: string, connectTimeoutMs: nu
     if (hostname !== cause.address) return `the address of ${host} is not allowed`;
     return `destination ${cause.address} ${cause.reason}`;
   }
-  if (cause instanceof LookupError) return lookupSentence(cause, host);
+  if (cause instanceof LookupError) return lookupMessage(cause, host);
   if (cause instanceof ProxyError) return `no connection to ${host}: ${cause.message}`;
   // undici's message for an unrequested 101.
   if (cause instanceof errors.SocketError && cause.message === 'bad upgrade')
     return `${host} switched protocols (HTTP 101) instead of responding`;
   const code = codeOf(cause);
-  const sentence = SENTENCES[code];
-  if (sentence !== undefined) return `${sentence(host, connectTimeoutMs, code)}${triedText(error)}`;
-  if (cause instanceof Error && cause.name === 'HTTPParserError') return malformedSentence(cause, host);
+  const message = SENTENCES[code];
+  if (message !== undefined) return `${message(host, connectTimeoutMs, code)}${triedText(error)}`;
+  if (cause instanceof Error && cause.name === 'HTTPParserError') return malformedMessage(cause, host);
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
     return `TLS connection to ${host} failed (${code})`;
   }
@@ -91,14 +91,14 @@ const MALFORMED: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The sentence for a response that the parser refuses. Its message quotes nothing of the response; all other text is fixed. */
-function malformedSentence({ message }: Error, host: string): string {
+function malformedMessage({ message }: Error, host: string): string {
   const found = /\(([^()]+)\)$/.exec(message)?.[1] ?? '';
   const problem = MALFORMED.find(([words]) => words.test(found))?.[1];
   return `${host} did not respond with valid HTTP${problem === undefined ? '' : `: ${problem}`}`;
 }
 
 /** The sentence for a name without an address. */
-function lookupSentence({ code, internal }: LookupError, host: string): string {
+function lookupMessage({ code, internal }: LookupError, host: string): string {
   if (code === 'ELOOKUPS') return `too many DNS lookups were queued ahead of ${host}`;
   if (internal) return `our resolver is not responding (DNS: ${code}), so ${host} could not be looked up`;
   const fault = faultOf({ code, step: 'lookup' });
@@ -107,12 +107,12 @@ function lookupSentence({ code, internal }: LookupError, host: string): string {
 }
 
 /** The sentence for a process that could not have seen a response: it was suspended, or busy with something else. */
-export function stallSentence(host: string, lateMs: number): string {
+export function stallMessage(host: string, lateMs: number): string {
   return `this process was stalled for ${duration(Math.round(lateMs / 100) * 100)} while calling ${host}`;
 }
 
 /** The sentence for a receiver that sends informational responses again and again. */
-export function informationalSentence(host: string, most: number): string {
+export function informationalMessage(host: string, most: number): string {
   return `${host} sent more than ${most} informational responses (HTTP 1xx) and no final one`;
 }
 

@@ -2,16 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import { BlockedDestination } from '../../src/delivery/connector.ts';
 import {
-  errorSentence,
-  informationalSentence,
-  stallSentence,
-  statusSentence,
-  timeoutSentence,
-} from '../../src/delivery/failure-sentence.ts';
+  failureMessage,
+  informationalMessage,
+  stallMessage,
+  statusMessage,
+  timeoutMessage,
+} from '../../src/delivery/failure-message.ts';
 import { LookupError } from '../../src/delivery/resolver.ts';
 
 const HOST = 'shop.example:8443';
-const said = (error: unknown) => errorSentence(error, HOST, 5_000);
+const said = (error: unknown) => failureMessage(error, HOST, 5_000);
 const coded = (code: string, cause?: unknown) =>
   Object.assign(new Error('https://shop.example/path?secret', { cause }), { code });
 
@@ -25,8 +25,8 @@ describe('an answer that is no success', () => {
       status,
       `redirect (HTTP ${status}) from shop.example: redirects are not followed`,
     ]),
-  ])('%i', (status, sentence) => {
-    expect(statusSentence(status, 'shop.example', 212)).toBe(sentence);
+  ])('%i', (status, message) => {
+    expect(statusMessage(status, 'shop.example', 212)).toBe(message);
   });
 });
 
@@ -36,7 +36,7 @@ test.each([
   [1_000, '1 s'],
   [999, '999 ms'],
 ])('no answer within %i ms', (timeoutMs, written) => {
-  expect(timeoutSentence('shop.example', timeoutMs)).toBe(`no response from shop.example within ${written}`);
+  expect(timeoutMessage('shop.example', timeoutMs)).toBe(`no response from shop.example within ${written}`);
 });
 
 describe('an error', () => {
@@ -69,8 +69,8 @@ describe('an error', () => {
     ['MY_ERR_SSL_THING', `connection to ${HOST} failed (MY_ERR_SSL_THING)`],
     ['UND_ERR_HEADERS_OVERFLOW', `${HOST} sent headers that are too large`],
     ['EWHATEVER', `connection to ${HOST} failed (EWHATEVER)`],
-  ])('%s', (code, sentence) => {
-    expect(said(coded(code))).toBe(sentence);
+  ])('%s', (code, message) => {
+    expect(said(coded(code))).toBe(message);
   });
 
   test('of the parser, with or without a code', () => {
@@ -126,7 +126,7 @@ describe('an error', () => {
 
 describe('a destination that is refused', () => {
   const refused = (host: string, address: string) =>
-    errorSentence(new BlockedDestination(address, 'is in a private range'), host, 5_000);
+    failureMessage(new BlockedDestination(address, 'is in a private range'), host, 5_000);
 
   test.each(['10.0.0.5', '10.0.0.5:8443'])(
     'named by its address in the URL (%s): the sentence may say it',
@@ -149,14 +149,14 @@ test.each([
   ['ESERVFAIL', false, `the name server of ${HOST} does not respond properly (DNS: ESERVFAIL)`],
   ['ETIMEOUT', true, `our resolver is not responding (DNS: ETIMEOUT), so ${HOST} could not be looked up`],
   ['ELOOKUPS', true, `too many DNS lookups were queued ahead of ${HOST}`],
-])('a name that cannot be looked up: %s, internal: %s', (code, internal, sentence) => {
-  expect(said(new LookupError('shop.example', code, internal))).toBe(sentence);
+])('a name that cannot be looked up: %s, internal: %s', (code, internal, message) => {
+  expect(said(new LookupError('shop.example', code, internal))).toBe(message);
 });
 
 test('a process that stood still, and a receiver that announces for ever', () => {
-  expect(stallSentence(HOST, 2_449)).toBe(`this process was stalled for 2.4 s while calling ${HOST}`);
-  expect(stallSentence(HOST, 851)).toBe(`this process was stalled for 900 ms while calling ${HOST}`);
-  expect(informationalSentence(HOST, 10)).toBe(
+  expect(stallMessage(HOST, 2_449)).toBe(`this process was stalled for 2.4 s while calling ${HOST}`);
+  expect(stallMessage(HOST, 851)).toBe(`this process was stalled for 900 ms while calling ${HOST}`);
+  expect(informationalMessage(HOST, 10)).toBe(
     `${HOST} sent more than 10 informational responses (HTTP 1xx) and no final one`,
   );
 });
