@@ -33,7 +33,7 @@ export function createRecoveryActivities({
     async controlRecovery({ recoveryId, action, reason }) {
       await controlRecovery(sql, recoveryId, action, {
         by: 'operator',
-        words: reason === '' ? null : reason,
+        comment: reason === '' ? null : reason,
       });
       return shown(await readRecovery(sql, recoveryId));
     },

@@ -22,12 +22,12 @@ export function createRetentionActivities(deps: RetentionDeps): RetentionActivit
 
   /** @returns the sentence */
   function tell(done: Retained, dryRun: boolean): string {
-    const words = summary(done);
-    if (words !== null && !dryRun) {
+    const message = summary(done);
+    if (message !== null && !dryRun) {
       const troubled = done.astray > 0 || done.postponed.length > 0 || done.failed.length > 0;
-      log[troubled ? 'warn' : 'info'](done, `retention: ${words}`);
+      log[troubled ? 'warn' : 'info'](done, `retention: ${message}`);
     }
-    return words ?? 'Nothing to do.';
+    return message ?? 'Nothing to do.';
   }
 
   return {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { eventTypeNames } from '../src/domain/event-types.ts';
 import { shipperSchema } from '../src/domain/order/shipper-services.ts';
-import { counted } from '../src/domain/words.ts';
+import { counted } from '../src/domain/text.ts';
 import type { Client } from './client.ts';
 import { waitForRecovered, drop, holdWaiting, giveUpGone, recoverMissed, resultsOf } from './finish.ts';
 import { planDay } from './day.ts';

@@ -1,6 +1,6 @@
 /** Results of a demonstration that are left to look at. */
 import { commandAt } from '../src/app/banner.ts';
-import { counted } from '../src/domain/words.ts';
+import { counted } from '../src/domain/text.ts';
 import type { Scene } from './scenes.ts';
 
 /** The webhook of a scene, with its counts. */

@@ -1,4 +1,4 @@
-import { anchor } from '../src/domain/words.ts';
+import { anchor } from '../src/domain/text.ts';
 import { DOCS } from './assets.ts';
 
 /** The page of an operation, to which mails link as well. @param method in any case */

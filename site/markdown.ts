@@ -2,7 +2,7 @@
 import { raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import MarkdownIt from 'markdown-it';
-import { anchor } from '../src/domain/words.ts';
+import { anchor } from '../src/domain/text.ts';
 
 const renderer = new MarkdownIt({ html: false });
 

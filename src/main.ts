@@ -19,7 +19,7 @@ import { notifierOf } from './db/outbox/notify.ts';
 import { createPool, type Pool } from './db/pool.ts';
 import { createSessionPool, inspectServer } from './db/server.ts';
 import { tracedSender } from './delivery/traced-sender.ts';
-import { counted } from './domain/words.ts';
+import { counted } from './domain/text.ts';
 import { startEmbedded } from './embedded/index.ts';
 import { hiddenAddress } from './embedded/ui-guard.ts';
 import { requireHost, requirePorts } from './http/http-server.ts';

@@ -8,7 +8,7 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import type { DeliverySituation } from '../src/attempt/situation.ts';
 import type { FinalState } from '../src/domain/delivery-state.ts';
 import { attribution } from '../src/domain/operator-action.ts';
-import { counted } from '../src/domain/words.ts';
+import { counted } from '../src/domain/text.ts';
 import type { CompensationResult, DeliverEventInput, DeliveryActivities } from './delivery-types.ts';
 import { operatorOf } from './next-step.ts';
 import { deliveryTitle, type OperatorView } from './operator-view.ts';

@@ -1,5 +1,5 @@
 /** The operator's view of a recovery in the Temporal UI. */
-import { counted } from '../src/domain/words.ts';
+import { counted } from '../src/domain/text.ts';
 import { literal } from './markdown.ts';
 import type { RecoverWebhookInput, RecoveryProgress } from './recovery-types.ts';
 

@@ -1,6 +1,6 @@
 /** Every accepted change has reached every webhook, or its failure is recorded; nothing is left open. */
 import { maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
-import { counted } from '../../src/domain/words.ts';
+import { counted } from '../../src/domain/text.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
 import type { Ledger, Outcome } from '../ledger.ts';
 import type { Arrival, Receiver } from '../receivers.ts';

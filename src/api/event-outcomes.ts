@@ -14,7 +14,7 @@ import { absenceAt, absenceOf, type WebhookAbsence, type WebhookVersion } from '
 import { catalogue } from '../domain/catalogue.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
 import { timeOf } from '../domain/id-time.ts';
-import { capital } from '../domain/words.ts';
+import { capital } from '../domain/text.ts';
 import type { Event, MissingEvent } from './event-schemas.ts';
 
 type Shown = v.InferOutput<typeof Event>;

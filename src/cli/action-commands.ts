@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type ActionName, MAX_NAME_CHARS, MAX_REASON_CHARS } from '../domain/operator-action.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { type CommandContext, checked, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';

@@ -5,7 +5,7 @@ import type { Settings } from '../config/variables.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
 import { countOpenInTemporal } from '../db/webhooks/open-in-temporal.ts';
 import type { ActionName } from '../domain/operator-action.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { pause } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
@@ -148,8 +148,8 @@ export async function actOnAll(
     const jobId = `${PREFIX}${action}-${randomUUID()}`;
     await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      const words = cause instanceof Error ? cause.message : String(cause);
-      throw new UserError(`Temporal rejected the start of the job: ${words}.`);
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new UserError(`Temporal rejected the start of the job: ${reason}.`);
     });
     print(
       json ? JSON.stringify({ jobId, query, count, open }) : `Job ${jobId}: ${deliveries(count)}.${fewer}`,

@@ -10,7 +10,7 @@ import { listWebhooks } from '../db/webhooks/webhooks.ts';
 import { type Contract, contractOf, contractProblems } from '../domain/contract.ts';
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { type CommandContext, option, runs, whole } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { pairs } from './layout.ts';

@@ -4,7 +4,7 @@ import type { Settings } from '../config/variables.ts';
 import type { Pool } from '../db/pool.ts';
 import { controlRecovery, type RecoveryRow, readRecovery } from '../db/recoveries/recoveries.ts';
 import { isUnderWay, type RecoveryAction } from '../domain/recovery.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { pause } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
@@ -78,14 +78,14 @@ export async function watchRecovery(
 }
 
 /**
- * @param words the reason, shown to the e-shop
+ * @param comment the reason, shown to the e-shop
  * @throws UserError if there is no such recovery, or the action is not possible
  */
 export async function control(
   sql: Pool,
   id: string,
   action: RecoveryAction,
-  words: string | undefined,
+  comment: string | undefined,
 ): Promise<RecoveryRow> {
   const before = await readRecovery(sql, id);
   if (before === null) throw noSuchRecovery(id);
@@ -95,7 +95,7 @@ export async function control(
       `Webhook ${webhookId} is inactive: waybill webhooks activate ${webhookId} resumes its recovery.`,
     );
   }
-  const done = await controlRecovery(sql, id, action, { by: 'operator', words: words ?? null });
+  const done = await controlRecovery(sql, id, action, { by: 'operator', comment: comment ?? null });
   const after = await readRecovery(sql, id);
   if (after === null) throw noSuchRecovery(id);
   if (!done) throw new UserError(`Recovery ${id} is ${after.state}: there is nothing to ${action}.`);

@@ -19,10 +19,10 @@ const types = v.pipe(
   v.string(),
   v.transform((text) => text.split(',').map((part) => part.trim())),
   v.check(
-    (words) => words.every((word) => groups.has(word) || isType(word)),
+    (names) => names.every((word) => groups.has(word) || isType(word)),
     `--type must be event types such as CREATE_ORDER, or ${[...groups.keys()].join(', ')} for everything about them, separated by commas.`,
   ),
-  v.transform((words) => words.flatMap((word) => groups.get(word) ?? (isType(word) ? [word] : []))),
+  v.transform((names) => names.flatMap((word) => groups.get(word) ?? (isType(word) ? [word] : []))),
 );
 
 const createOptions = v.object({

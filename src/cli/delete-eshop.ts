@@ -17,7 +17,7 @@ import {
 import { findEshop, setDisabled } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { type CommandContext, checked, option, runs } from '../lib/command-line.ts';
 import { settled } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';

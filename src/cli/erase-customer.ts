@@ -14,7 +14,7 @@ import {
 import { findEshop } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { orderTransitions } from '../domain/order/status.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { type CommandContext, option, runs } from '../lib/command-line.ts';
 import { settled } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';

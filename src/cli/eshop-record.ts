@@ -10,7 +10,7 @@ import { listUsers } from '../db/users.ts';
 import { listWebhooks } from '../db/webhooks/webhooks.ts';
 import { type Contract, contractOf } from '../domain/contract.ts';
 import type { EshopRecord } from '../domain/eshop.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { type CommandContext, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { contractRows } from './contract-command.ts';

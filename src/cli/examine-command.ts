@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { exitCodeOf } from '../../receiver/src/examination/examine.ts';
 import { table } from '../../receiver/src/examination/table.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { type CommandContext, checked, runs } from '../lib/command-line.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';

@@ -6,7 +6,7 @@ import { replaceLostKey } from '../app/lost-key.ts';
 import { loadConfig, readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import type { LostSecrets } from '../db/webhooks/secrets.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
 import { type CommandContext, flag, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';

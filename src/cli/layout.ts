@@ -1,5 +1,5 @@
 /** The layout of results for people. */
-import { oneLine } from '../domain/words.ts';
+import { oneLine } from '../domain/text.ts';
 
 /** Lines of `name  value`, with aligned values, even with control characters in them; no line for null. */
 export function pairs(given: readonly (readonly [string, string | number | null])[]): string {

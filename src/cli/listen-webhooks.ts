@@ -10,7 +10,7 @@ import { contractOf, contractProblems } from '../domain/contract.ts';
 import { type EventType, eventTypeNames } from '../domain/event-types.ts';
 import { settled, type WebhookInput, webhookInputSchema } from '../domain/webhook.ts';
 import { typesOf } from '../domain/webhook-types.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { isAlive } from '../embedded/processes.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Keys } from '../secrets/keys.ts';

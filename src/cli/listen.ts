@@ -5,7 +5,7 @@ import { configuredGuard } from '../app/outgoing.ts';
 import { findEshop } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { deleteWebhook } from '../db/webhooks/change.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';

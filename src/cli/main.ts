@@ -1,6 +1,6 @@
 /** `waybill` at the command line: a mistake is one sentence on stderr and exit code 1. */
 import { withSecretFiles } from '../config/secret-files.ts';
-import { withoutUnseen } from '../domain/words.ts';
+import { withoutUnseen } from '../domain/text.ts';
 import { exitCodeOf, shownError } from '../lib/user-error.ts';
 import { waybill } from './commands.ts';
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import { migrate } from '../db/migrate.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
 import { databaseProblem } from '../lib/database-away.ts';
 import { UserError } from '../lib/user-error.ts';

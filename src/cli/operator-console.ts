@@ -82,9 +82,9 @@ function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
       const known = new Set(underWay.map(({ id }) => id));
       return [...underWay, ...latest.filter(({ id }) => !known.has(id))].map(recoveryRecord);
     },
-    async control(recoveryId, action, words) {
+    async control(recoveryId, action, comment) {
       try {
-        const { state, webhookId } = await control(sql, recoveryId, action, words);
+        const { state, webhookId } = await control(sql, recoveryId, action, comment);
         return { done: true, message: `The recovery of webhook ${webhookId} is ${state}.` };
       } catch (error) {
         if (error instanceof UserError) return { done: false, message: error.message };

@@ -1,6 +1,6 @@
 /** The table of waits between the attempts of a delivery, as in docs/guides/retries.md. */
 import { maxAttempts, type RetryPolicy, waits } from '../domain/retry-policy.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

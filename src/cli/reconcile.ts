@@ -42,9 +42,9 @@ async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResul
 }
 
 /** One line per repair: the record, the action, and the reason. */
-function line({ kind, name, action, reason, by, words }: Repair): string {
+function line({ kind, name, action, reason, by, comment }: Repair): string {
   const record = Object.entries(name).map(([key, value]) => `${key} ${value}`);
-  const operator = [by === undefined ? '' : ` by ${by}`, words === undefined ? '' : `: ${words}`].join('');
+  const operator = [by === undefined ? '' : ` by ${by}`, comment === undefined ? '' : `: ${comment}`].join('');
   return `${kind.padEnd(8)}  ${record.join(', ')}  ${actions[action]}  ${reasons[reason]}${operator}`;
 }
 

@@ -6,7 +6,7 @@ import type { Pool } from '../db/pool.ts';
 import { askForRecovery } from '../db/recoveries/ask.ts';
 import type { LostEventCount } from '../db/recoveries/lost-events.ts';
 import { type Recoverable, recoverable, usuallyRecovered } from '../domain/recovery.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { type CommandContext, checked, flag, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { watchRecovery } from './control-recovery.ts';

@@ -2,7 +2,7 @@
 import type { RecoveryRow } from '../db/recoveries/recoveries.ts';
 import { operatorsRecoveryReason } from '../domain/recovery.ts';
 import { type RecoveryStatus, recoveryProgress } from '../domain/recovery-progress.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { minute, pairs, table } from './layout.ts';
 
 export function recoveryStatus(row: RecoveryRow): RecoveryStatus {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { confidentialValues, readSettings } from '../config/config.ts';
 import { hostAndPort } from '../config/values.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { type CommandContext, option, runs, whole } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Replayed } from '../replay/replay.ts';

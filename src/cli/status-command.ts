@@ -7,7 +7,7 @@ import type { FlowOverview } from '../db/overview.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
-import { counted, oneLine } from '../domain/words.ts';
+import { counted, oneLine } from '../domain/text.ts';
 import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { PausedWorkflows } from '../temporal/paused.ts';

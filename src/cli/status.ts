@@ -15,7 +15,7 @@ import type { Pool } from '../db/pool.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countAstray, readPartitions } from '../db/retention/partitions.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { PausedWorkflows } from '../temporal/paused.ts';
 import type { TemporalTarget } from '../temporal/target.ts';
@@ -225,8 +225,8 @@ export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
     const ask = async (client: Client, { address, namespace, taskQueue }: TemporalTarget) => {
       const workers = await workersSeen(client, taskQueue).catch((error: unknown) => {
         if (isBeyondLimits(error)) throw error;
-        const words = error instanceof Error ? error.message : String(error);
-        throw new TemporalAway(`Temporal at ${address} does not answer: ${words}.`);
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new TemporalAway(`Temporal at ${address} does not answer: ${reason}.`);
       });
       const paused = await pausedWorkflows(client, taskQueue);
       return { problem: null, address, namespace, taskQueue, workers, paused };

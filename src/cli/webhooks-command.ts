@@ -14,7 +14,7 @@ import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { masked } from '../domain/static-headers.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import { type CommandContext, checked, flag, noOptions, runs } from '../lib/command-line.ts';
 import { addCreate } from './create-webhook.ts';
 import { minute, pairs, table } from './layout.ts';

@@ -9,7 +9,7 @@ import { ApiError, piece, type Query } from './api-client.ts';
 import type { ConsoleEnv, Viewer } from './deps.ts';
 import { EntityFilter, EventTypeFilter, Filters, TimeFilters } from './filters.tsx';
 import { html, Page } from './layout.tsx';
-import { Code, Empty, Facts, Pages, recordPath, State, TypeName, typeWords } from './parts.tsx';
+import { Code, Empty, Facts, Pages, recordPath, State, TypeName, typeDescription } from './parts.tsx';
 import { CONSOLE } from './session.ts';
 import { Ago, fromField, Time } from './times.tsx';
 
@@ -154,7 +154,7 @@ function EventPage({ viewer, event }: { viewer: Viewer; event: v.InferOutput<typ
           <h1>
             <TypeName type={webhookType} /> {entityId}
           </h1>
-          <p class="quiet">Fires when {typeWords(webhookType)}.</p>
+          <p class="quiet">Fires when {typeDescription(webhookType)}.</p>
         </div>
       </div>
       <div class="two">

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The frame of every page: head, navigation, the person signed in. */
 import type { Child } from 'hono/jsx';
-import { withoutUnseen } from '../domain/words.ts';
+import { withoutUnseen } from '../domain/text.ts';
 import { asset } from './assets.ts';
 import type { Viewer } from './deps.ts';
 import { ESHOP_HEADER } from './eshops.ts';

@@ -113,7 +113,7 @@ export function TypeChoice({ types, value }: { types: readonly EventType[]; valu
   );
 }
 
-export function typeWords(type: EventType): string {
+export function typeDescription(type: EventType): string {
   return eventTypes[type].firesWhen;
 }
 

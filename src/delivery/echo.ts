@@ -70,8 +70,8 @@ function secretsIn(values: readonly string[]): string[] {
   const basic = values.map((value) => Buffer.from(BASIC.exec(value)?.[1] ?? '', 'base64').toString());
   // A cookie's value is often escaped, and read by the receiver.
   const whole = [...values, ...basic].flatMap((value) => [value, unescaped(readingOf(value)).text]);
-  const words = whole.flatMap((value) => [...value.split(/\s+/), ...value.split(SEPARATORS)]);
-  const parts = words
+  const tokens = whole.flatMap((value) => [...value.split(/\s+/), ...value.split(SEPARATORS)]);
+  const parts = tokens
     .flatMap((word) => [word, word.replace(NAME, '').replace(/^["']+|["']+$/g, '')])
     .filter((part) => part.length >= MIN_PART_LENGTH && !SCHEME.test(part));
   const clear = [...new Set([...whole, ...parts])];

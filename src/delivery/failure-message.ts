@@ -93,7 +93,7 @@ const MALFORMED: readonly (readonly [RegExp, string])[] = [
 /** The sentence for a response that the parser refuses. Its message quotes nothing of the response; all other text is fixed. */
 function malformedMessage({ message }: Error, host: string): string {
   const found = /\(([^()]+)\)$/.exec(message)?.[1] ?? '';
-  const problem = MALFORMED.find(([words]) => words.test(found))?.[1];
+  const problem = MALFORMED.find(([pattern]) => pattern.test(found))?.[1];
   return `${host} did not respond with valid HTTP${problem === undefined ? '' : `: ${problem}`}`;
 }
 

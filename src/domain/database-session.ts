@@ -1,5 +1,5 @@
 /** Sessions of the database that keep others waiting, in words for operators. */
-import { counted, oneLine } from './words.ts';
+import { counted, oneLine } from './text.ts';
 
 /** A session of the database. What its user may not see is null. */
 export interface DatabaseSession {

@@ -2,7 +2,7 @@
 import { shortTypes } from './event-types.ts';
 import type { NoticeFormat, NoticeKind } from './notifications.ts';
 import { type GivenTypes, typesOf } from './webhook-types.ts';
-import { counted, minute, oneLine } from './words.ts';
+import { counted, minute, oneLine } from './text.ts';
 
 /** What a notice says, in either form. */
 export interface NoticeContent {

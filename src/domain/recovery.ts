@@ -43,8 +43,8 @@ export type RecoveryActor = 'user' | 'operator' | 'deletion';
 export interface RecoveryStanding {
   readonly state: RecoveryState;
   readonly by: RecoveryActor | null;
-  /** The operator's words. */
-  readonly words: string | null;
+  /** The operator's comment. */
+  readonly comment: string | null;
   /** The webhook accepts no deliveries at present. */
   readonly webhookInactive: boolean;
   /** When the pause of the webhook ends; null if it is not paused. */
@@ -81,7 +81,7 @@ const ACTORS: Readonly<Record<RecoveryActor, string>> = {
 
 /** Why it is paused or was canceled, or what its end waits for, as a sentence for its e-shop; null otherwise. */
 export function recoveryReason(standing: RecoveryStanding): string | null {
-  const { state, by, words, webhookInactive, webhookPausedUntil, awaitedPid } = standing;
+  const { state, by, comment, webhookInactive, webhookPausedUntil, awaitedPid } = standing;
   if (awaitedPid !== null) {
     return 'Nothing is left to send; it ends once everything that is still being written is complete.';
   }
@@ -93,7 +93,7 @@ export function recoveryReason(standing: RecoveryStanding): string | null {
   }
   if ((state !== 'paused' && state !== 'canceled') || by === null) return null;
   const verb = state === 'paused' ? 'Paused' : 'Canceled';
-  return `${verb} ${ACTORS[by]}${words === null || words === '' ? '.' : `: ${words}`}`;
+  return `${verb} ${ACTORS[by]}${comment === null || comment === '' ? '.' : `: ${comment}`}`;
 }
 
 /** The same for operators: with the name of the session that it waits for. */

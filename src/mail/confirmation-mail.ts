@@ -1,6 +1,6 @@
 /** The mail that asks whether an address wants notices (docs/interface.md, N6). */
 import { CONFIRM_PATH, CONFIRMATION_DAYS } from '../domain/notifications.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import type { Mail } from './mail.ts';
 import { mailOf } from './mail-template.ts';
 import { type MailedNotice, noticeMessageId } from './recovered-mail.ts';
@@ -20,7 +20,7 @@ export function confirmationMail(
       blocks: [
         `${eshopName} would like this address to be notified when one of its webhooks is failing, was deactivated, or has recovered.`,
         'If you want that, confirm it on this page:',
-        { link: `${CONFIRM_PATH}/${token}`, words: 'Confirm this address' },
+        { link: `${CONFIRM_PATH}/${token}`, label: 'Confirm this address' },
         `The link is valid for ${counted(CONFIRMATION_DAYS, 'day')}. If you do nothing, nothing is sent to you.`,
       ],
     },

@@ -2,7 +2,7 @@
 import { shortTypes } from '../domain/event-types.ts';
 import type { Deactivation } from '../domain/mailed.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
-import { counted } from '../domain/words.ts';
+import { counted } from '../domain/text.ts';
 import type { Mail } from './mail.ts';
 import { merged, type MailContent, mailOf } from './mail-template.ts';
 import { activation, readDelivery } from './requests.ts';

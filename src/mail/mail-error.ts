@@ -32,7 +32,7 @@ const STEPS: Readonly<Record<string, string>> = {
 const ABOUT_THE_MAIL: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
 
 /** A certificate that is not accepted has no code of its own left, only the words of OpenSSL and Node. */
-const CERTIFICATES: readonly (readonly [words: RegExp, problem: string])[] = [
+const CERTIFICATES: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/^certificate has expired$/, 'has a TLS certificate that has expired'],
   [/^certificate is not yet valid$/, 'has a TLS certificate that is not valid yet'],
   [/^Hostname\/IP does not match/, 'has a TLS certificate for another name'],
@@ -51,7 +51,7 @@ export function mailErrorFrom(error: unknown): MailError {
   // 503 (bad sequence of commands) is not permanent: it is about the conversation, not the mail.
   const refused = ABOUT_THE_MAIL.has(code) && propertyOf(error, 'permanent') === true;
   const message = error instanceof Error ? error.message : '';
-  const certificate = CERTIFICATES.find(([words]) => words.test(message))?.[1];
+  const certificate = CERTIFICATES.find(([pattern]) => pattern.test(message))?.[1];
   return new MailError(
     `the mail server ${certificate ?? STEPS[code] ?? 'did not accept the mail'} (${detail})`,
     responseCode,

@@ -1,5 +1,5 @@
 /** A mail as paragraphs, facts and requests, from which both its text and its HTML are made. */
-import { anchor, oneLine } from '../domain/words.ts';
+import { anchor, oneLine } from '../domain/text.ts';
 import type { Mail } from './mail.ts';
 
 /** A request to the API that the reader may want to make. */
@@ -18,7 +18,7 @@ export type MailBlock =
   | { readonly facts: readonly (readonly [name: string, value: string])[] }
   | { readonly request: ApiRequest }
   /** A link to one of our pages, with its path. */
-  | { readonly link: string; readonly words: string };
+  | { readonly link: string; readonly label: string };
 
 export interface MailContent {
   readonly to: string;
@@ -104,7 +104,7 @@ function htmlOf({ subject, tone, blocks }: MailContent, publicUrl: string | null
   const rendered = blocks.map((block) => {
     if (typeof block === 'string') return `<p style="margin:0 0 16px;${BREAKS}">${escapeHtml(block)}</p>`;
     if ('facts' in block) return factsInHtml(block.facts);
-    if ('link' in block) return linkInHtml(`${publicUrl ?? ''}${block.link}`, block.words);
+    if ('link' in block) return linkInHtml(`${publicUrl ?? ''}${block.link}`, block.label);
     return requestInHtml(block.request, publicUrl);
   });
   return `<!doctype html>
@@ -135,8 +135,8 @@ function factsInHtml(facts: readonly (readonly [string, string])[]): string {
   return `<table style="width:100%;margin:0 0 16px;border-collapse:collapse;font-size:15px">\n${rows.join('\n')}\n</table>`;
 }
 
-const linkInHtml = (url: string, words: string) =>
-  `<p style="margin:0 0 16px"><a href="${escapeHtml(url)}" style="color:#175cd3;font-weight:600">${escapeHtml(words)}</a></p>`;
+const linkInHtml = (url: string, label: string) =>
+  `<p style="margin:0 0 16px"><a href="${escapeHtml(url)}" style="color:#175cd3;font-weight:600">${escapeHtml(label)}</a></p>`;
 
 /** Linked to its documentation: a browser has neither API key nor token for the request itself. */
 function requestInHtml(request: ApiRequest, publicUrl: string | null): string {

@@ -2,7 +2,7 @@
 import { shortTypes } from '../domain/event-types.ts';
 import type { RecoveredWebhook } from '../domain/mailed.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
-import { minute } from '../domain/words.ts';
+import { minute } from '../domain/text.ts';
 import type { Mail } from './mail.ts';
 import { merged, type MailContent, mailOf } from './mail-template.ts';
 import { noRecoveredNotices } from './requests.ts';

@@ -69,7 +69,7 @@ export function createExecutions(client: Client, taskQueue: string) {
     const event = history?.events?.at(-1)?.workflowExecutionTerminatedEventAttributes;
     const by = event?.identity ?? '';
     if (SERVER_IDENTITIES.includes(by)) return { as: 'ended' };
-    return { as: 'terminated', by, words: event?.reason ?? '' };
+    return { as: 'terminated', by, comment: event?.reason ?? '' };
   }
 
   /** The latest first. */
@@ -101,7 +101,7 @@ export function createExecutions(client: Client, taskQueue: string) {
           case 'TIMED_OUT':
             return { as: 'ended' };
           case 'CANCELLED':
-            return { as: 'canceled', by: '', words: '' };
+            return { as: 'canceled', by: '', comment: '' };
           case 'TERMINATED':
             return await termination(workflowId, runId);
           default: {

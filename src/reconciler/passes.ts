@@ -63,8 +63,8 @@ export function createPasses(options: PassesOptions) {
         repairs.push(done);
         onRepair?.(done);
         if (done.action === 'woken') woken.push(record.workflowId);
-        const { kind, reason, action, name, by, words } = done;
-        log.info({ repaired: kind, reason, action, ...name, by, words }, 'repaired');
+        const { kind, reason, action, name, by, comment } = done;
+        log.info({ repaired: kind, reason, action, ...name, by, comment }, 'repaired');
       } catch (error) {
         // A refused repair must not stop the others, which may well be accepted.
         if (!isRejection(error)) {

@@ -16,7 +16,7 @@ export interface Repair extends Verdict {
   readonly name: TrackedRecord['name'];
   /** The identity that ended its workflow, and the reason given, if Temporal knows them. */
   readonly by?: string;
-  readonly words?: string;
+  readonly comment?: string;
 }
 
 /**
@@ -65,8 +65,8 @@ function formerOf({ as }: WorkflowFound): Former {
   return 'ended';
 }
 
-function operatorOf(found: WorkflowFound): Pick<Repair, 'by' | 'words'> {
+function operatorOf(found: WorkflowFound): Pick<Repair, 'by' | 'comment'> {
   if (found.as !== 'terminated' && found.as !== 'canceled') return {};
-  const { by, words } = found;
-  return { ...(by === '' ? {} : { by }), ...(words === '' ? {} : { words }) };
+  const { by, comment } = found;
+  return { ...(by === '' ? {} : { by }), ...(comment === '' ? {} : { comment }) };
 }

@@ -22,7 +22,7 @@ export type WorkflowFound =
   /** Not by an operator: completed, failed, timed out, or ended by the server at one of its limits. */
   | { readonly as: 'ended' }
   /** By an operator. */
-  | { readonly as: 'terminated' | 'canceled'; readonly by: string; readonly words: string };
+  | { readonly as: 'terminated' | 'canceled'; readonly by: string; readonly comment: string };
 
 /** Why a record is repaired. */
 export type Reason = Exclude<WorkflowFound['as'], 'running'> | 'asleep' | 'stuck' | 'stalled';

@@ -5,7 +5,7 @@ import MiniSearch from 'minisearch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
-import { anchor } from '../../src/domain/words.ts';
+import { anchor } from '../../src/domain/text.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { idsOf, linksOf } from '../support/links.ts';
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => api?.drop());
 
 /** The text of the page, without tags. */
-async function wordsOf(webhook: number) {
+async function textOf(webhook: number) {
   const { text } = await ask(`/console/webhooks/${webhook}`);
   return text
     .replace(/<[^>]+>/g, ' ')
@@ -57,22 +57,22 @@ test.each<[string, Partial<typeof unsent>, string]>([
 ])('%s', async (_, change, message) => {
   await api.sql`
     update deactivations set ${api.sql({ ...unsent, ...change })} where webhook_id = ${seeded.inactive}`;
-  expect(await wordsOf(seeded.inactive)).toContain(message);
+  expect(await textOf(seeded.inactive)).toContain(message);
 });
 
 test.each([true, false])('written to a file, as in a trial: %s', async (trial) => {
   await api.sql`update deactivations set mailed_at = now() where webhook_id = ${seeded.inactive}`;
   await noteMailFolder(api.sql, '/data/mail', trial);
-  expect(await wordsOf(seeded.inactive)).toContain(
+  expect(await textOf(seeded.inactive)).toContain(
     `${TO} was written to a file just now : this instance has no mail server.`,
   );
   await noteMailFolder(api.sql, null, trial);
-  expect(await wordsOf(seeded.inactive)).toContain('was sent to shop@example.test');
+  expect(await textOf(seeded.inactive)).toContain('was sent to shop@example.test');
 });
 
 test('none was sent about what a user has switched off, or what is active', async () => {
   await api.sql`
     insert into deactivations (webhook_id, generation, reason, at) values (${seeded.inactive}, 2, 'user', now())`;
   for (const webhook of [seeded.inactive, seeded.failing])
-    expect(await wordsOf(webhook)).not.toMatch(/e-mail about it/);
+    expect(await textOf(webhook)).not.toMatch(/e-mail about it/);
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => api?.drop());
 
 /** The text of a page. */
-async function words(path: string): Promise<string> {
+async function textAt(path: string): Promise<string> {
   const { text } = await ask(path);
   return text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 }
@@ -34,7 +34,7 @@ test('the events of a record stand in their order, each with what it waits for',
   }
   await shop('POST', '/v21/products', { sku: 'TEA', name: 'Tea' });
   expect(await shop('POST', '/v21/orders', minimalOrder('10001'))).toMatchObject({ status: 200 });
-  expect(await words('/console')).not.toContain('wait behind an older one');
+  expect(await textAt('/console')).not.toContain('wait behind an older one');
   await shop('PATCH', '/v21/orders/10001', { note: 'changed' });
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
   const ready = await keepOrdering(sql, deliveries);
@@ -42,9 +42,9 @@ test('the events of a record stand in their order, each with what it waits for',
   await sql`
     update deliveries set state = 'retrying', attempts_made = 1, dispatched_at = now(), last_error = 'HTTP 503', next_attempt_at = now() + interval '125 minutes'
     where id = ${ready[0]?.id ?? null}`;
-  const page = await words('/console/orders/10001');
+  const page = await textAt('/console/orders/10001');
   expect(page).toMatch(
     /History 1 CREATE_ORDER .* Webhook \d+ retrying 2 UPDATE_ORDER .* Webhook \d+ pending waits for 1 , next attempt in 2 h All events/,
   );
-  expect(await words('/console')).toContain('One record has deliveries that wait behind an older one');
+  expect(await textAt('/console')).toContain('One record has deliveries that wait behind an older one');
 });

@@ -38,8 +38,8 @@ beforeEach(() => {
           workers: 0,
         }),
         recoveries: async () => [],
-        control: async (id, action, words) => {
-          controlled.push(`${action} ${id} ${words}`);
+        control: async (id, action, comment) => {
+          controlled.push(`${action} ${id} ${comment}`);
           return { done: true, message: 'The recovery is paused.' };
         },
       },

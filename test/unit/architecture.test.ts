@@ -245,7 +245,7 @@ test('a command of waybill costs the others no time: it is loaded when it is ask
     'src/cli/main.ts',
     'src/config/config-error.ts',
     'src/config/secret-files.ts',
-    'src/domain/words.ts',
+    'src/domain/text.ts',
     'src/lib/user-error.ts',
     'src/lib/version.ts',
     'valibot',

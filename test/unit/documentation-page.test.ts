@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { blocks, inline } from '../../site/markdown.ts';
 import { makeSite } from '../../site/pages.tsx';
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts';
-import { anchor } from '../../src/domain/words.ts';
+import { anchor } from '../../src/domain/text.ts';
 
 const hostile = '<script>alert("1")</script><img src=x onerror=alert(1)>';
 

@@ -1,7 +1,7 @@
 /** Text chosen by e-shops is printed on operators' terminals. */
 import { expect, test } from 'vitest';
 import { pairs, table } from '../../src/cli/layout.ts';
-import { oneLine, withoutUnseen } from '../../src/domain/words.ts';
+import { oneLine, withoutUnseen } from '../../src/domain/text.ts';
 
 /** Clears the screen, sets the title, begins a new line, and reverses the direction of the text after it. */
 const HOSTILE = '10001\u001b[2J\u001b]0;title\u0007\r\n20002  delivered\u009b31m\u202e';

@@ -12,7 +12,7 @@ const awake: WorkflowFound = { as: 'running', asleep: false, failing: false, atW
 const asleep: WorkflowFound = { ...awake, asleep: true };
 const failing: WorkflowFound = { ...awake, failing: true };
 const atWork: WorkflowFound = { ...awake, atWork: true };
-const operator = { by: 'eva', words: '' };
+const operator = { by: 'eva', comment: '' };
 
 test.each<[TrackedKind, WorkflowFound, NextStep, string | null]>([
   ['delivery', awake, 'ahead', null],

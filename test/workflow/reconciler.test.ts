@@ -52,7 +52,7 @@ test('terminated in Temporal during a ten-minute wait: canceled by an operator, 
   await stack.until('the log', async () => repairsOf(id).length > 0);
   expect(repairsOf(id)).toEqual(['closed: terminated']);
   expect(stack.logged).toContainEqual(
-    expect.objectContaining({ repaired: 'delivery', words: 'the receiver has asked us to stop' }),
+    expect.objectContaining({ repaired: 'delivery', comment: 'the receiver has asked us to stop' }),
   );
   expect(stack.repaired()).toEqual([{ kind: 'delivery', action: 'closed', reason: 'terminated', count: 1 }]);
   expect(numbers(receiver)).toEqual(['1']);

@@ -77,7 +77,7 @@ const EXAMPLES: Readonly<Partial<Record<RowName, Readonly<Record<Language, strin
 };
 
 /** By the words of the sentence that says why there is no answer. */
-const NO_ANSWER: readonly (readonly [words: RegExp, remedy: string])[] = [
+const NO_ANSWER: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [
     /intermediate/,
     'Configure the server to send its whole certificate chain: of most authorities, the file fullchain.pem.',
@@ -99,7 +99,7 @@ const NO_ANSWER: readonly (readonly [words: RegExp, remedy: string])[] = [
  * @param error the sentence that says why; null if there is none
  */
 export function unansweredRemedy(error: string | null): string {
-  const found = NO_ANSWER.find(([words]) => error !== null && words.test(error));
+  const found = NO_ANSWER.find(([pattern]) => error !== null && pattern.test(error));
   return (
     found?.[1] ??
     'Let the receiver run, and see that the URL leads to it: without an answer there is nothing to examine.'

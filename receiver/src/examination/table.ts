@@ -34,9 +34,9 @@ export function table({ rows, complete }: Shown): string {
       .trimEnd(),
     ...(remedy === null ? [] : [`${' '.repeat((widths[0] ?? 0) + 2)}→ ${remedy}`]),
   ]);
-  const counts = COUNTED.flatMap(([verdict, words]) => {
+  const counts = COUNTED.flatMap(([verdict, label]) => {
     const count = rows.filter((row) => row.verdict === verdict).length;
-    return count === 0 ? [] : [`${count} ${words}`];
+    return count === 0 ? [] : [`${count} ${label}`];
   });
   const ended = complete ? '' : ' The examination ended early: the receiver did not answer, or not in time.';
   return [...lines, '', `${counts.join(', ')}.${ended}`].join('\n');

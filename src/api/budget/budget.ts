@@ -9,7 +9,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { createCounts } from '../../concurrency/counts.ts';
 import { createTurns, type Turns } from '../../concurrency/turns.ts';
 import { Problem, tooManyRequests } from '../../domain/problem.ts';
-import { counted } from '../../domain/words.ts';
+import { counted } from '../../domain/text.ts';
 import type { ApiEnv } from '../deps.ts';
 import type { Allowance, BudgetLimits } from './allowance.ts';
 import { createSlices } from './slices.ts';

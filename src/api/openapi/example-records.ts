@@ -5,7 +5,7 @@ import { catalogue, sampleOf } from '../../domain/catalogue.ts';
 import { payloadVersions } from '../../domain/decimal.ts';
 import { shippedCatalogue } from '../../domain/order/shipper-services.ts';
 import { render, renderValue } from '../../domain/render.ts';
-import { capital } from '../../domain/words.ts';
+import { capital } from '../../domain/text.ts';
 
 /** The same identifiers in all examples. */
 export const ids = {

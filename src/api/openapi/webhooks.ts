@@ -10,7 +10,7 @@ import {
 import { origins } from '../../domain/origin.ts';
 import { render } from '../../domain/render.ts';
 import { defaultRetryPolicy, maxAttempts } from '../../domain/retry-policy.ts';
-import { capital } from '../../domain/words.ts';
+import { capital } from '../../domain/text.ts';
 import { describeSchema } from '../json-schema.ts';
 
 function header(name: string, description: string, schema: object = { type: 'string' }) {

@@ -9,7 +9,7 @@ import { described, identifier } from '../../domain/fields.ts';
 import { existing } from '../../domain/problem.ts';
 import { type RenderOptions, render, renderValue } from '../../domain/render.ts';
 import { timestamp } from '../../domain/timestamp.ts';
-import { article, capital } from '../../domain/words.ts';
+import { article, capital } from '../../domain/text.ts';
 import type { Allowance } from '../budget/allowance.ts';
 import { charged } from '../budget/charged.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';

@@ -12,7 +12,7 @@ import type { Edits } from '../../domain/editing.ts';
 import { eventOn } from '../../domain/event-types.ts';
 import type { OrderContext } from '../../domain/order/rules.ts';
 import { renderValue } from '../../domain/render.ts';
-import { article, capital } from '../../domain/words.ts';
+import { article, capital } from '../../domain/text.ts';
 import { charged } from '../budget/charged.ts';
 import type { ApiDeps, ApiEnv, Session } from '../deps.ts';
 import { describeOperation } from '../describe.ts';

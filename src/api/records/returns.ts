@@ -19,7 +19,7 @@ import { transitionList } from '../describe.ts';
 import { operation } from './operation.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
-import { countRules, lateOnArrival, lineRules } from './words.ts';
+import { countRules, lateOnArrival, lineRules } from './descriptions.ts';
 
 export const returnResource: Resource<ReturnRecord> = {
   mapping: returns,

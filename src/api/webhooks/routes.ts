@@ -20,7 +20,7 @@ import {
   webhookResponseOnly,
   webhookWithSecretSchema,
 } from '../../domain/webhook.ts';
-import { counted } from '../../domain/words.ts';
+import { counted } from '../../domain/text.ts';
 import { newWebhookSecret } from '../../secrets/keys.ts';
 import { newSealedPair } from '../../secrets/signing-keys.ts';
 import { openHeaders, sealHeaders, sealing } from '../../secrets/static-headers.ts';

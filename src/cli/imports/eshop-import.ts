@@ -7,7 +7,7 @@ import { email, text } from '../../domain/fields.ts';
 import { roles } from '../../domain/role.ts';
 import { validate } from '../../domain/validation.ts';
 import { foreignHashProblem } from '../../secrets/passwords.ts';
-import { lineFields, wordOf } from './problem.ts';
+import { lineFields, textFieldOf } from './problem.ts';
 import type { Outcome } from './run-import.ts';
 
 const user = v.strictObject({
@@ -94,7 +94,7 @@ export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Pro
 export const refusedEshop = (value: unknown, note: string): EshopResult => ({
   outcome: 'refused',
   eshop: null,
-  name: wordOf(value, 'name'),
+  name: textFieldOf(value, 'name'),
   users: [],
   note,
 });

@@ -4,7 +4,7 @@ import { type EventType, inOrder } from '../../domain/event-types.ts';
 import { type ForeignSystem, readers } from './foreign-records.ts';
 import type { ImportLine } from './import-lines.ts';
 import type { Mapping } from './mapping.ts';
-import { fieldOf, urlOf, wordOf } from './problem.ts';
+import { fieldOf, urlOf, textFieldOf } from './problem.ts';
 
 /** The records of a list; anything else is one record. */
 function recordsIn(value: unknown): readonly unknown[] {
@@ -79,7 +79,7 @@ export async function* foreignLines(
 function named(record: unknown): string {
   const within = [record, fieldOf(record, 'endpoint_metadata'), fieldOf(record, 'config')];
   const [url] = within.flatMap((each) => urlOf(each) ?? []);
-  const name = url ?? wordOf(record, 'id') ?? wordOf(record, 'uid');
+  const name = url ?? textFieldOf(record, 'id') ?? textFieldOf(record, 'uid');
   return name === null ? '' : `${name}: `;
 }
 

@@ -21,7 +21,7 @@ export function fieldOf(value: unknown, name: string): unknown {
 }
 
 /** The beginning of one of its fields; null if that is neither text nor a number. */
-export function wordOf(value: unknown, name: string): string | null {
+export function textFieldOf(value: unknown, name: string): string | null {
   const given = fieldOf(value, name);
   return typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, MAX_CHARS) : null;
 }

@@ -1,7 +1,7 @@
 /** The run of an import: each line is imported and reported on its own. */
 import { createProgress } from '../../../demo/progress.ts';
 import { Problem } from '../../domain/problem.ts';
-import { counted } from '../../domain/words.ts';
+import { counted } from '../../domain/text.ts';
 import type { CommandContext } from '../../lib/command-line.ts';
 import { untilInterrupted } from '../../lib/shutdown.ts';
 import { UserError } from '../../lib/user-error.ts';
@@ -58,7 +58,7 @@ async function imported<Result extends { readonly outcome: Outcome }>(
 ): Promise<void> {
   const { dryRun, print } = run;
   const made = dryRun ? 'would be created' : 'created';
-  const words = { created: made, skipped: 'skipped', refused: 'refused', unmapped: 'no counterpart' };
+  const labels = { created: made, skipped: 'skipped', refused: 'refused', unmapped: 'no counterpart' };
   const counts = { created: 0, skipped: 0, refused: 0, unmapped: 0 };
   const progress = createProgress(false);
   let lines = 0;
@@ -79,7 +79,7 @@ async function imported<Result extends { readonly outcome: Outcome }>(
       const result = await resultOf(run, each);
       counts[result.outcome] += 1;
       if (run.json) show(JSON.stringify({ line: each.line, ...result, dryRun }));
-      else if (held.push({ line: each.line, result: words[result.outcome], ...run.cells(result) }) >= PAGE)
+      else if (held.push({ line: each.line, result: labels[result.outcome], ...run.cells(result) }) >= PAGE)
         flush();
       lines += 1;
       const share = run.source.progress();

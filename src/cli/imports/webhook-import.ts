@@ -12,10 +12,10 @@ import { headersOrNull } from '../../domain/static-headers.ts';
 import { validate, without } from '../../domain/validation.ts';
 import { settled, webhookCreationSchema } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
-import { counted } from '../../domain/words.ts';
+import { counted } from '../../domain/text.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
 import { sealing } from '../../secrets/static-headers.ts';
-import { fieldOf, lineFields, urlOf, wordOf } from './problem.ts';
+import { fieldOf, lineFields, urlOf, textFieldOf } from './problem.ts';
 import type { Outcome } from './run-import.ts';
 
 /** Keeps ids generated after it within the numbers that commands accept. */
@@ -156,9 +156,9 @@ export function refusedWebhook(value: unknown, note: string, outcome: 'refused' 
     eshop: typeof eshop === 'number' ? eshop : null,
     id: null,
     url: urlOf(value),
-    webhookType: wordOf(value, 'webhookType'),
+    webhookType: textFieldOf(value, 'webhookType'),
     additionalTypes: [],
-    method: wordOf(value, 'method'),
+    method: textFieldOf(value, 'method'),
     note,
   };
 }

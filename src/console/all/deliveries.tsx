@@ -3,7 +3,7 @@
 import { recordOf } from '../../api/deliveries/record.ts';
 import type { OperatorsDelivery } from '../../db/webhooks/deliveries-of-eshops.ts';
 import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
-import { counted } from '../../domain/words.ts';
+import { counted } from '../../domain/text.ts';
 import { type Query, queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import { ACTIONS } from '../deliveries/actions.ts';

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type DeliveryState, isOpen } from '../../domain/delivery-state.ts';
 import { type ActionName, actionNames } from '../../domain/operator-action.ts';
 import type { Role } from '../../domain/role.ts';
-import { oneLine } from '../../domain/words.ts';
+import { oneLine } from '../../domain/text.ts';
 
 /** In the order of the buttons; giving up, which needs a confirmation, follows. */
 export const ACTIONS: readonly (readonly [Exclude<ActionName, 'giveUp'>, string])[] = [

@@ -20,7 +20,7 @@ import {
   recordPath,
   State,
   TypeName,
-  typeWords,
+  typeDescription,
 } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
@@ -186,7 +186,7 @@ export function DeliveryPage(props: {
             <h1>
               <TypeName type={webhookType} /> {entityId}
             </h1>
-            <p class="quiet">Fires when {typeWords(webhookType)}.</p>
+            <p class="quiet">Fires when {typeDescription(webhookType)}.</p>
           </div>
           <State state={state} />
         </div>

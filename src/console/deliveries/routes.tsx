@@ -54,7 +54,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     return signAgain({ deliveryId: delivery.id, number: Math.max(1, delivery.attemptsMade), webhook, event });
   }
 
-  async function shown(c: Asking, id: string, words: { notice?: string | undefined; refused?: string }) {
+  async function shown(c: Asking, id: string, messages: { notice?: string | undefined; refused?: string }) {
     const { data: delivery } = await c.var.api.get(One, `/v21/deliveries/${piece(id)}`);
     const { viewer } = c.var;
     const [request, accepted] = await Promise.all([
@@ -67,7 +67,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const offered = (accepted?.get(delivery.id) ?? []).filter((action) => may.includes(action));
     const workflow = (await viewer.temporal?.delivery(delivery.id)) ?? null;
     const page = { viewer, delivery, request, offered, workflow, maxAttempts: attemptLimit };
-    return html(<DeliveryPage {...words} {...page} />);
+    return html(<DeliveryPage {...messages} {...page} />);
   }
 
   app.get('/deliveries', async (c) => {

@@ -13,7 +13,7 @@ export interface InstallationStatus {
   readonly rows: readonly StatusRow[];
   /** Null while the database cannot be used. */
   readonly work: {
-    /** Deliveries in the outbox, and the wait of the oldest, in words. */
+    /** Deliveries in the outbox, and the wait of the oldest, in comment. */
     readonly waiting: number;
     readonly oldest: string | null;
     readonly pending: number;
@@ -37,10 +37,10 @@ export interface OperatorDeps {
   installation(): Promise<InstallationStatus>;
   /** Of all e-shops: those under way, and the newest of the others. */
   recoveries(): Promise<readonly ShownRecovery[]>;
-  /** @param words the reason, and the operator */
+  /** @param comment the reason, and the operator */
   control(
     recoveryId: string,
     action: RecoveryAction,
-    words: string,
+    comment: string,
   ): Promise<{ readonly done: boolean; readonly message: string }>;
 }

@@ -11,7 +11,7 @@ import {
 } from '../../db/console/delivery-counts.ts';
 import { type InOrder, readInOrder } from '../../db/console/in-order.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
-import { capital } from '../../domain/words.ts';
+import { capital } from '../../domain/text.ts';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
 import { html, Page } from '../layout.tsx';
 import { Code, Count, Empty, Live, recordPath } from '../parts.tsx';

@@ -2,14 +2,14 @@
 /** A record of any kind: its fields as names and values, its lists as tables. */
 import type { Child } from 'hono/jsx';
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
-import { capital } from '../../domain/words.ts';
+import { capital } from '../../domain/text.ts';
 import { Facts, Table } from '../parts.tsx';
 import { Time } from '../times.tsx';
 
 export type Item = Readonly<Record<string, unknown>>;
 
 /** "requiredExpeditionDate" → "Required expedition date" */
-function words(field: string): string {
+function labelOf(field: string): string {
   const spaced = field.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
   return capital(spaced.replaceAll(/\b(sku|url|vat|ean|upc|hs|id)\b/g, (short) => short.toUpperCase()));
 }
@@ -48,7 +48,7 @@ function ItemTable({ title, items }: { title: string; items: readonly Item[] }) 
   return (
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
-      <Table named={`${title}, as a table`} columns={fields.map(words)}>
+      <Table named={`${title}, as a table`} columns={fields.map(labelOf)}>
         {items.map((item) => (
           <tr>
             {fields.map((field) => (
@@ -66,7 +66,7 @@ export function Lists({ item }: { item: Item }) {
     <>
       {Object.entries(item).map(([field, value]) => {
         const items = itemsIn(value);
-        return items.length === 0 ? null : <ItemTable title={words(field)} items={items} />;
+        return items.length === 0 ? null : <ItemTable title={labelOf(field)} items={items} />;
       })}
     </>
   );
@@ -76,9 +76,9 @@ export function Fields({ item }: { item: Item }) {
   const facts = Object.entries(item).flatMap(([field, value]) =>
     isItem(value)
       ? Object.entries(value).map(
-          ([inner, each]) => [`${words(field)}: ${words(inner).toLowerCase()}`, shown(each)] as const,
+          ([inner, each]) => [`${labelOf(field)}: ${labelOf(inner).toLowerCase()}`, shown(each)] as const,
         )
-      : [[words(field), shown(value)] as const],
+      : [[labelOf(field), shown(value)] as const],
   );
   return (
     <div class="wide">

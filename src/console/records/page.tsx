@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** One record: its history, its deliveries, and its fields. */
 import type * as v from 'valibot';
-import { capital } from '../../domain/words.ts';
+import { capital } from '../../domain/text.ts';
 import { piece, queryText } from '../api-client.ts';
 import { type DeliveryList, DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';

@@ -3,7 +3,7 @@
 import type { Examination } from '../../domain/examination.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
-import { counted } from '../../domain/words.ts';
+import { counted } from '../../domain/text.ts';
 import type { Viewer } from '../deps.ts';
 import { Act, Page } from '../layout.tsx';
 import { Badge, Table, TypeChoice } from '../parts.tsx';

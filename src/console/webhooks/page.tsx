@@ -25,7 +25,7 @@ import {
   RecoveryBadge,
   TypeChoice,
   TypeName,
-  typeWords,
+  typeDescription,
 } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
@@ -59,7 +59,7 @@ export interface WebhookPageProps {
 function TypeLine({ type }: { type: EventType }) {
   return (
     <div>
-      <TypeName type={type} /> <span class="quiet small">{typeWords(type)}</span>
+      <TypeName type={type} /> <span class="quiet small">{typeDescription(type)}</span>
     </div>
   );
 }
@@ -190,7 +190,7 @@ export function WebhookPage(props: WebhookPageProps) {
               </h1>
               <p class="quiet wrap">
                 {method} {url}
-                {others === 0 ? `, when ${typeWords(webhookType)}` : null}
+                {others === 0 ? `, when ${typeDescription(webhookType)}` : null}
               </p>
             </div>
             <Health webhook={webhook} />
@@ -275,7 +275,7 @@ export function WebhookPage(props: WebhookPageProps) {
           {deliveries.length === 0 ? (
             <Empty title="No deliveries yet">
               <p>
-                The first one is made when {types.map(typeWords).join(', or ')}. Tests are not listed here.
+                The first one is made when {types.map(typeDescription).join(', or ')}. Tests are not listed here.
               </p>
             </Empty>
           ) : (

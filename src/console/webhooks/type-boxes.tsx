@@ -7,7 +7,7 @@ import {
   groupNames,
   typesAbout,
 } from '../../domain/event-types.ts';
-import { capital } from '../../domain/words.ts';
+import { capital } from '../../domain/text.ts';
 import { Select } from '../parts.tsx';
 
 type Fields = Readonly<Record<string, string | undefined>>;

@@ -9,9 +9,9 @@ create table recoveries (
   asked_until timestamptz,
   include text[] not null,
   state text not null default 'running' check (state in ('running', 'paused', 'completed', 'canceled')),
-  -- Who paused or canceled it, and the operator's words.
+  -- Who paused or canceled it, and the operator's comment.
   by text check (by in ('user', 'operator', 'deletion')),
-  words text,
+  comment text,
   -- The number of lost events found at the request.
   found integer not null,
   first_at timestamptz,

@@ -7,7 +7,7 @@ import type { Origin } from '../../domain/origin.ts';
 import { conflict, type Problem, recordNotFound } from '../../domain/problem.ts';
 import { assertRecordSize } from '../../domain/record-size.ts';
 import { unchangedRecord } from '../../domain/unchanged.ts';
-import { capital } from '../../domain/words.ts';
+import { capital } from '../../domain/text.ts';
 import { type EventText, noteWrittenDeliveries } from '../outbox/events.ts';
 import { type Database, type Transaction, transaction } from '../transaction.ts';
 import type { EntityMapping } from './entity-mapping.ts';

@@ -32,7 +32,7 @@ export interface RecoveryRow extends Search, StoredRecovery {
 function selectRecoveries(sql: Sql) {
   return sql`
     with oldest as materialized (${oldestAwaited(sql)})
-    select r.id, r.eshop_id, r.webhook_id, r.since, r.until, r.include, r.state, r.by, r.words,
+    select r.id, r.eshop_id, r.webhook_id, r.since, r.until, r.include, r.state, r.by, r.comment,
            not w.active as webhook_inactive, case when ${isPaused(sql, 'w')} then w.paused_until end as webhook_paused_until, w.deleted_at is not null as webhook_deleted,
            r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.in_order, d.retrying, d.failed, d.superseded,
            d.last_retry_at, r.rate, r.created_at, r.finished_at, clock_timestamp() as now,
@@ -176,7 +176,7 @@ export async function controlRecovery(
   sql: Pool,
   recoveryId: string,
   action: RecoveryAction,
-  { by, words = null }: { readonly by: RecoveryActor; readonly words?: string | null },
+  { by, comment = null }: { readonly by: RecoveryActor; readonly comment?: string | null },
 ): Promise<boolean> {
   return await transaction(sql, async (tx) => {
     const [before] = await tx<{ state: RecoveryState }[]>`
@@ -186,7 +186,7 @@ export async function controlRecovery(
     if (before === undefined || !isUnderWay(before.state)) return false;
     await tx`
       update recoveries set state = ${state}, version = version + 1, check_at = now(),
-        by = ${action === 'resume' ? null : by}, words = ${action === 'resume' ? null : words},
+        by = ${action === 'resume' ? null : by}, comment = ${action === 'resume' ? null : comment},
         finished_at = ${action === 'cancel' ? tx`now()` : null}
       where id = ${recoveryId}`;
     wakeRelayAfter(tx, 'recoveries');

@@ -47,7 +47,7 @@ async function goOn(tx: Transaction, recovery: RecoveryRow, before: StepState): 
   const { id, state, webhookDeleted, webhookPausedUntil } = recovery;
   if (state !== 'running' && state !== 'paused') return false;
   if (webhookDeleted) {
-    await tx`update recoveries set state = 'canceled', by = 'deletion', words = null, finished_at = now() where id = ${id}`;
+    await tx`update recoveries set state = 'canceled', by = 'deletion', comment = null, finished_at = now() where id = ${id}`;
     return false;
   }
   if (state === 'paused' || waitsForWebhook(recovery)) {

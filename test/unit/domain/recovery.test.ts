@@ -158,7 +158,7 @@ const now = new Date('2026-11-20T10:00:00Z');
 const stored: StoredRecovery = {
   state: 'running',
   by: null,
-  words: null,
+  comment: null,
   webhookInactive: false,
   webhookPausedUntil: null,
   awaitedPid: null,
@@ -236,11 +236,11 @@ describe('its reason', () => {
     [{ state: 'completed' }, null],
     [{ state: 'completed', by: 'user' }, null],
     [{ state: 'paused' }, null],
-    [{ state: 'paused', by: 'operator', words: '' }, 'Paused by the operator of the warehouse.'],
+    [{ state: 'paused', by: 'operator', comment: '' }, 'Paused by the operator of the warehouse.'],
     [{ webhookInactive: true }, 'The webhook is inactive: the recovery continues when it is activated.'],
     [{ state: 'paused', by: 'user', webhookInactive: true }, 'Paused on request.'],
     [
-      { state: 'paused', by: 'operator', words: 'stock-taking' },
+      { state: 'paused', by: 'operator', comment: 'stock-taking' },
       'Paused by the operator of the warehouse: stock-taking',
     ],
     [{ state: 'canceled', by: 'operator' }, 'Canceled by the operator of the warehouse.'],

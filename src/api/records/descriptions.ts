@@ -1,4 +1,4 @@
-/** Sentences shared by the documentation of several kinds of record. */
+/** Descriptions shared by several kinds of record. */
 
 /** The fields of an announcement that can be changed after arrival, as a sentence for the documentation. */
 export function lateOnArrival(changeable: readonly string[]): string {

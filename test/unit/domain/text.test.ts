@@ -1,7 +1,7 @@
 /** Words as they appear in messages, mails and the documentation. */
 import { expect, test } from 'vitest';
 import { existing, recordNotFound } from '../../../src/domain/problem.ts';
-import { anchor, article, capital, counted, oneLine, withoutUnseen } from '../../../src/domain/words.ts';
+import { anchor, article, capital, counted, oneLine, withoutUnseen } from '../../../src/domain/text.ts';
 import { problemMessage } from '../../support/problem-message.ts';
 
 test.each([

@@ -1,4 +1,4 @@
-/** Helpers for words in sentences. */
+/** Helpers for texts: one line of foreign text, plurals, anchors, times. */
 
 /** Control characters, line and paragraph separators, and marks that turn the direction of what follows. */
 const NOT_IN_A_LINE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
