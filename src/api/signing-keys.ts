@@ -11,7 +11,7 @@ import { described } from '../domain/fields.ts';
 import { conflict } from '../domain/problem.ts';
 import { type SigningKeyRecord, signingKeySchema } from '../domain/signing-key.ts';
 import { OVERLAP_HOURS } from '../domain/webhook-secret.ts';
-import { newSealedPair, publicForms } from '../secrets/signing-keys.ts';
+import { newSealedPair, publicKeyFormats } from '../secrets/signing-keys.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
@@ -20,7 +20,7 @@ import { query } from './validate.ts';
 const tag = 'E-shop';
 
 const recordOf = ({ publicKey, createdAt, signsUntil }: PublicKeyRow): SigningKeyRecord => ({
-  ...publicForms(publicKey),
+  ...publicKeyFormats(publicKey),
   createdAt: createdAt.toISOString(),
   signsUntil: signsUntil?.toISOString() ?? null,
 });

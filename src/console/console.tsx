@@ -178,7 +178,7 @@ export function createConsole(
   app.use(smallForms);
   app.route('/', authenticator.routes);
   if (deps.operator === undefined) app.route('/', confirmationRoutes(deps));
-  app.use(signedIn(deps, authenticator), ownForms(authenticator.sessionOf, authenticator.takeForm));
+  app.use(signedIn(deps, authenticator), ownForms(authenticator.sessionOf, authenticator.acceptFormOnce));
   app.route(
     '/',
     liveRoutes(deps, async (c, path) => {

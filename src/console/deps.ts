@@ -57,7 +57,7 @@ export interface Authenticator {
    * @param form identifies the form
    * @returns false if it was accepted before
    */
-  takeForm(id: string, form: string): Promise<boolean>;
+  acceptFormOnce(id: string, form: string): Promise<boolean>;
   /** The response without authentication. */
   unauthenticated(c: Context<ConsoleEnv>): Response | Promise<Response>;
 }

@@ -26,12 +26,12 @@ export const smallForms = bodyLimit({
 /**
  * Refuses changes not sent by our own pages, and reasons that are too long; sets `c.var.form`.
  * @param sessionOf the id of the session that the form belongs to
- * @param takeForm left out if a form may be sent again
+ * @param acceptFormOnce left out if a form may be sent again
  * @throws Problem 403; 400 for text that cannot be kept; 409 if this form was sent before, as when its result page is reloaded
  */
 export function ownForms(
   sessionOf: (c: Context<ConsoleEnv>) => string | undefined,
-  takeForm?: Authenticator['takeForm'],
+  acceptFormOnce?: Authenticator['acceptFormOnce'],
 ): MiddlewareHandler<ConsoleEnv> {
   return async (c, next) => {
     if (c.req.method === 'GET' || c.req.method === 'HEAD') return await next();
@@ -51,11 +51,11 @@ export function ownForms(
     const viewer: Viewer | undefined = c.get('viewer');
     const aboutOne = viewer !== undefined && !c.req.path.startsWith(`${CONSOLE}${ALL}/`);
     if (aboutOne && eshopOfToken(form.csrf ?? '') !== viewer.session.eshopId) throw new Problem(409, TURNED);
-    if (takeForm !== undefined) {
+    if (acceptFormOnce !== undefined) {
       // A page has several forms, each with its own path.
       const page = pageOfToken(form.csrf ?? '');
       if (page === null) throw forbidden(REFUSED);
-      if (!(await takeForm(id, `${page} ${c.req.path}`))) throw new Problem(409, TAKEN);
+      if (!(await acceptFormOnce(id, `${page} ${c.req.path}`))) throw new Problem(409, TAKEN);
     }
     c.set('form', form);
     await next();

@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import { createPlaces } from '../api/budget/places.ts';
 import { clientAddresses } from '../api/client-address.ts';
 import { CONCURRENT_PASSWORD_CHECKS, credentialCheck } from '../api/credentials.ts';
-import { beginSession, endSession, findSession, takeForm } from '../db/console/sessions.ts';
+import { beginSession, endSession, findSession, acceptFormOnce } from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
 import { MAX_USERNAME_CHARS } from '../domain/role.ts';
 import { asset } from './assets.ts';
@@ -110,7 +110,7 @@ export function userAuthenticator(deps: ConsoleDeps): Authenticator {
       const { eshops, now, ...user } = found;
       return { user, eshops, operator: false, now };
     },
-    takeForm: (id, form) => takeForm(deps.sql, id, form),
+    acceptFormOnce: (id, form) => acceptFormOnce(deps.sql, id, form),
     unauthenticated(c) {
       const { pathname, search } = new URL(c.req.url);
       const next = c.req.method === 'GET' ? `?${new URLSearchParams({ next: `${pathname}${search}` })}` : '';

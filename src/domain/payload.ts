@@ -4,13 +4,13 @@ import type { Origin } from './origin.ts';
 import { hasPersonalData } from './personal-data.ts';
 import { type RenderOptions, render } from './render.ts';
 import { requestTarget } from './request-target.ts';
-import type { WebhookForm } from './webhook.ts';
+import type { RequestSettings } from './webhook.ts';
 
 export function payloadOptions({
   payloadVersion,
   parameters,
   eventType,
-}: Pick<WebhookForm, 'payloadVersion' | 'parameters'> & { readonly eventType: EventType }): RenderOptions {
+}: Pick<RequestSettings, 'payloadVersion' | 'parameters'> & { readonly eventType: EventType }): RenderOptions {
   const withPackingLists = parameters?.withPackingLists === true && packingListEventTypes.includes(eventType);
   const kind = eventTypes[eventType].entity;
   const emptied = parameters?.withoutPersonalData === true && hasPersonalData(kind);
@@ -21,8 +21,8 @@ export function payloadOptions({
   };
 }
 
-/** An event with the form of the webhook that gets it. */
-interface EventForWebhook extends WebhookForm {
+/** An event with the request settings of the webhook that gets it. */
+interface EventForWebhook extends RequestSettings {
   readonly eventType: EventType;
   readonly entityId: string;
   /** The record in its v2 form, or its JSON text. */

@@ -22,7 +22,7 @@ function isSchema(value: unknown): value is AnySchema {
 }
 
 /** @param schema made by `fields.ts`, `decimal.ts` and `timestamp.ts` */
-export function recordForm(schema: AnySchema, version: PayloadVersion): AnySchema {
+export function versionSchema(schema: AnySchema, version: PayloadVersion): AnySchema {
   const described = v.getDescription(schema);
   const plain = bare(schema, version);
   return described === undefined || v.getDescription(plain) !== undefined
@@ -35,10 +35,10 @@ function bare(schema: AnySchema, version: PayloadVersion): AnySchema {
   if (decimal === 'money' || decimal === 'count') return writtenDecimal(decimal, version);
   if (timestamp === true) return writtenTimestamp();
   if ('wrapped' in schema && isSchema(schema.wrapped)) {
-    const inner = recordForm(schema.wrapped, version);
+    const inner = versionSchema(schema.wrapped, version);
     return schema.type === 'nullish' || schema.type === 'nullable' ? v.nullable(inner) : inner;
   }
-  if ('item' in schema && isSchema(schema.item)) return v.array(recordForm(schema.item, version));
+  if ('item' in schema && isSchema(schema.item)) return v.array(versionSchema(schema.item, version));
   if ('entries' in schema && typeof schema.entries === 'object' && schema.entries !== null) {
     const record = recordObject(schema.entries, version);
     return typeof ref === 'string' ? named(record, ref.replace(/Input$/, ''), version) : record;
@@ -57,7 +57,7 @@ export function recordObject(
 ) {
   const fields: Record<string, AnySchema> = {};
   for (const [name, schema] of Object.entries(entries)) {
-    if (isSchema(schema)) fields[name] = recordForm(schema, version);
+    if (isSchema(schema)) fields[name] = versionSchema(schema, version);
   }
   return v.strictObject({ ...fields, ...own });
 }

@@ -3,10 +3,10 @@ import * as v from 'valibot';
 import { type EventType, eventTypeNames } from './event-types.ts';
 import { described, oneOf, wholeNumber } from './fields.ts';
 import { invalid } from './problem.ts';
-import { type WebhookForm, webhookMethods } from './webhook.ts';
+import { type RequestSettings, webhookMethods } from './webhook.ts';
 import { typesOf } from './webhook-types.ts';
 
-export interface WebhookWithSecrets extends WebhookForm {
+export interface WebhookWithSecrets extends RequestSettings {
   readonly eshopId: number;
   readonly webhookId: number;
   readonly webhookType: EventType;

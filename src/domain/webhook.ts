@@ -171,8 +171,8 @@ const inputEntries = {
 /** The fields that an e-shop writes, except its secrets: each is a column of `webhooks` of the same name in snake case. */
 export const webhookFields = v.keyof(v.object(inputEntries)).options;
 
-/** The fields that a receiver sees: also columns of `webhook_forms`, which keeps former values. */
-export const formFields = ['url', 'method', 'payloadVersion', 'parameters'] as const;
+/** The fields that determine the request: also columns of `former_request_settings`. */
+export const requestFields = ['url', 'method', 'payloadVersion', 'parameters'] as const;
 
 /** The body of a replacement. @param stored the webhook's additional types, which stay if the body leaves them out */
 export function replacementSchema(stored: readonly EventType[]) {
@@ -308,7 +308,7 @@ export function settled(
   return { ...given, additionalTypes, ordering, skipOwn: skipOwn ?? false, asymmetric };
 }
 
-export type WebhookForm = Pick<WebhookRecord, (typeof formFields)[number]>;
+export type RequestSettings = Pick<WebhookRecord, (typeof requestFields)[number]>;
 
 export function settingsOf(webhook: WebhookSettings): WebhookSettings {
   return Object.assign({}, ...webhookFields.map((field) => ({ [field]: webhook[field] })));

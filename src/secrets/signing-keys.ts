@@ -35,7 +35,7 @@ export function privateKeyOf(stored: string): KeyObject {
 const rawOf = (publicKey: KeyObject) => Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url');
 
 /** A public key as it is shown. */
-export interface PublicForms {
+export interface PublicKeyFormats {
   /** The thumbprint of the JWK (RFC 7638). */
   readonly kid: string;
   /** `whpk_` and the base64 of its 32 bytes, as Standard Webhooks write it. */
@@ -45,7 +45,7 @@ export interface PublicForms {
 }
 
 /** @param raw its 32 bytes */
-export function publicForms(raw: Buffer): PublicForms {
+export function publicKeyFormats(raw: Buffer): PublicKeyFormats {
   const x = raw.toString('base64url');
   // The members that RFC 8037 names, in the order of RFC 7638.
   const kid = createHash('sha256')

@@ -28,7 +28,7 @@ beforeEach(async () => {
   monday = await firstWeek(sql);
   await insertDelivery(sql, { eshopId, webhookId, at: new Date(monday.getTime() - DAY) });
   await sql`insert into import_keys (eshop_id, key, fingerprint, created_at) values (${eshopId}, '1', '', '2020-01-01')`;
-  await sql`insert into webhook_forms (webhook_id, until, url, method, payload_version)
+  await sql`insert into former_request_settings (webhook_id, until, url, method, payload_version)
     values (${webhookId}, '2020-01-01', 'https://shop.example', 'POST', 'v2')`;
 });
 afterEach(() => database.drop());
@@ -68,7 +68,7 @@ test('the steps after it are done, the run fails with all reasons, and the next 
   const dropped = error.done.dropped.map(({ partition }) => partition);
   expect(dropped.slice(0, 2)).toEqual(['attempts_first', 'events_first']);
   expect(error.done.forgotten).toMatchObject({ importKeys: 0, erased: 1 });
-  expect(await sql`select from webhook_forms`).toEqual([]);
+  expect(await sql`select from former_request_settings`).toEqual([]);
   const partitions = await listPartitions(sql);
   expect(partitions.filter((each) => each.week === week)).toEqual([]);
 

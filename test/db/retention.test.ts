@@ -254,7 +254,7 @@ describe('kept', () => {
     }
     for (const at of [week, monday]) {
       await sql`
-        insert into webhook_forms (webhook_id, until, url, method, payload_version)
+        insert into former_request_settings (webhook_id, until, url, method, payload_version)
         values (${webhookId}, ${at}, 'https://shop.example', 'POST', 'v2')`;
     }
     await run(later);
@@ -264,7 +264,7 @@ describe('kept', () => {
 
     expect(await sql`select delivery_id from redeliveries`).toEqual([{ deliveryId: open.id }]);
     expect(await sql`select state from recoveries`).toEqual([{ state: 'running' }]);
-    expect(await sql`select until from webhook_forms`).toEqual([{ until: monday }]);
+    expect(await sql`select until from former_request_settings`).toEqual([{ until: monday }]);
   });
 
   test('keys of imported lines go after 30 days, however many there are, and however long deliveries are kept', async () => {

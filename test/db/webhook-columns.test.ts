@@ -1,7 +1,7 @@
 /** A webhook's schema and its tables agree. */
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { formFields, webhookFields } from '../../src/domain/webhook.ts';
+import { requestFields, webhookFields } from '../../src/domain/webhook.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -12,7 +12,7 @@ afterAll(() => database?.drop());
 
 test.each([
   ['webhooks', webhookFields],
-  ['webhook_forms', formFields],
+  ['former_request_settings', requestFields],
 ])('%s has a column for each field, named alike in snake case', async (table, fields) => {
   const columns = await database.sql<{ name: string }[]>`
     select column_name as name from information_schema.columns where table_name = ${table}`;

@@ -350,7 +350,7 @@ describe('deleted webhooks', () => {
       insert into recoveries (id, eshop_id, webhook_id, since, until, include, found, state, finished_at)
       values (${randomUUID()}, ${eshopId}, ${recovered ?? 0}, ${at}, ${at}, '{failed}', 1, 'completed', ${at})`;
     await sql`
-      insert into webhook_forms (webhook_id, until, url, method, payload_version)
+      insert into former_request_settings (webhook_id, until, url, method, payload_version)
       values (${formed ?? 0}, ${at}, 'https://shop.example', 'POST', 'v2')`;
     await sql`
       insert into deactivations (webhook_id, generation, reason, at, delivery_id)
@@ -371,7 +371,7 @@ describe('deleted webhooks', () => {
       'deliveries',
       'redeliveries',
       'recoveries',
-      'webhook_forms',
+      'former_request_settings',
       'failures',
       'outbox',
       'events',

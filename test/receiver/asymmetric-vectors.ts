@@ -1,7 +1,7 @@
 /** Test vectors for receivers that verify `v1a` of `webhook-signature` with a public key, and nothing else. */
 import { createHash, createPublicKey } from 'node:crypto';
 import { buildRequest } from '../../src/delivery/request.ts';
-import { privateKeyOf, publicForms } from '../../src/secrets/signing-keys.ts';
+import { privateKeyOf, publicKeyFormats } from '../../src/secrets/signing-keys.ts';
 import type { Vector } from './vectors.ts';
 
 /** A POST with its right verdict; in `asymmetric-setup.json` `valid: false` says that a receiver must not get as far as a verdict. */
@@ -18,7 +18,7 @@ function pairOf(seed: string) {
   const bytes = createHash('sha256').update(seed).digest();
   const privateKey = privateKeyOf(Buffer.concat([PKCS8, bytes]).toString('base64'));
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
-  return { privateKey, ...publicForms(Buffer.from(x, 'base64url')) };
+  return { privateKey, ...publicKeyFormats(Buffer.from(x, 'base64url')) };
 }
 const present = pairOf('present');
 const former = pairOf('former');

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { redeliver } from '../../db/outbox/redeliver.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
-import { findSentForm } from '../../db/webhooks/forms.ts';
+import { findSentRequest } from '../../db/webhooks/request-settings.ts';
 import { sampleOf } from '../../domain/catalogue.ts';
 import { described } from '../../domain/fields.ts';
 import { payloadOf } from '../../domain/payload.ts';
@@ -90,7 +90,7 @@ export function deliveryOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params({ id: deliveryId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const found = existing('delivery', id, await findSentForm(sql, c.get('session').eshopId, id));
+      const found = existing('delivery', id, await findSentRequest(sql, c.get('session').eshopId, id));
       const { method, url, body } = payloadOf(found);
       const contentType = body === null ? null : 'application/json';
       c.header('x-service-sequence', String(found.sequence));

@@ -4,7 +4,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { actionsAccepted } from '../../db/console/accepted-actions.ts';
-import { findSentForm } from '../../db/webhooks/forms.ts';
+import { findSentRequest } from '../../db/webhooks/request-settings.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
@@ -47,7 +47,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     delivery: v.InferOutput<typeof DeliveryWithAttempts>,
   ): Promise<SignedRequest | null> {
     const [event, webhook] = await Promise.all([
-      findSentForm(sql, eshopId, delivery.id),
+      findSentRequest(sql, eshopId, delivery.id),
       findWebhookWithSecrets(sql, eshopId, delivery.webhookId),
     ]);
     if (event === null || webhook === null) return null;

@@ -117,7 +117,7 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
       const user = { userId: 0, username: by, role: 'warehouse' } as const;
       return { user, operator: true, ...(await allEshops(sql)) };
     },
-    async takeForm(_id, form) {
+    async acceptFormOnce(_id, form) {
       if (taken.has(form)) return false;
       taken.add(form);
       return true;

@@ -72,7 +72,7 @@ export async function endSession(sql: Sql, id: string): Promise<void> {
  * @param form a text that identifies it in the session
  * @returns false if it was taken before, by any process
  */
-export async function takeForm(sql: Sql, id: string, form: string): Promise<boolean> {
+export async function acceptFormOnce(sql: Sql, id: string, form: string): Promise<boolean> {
   const taken = await sql`
     insert into console_forms (id_hash, form) values (${hashOf(id)}, ${hashOf(form)})
     on conflict do nothing returning 1`;

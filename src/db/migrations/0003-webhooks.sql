@@ -133,7 +133,7 @@ create trigger webhook_changed after update on webhooks for each row
   execute function note_webhook_version();
 
 -- Former request settings of webhooks: the request of each past delivery stays known.
-create table webhook_forms (
+create table former_request_settings (
   webhook_id integer not null,
   until timestamptz not null,
   url text not null,

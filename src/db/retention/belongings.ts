@@ -39,7 +39,7 @@ export async function removeBelongings(
   let rows = await remove('redeliveries', redeliveries);
   rows += await remove('recoveries', recoveries);
   rows += await remove('kept_answers', sql`x.created_at < ${over.keptAnswers}`);
-  // Forms that only attempts before this time used.
-  rows += await remove('webhook_forms', sql`x.until < ${over.deliveries}`);
+  // Settings that only attempts before this time used.
+  rows += await remove('former_request_settings', sql`x.until < ${over.deliveries}`);
   return { importKeys, rows };
 }

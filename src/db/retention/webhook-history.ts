@@ -145,7 +145,7 @@ export const TABLES_OF_WEBHOOKS = [
   'deactivations',
   'warnings',
   'failures',
-  'webhook_forms',
+  'former_request_settings',
   'notices',
   'unhealthy_webhooks',
 ];

@@ -12,7 +12,7 @@ import { inLedger } from '../incidents/failures.ts';
 import { CLASS, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
 import { movedByPauses, sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
-import { formColumns } from './columns.ts';
+import { requestColumns } from './columns.ts';
 import { signingKeyColumns } from './with-secrets.ts';
 
 /** The data that an attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
@@ -74,7 +74,7 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
            d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
-           ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.paused_until, w.headers, w.secret,
+           ${requestColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.paused_until, w.headers, w.secret,
            w.previous_secret, w.previous_secret_until, ${signingKeyColumns(sql)}, w.deleted_at, w.ordering,
            ${snapshot} as snapshot, e.test is true as test, e.happened_at, e.origin, e.changed,
            (select least(n.owned_until, clock_timestamp() + (n.owned_until - n.started_at)) from attempts n

@@ -10,7 +10,7 @@ import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { type Database, type Transaction, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
-import { keepForm } from './forms.ts';
+import { keepRequestSettings } from './request-settings.ts';
 import { endPause } from './pause.ts';
 import { readBack, type WebhookRow } from './webhooks.ts';
 
@@ -104,7 +104,7 @@ export async function replaceWebhook(
     const after = settled(input, before);
     const problems = typeProblems(after);
     if (problems.length > 0) throw invalid(problems);
-    await keepForm(tx, before.id, after);
+    await keepRequestSettings(tx, before.id, after);
     await tx`
       update webhooks
       set (${settingsColumns(tx)}) = (select ${settingsColumns(tx, 'x')} from ${rowOf(tx, after)} x)

@@ -1,6 +1,6 @@
 /** The columns of a webhook, named like its fields in snake case: a new field is an entry of the schema and a column. */
 import postgres from 'postgres';
-import { formFields, type WebhookSettings, webhookFields } from '../../domain/webhook.ts';
+import { requestFields, type WebhookSettings, webhookFields } from '../../domain/webhook.ts';
 import type { SealedHeaders } from '../../secrets/static-headers.ts';
 import type { Sql } from '../pool.ts';
 
@@ -13,8 +13,8 @@ const named = (fields: readonly string[], alias?: Alias) =>
 /** The columns that an e-shop writes. */
 export const settingsColumns = (sql: Sql, alias?: Alias) => sql.unsafe(named(webhookFields, alias));
 
-/** The columns that a receiver sees. */
-export const formColumns = (sql: Sql, alias?: Alias) => sql.unsafe(named(formFields, alias));
+/** The columns that determine the request. */
+export const requestColumns = (sql: Sql, alias?: Alias) => sql.unsafe(named(requestFields, alias));
 
 /** A body as a row of `webhooks`, to select from; all other columns are null. */
 export const rowOf = (sql: Sql, input: WebhookSettings) =>

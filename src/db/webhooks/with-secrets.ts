@@ -1,6 +1,6 @@
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Sql } from '../pool.ts';
-import { formColumns } from './columns.ts';
+import { requestColumns } from './columns.ts';
 
 /** The sealed keys that sign for `webhooks w` now; null if it is not asymmetric. Not joined: each attempt would pay for it. */
 export const signingKeyColumns = (sql: Sql) => sql`
@@ -16,7 +16,7 @@ export async function findWebhookWithSecrets(
   id: number,
 ): Promise<WebhookWithSecrets | null> {
   const [row] = await sql<WebhookWithSecrets[]>`
-    select w.id as webhook_id, w.eshop_id, w.webhook_type, w.additional_types, ${formColumns(sql, 'w')}, w.headers, w.secret, w.previous_secret,
+    select w.id as webhook_id, w.eshop_id, w.webhook_type, w.additional_types, ${requestColumns(sql, 'w')}, w.headers, w.secret, w.previous_secret,
            w.previous_secret_until, ${signingKeyColumns(sql)}, clock_timestamp() as now
     from webhooks w
     where w.id = ${id}::bigint and w.eshop_id = ${eshopId} and w.deleted_at is null`;

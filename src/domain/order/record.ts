@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { PayloadVersion } from '../decimal.ts';
 import { oneOf } from '../fields.ts';
-import { named, recordForm, recordObject, writtenTimestamp } from '../record-schema.ts';
+import { named, versionSchema, recordObject, writtenTimestamp } from '../record-schema.ts';
 import { type OrderRecord, orderEntries, packingListSchema } from './schema.ts';
 import { orderStatuses } from './status.ts';
 
@@ -13,7 +13,7 @@ export function orderRecordSchema(version: PayloadVersion, entries = orderEntrie
     orderProducts: v.array(
       named(
         recordObject(orderEntries.orderProducts.item.entries, version, {
-          packingLists: v.optional(v.array(recordForm(packingListSchema, version))),
+          packingLists: v.optional(v.array(versionSchema(packingListSchema, version))),
         }),
         'OrderProduct',
         version,

@@ -20,7 +20,7 @@ import { orderStatuses } from '../../../src/domain/order/status.ts';
 import { productInputSchema } from '../../../src/domain/product/schema.ts';
 import { receivingInputSchema, receivingLinesSchema } from '../../../src/domain/receiving/schema.ts';
 import { receivingStatuses } from '../../../src/domain/receiving/status.ts';
-import { fieldKinds, recordForm, recordObject, writtenTimestamp } from '../../../src/domain/record-schema.ts';
+import { fieldKinds, versionSchema, recordObject, writtenTimestamp } from '../../../src/domain/record-schema.ts';
 import { returnInputSchema, returnLinesSchema } from '../../../src/domain/return/schema.ts';
 import { returnStatuses } from '../../../src/domain/return/status.ts';
 import { roles } from '../../../src/domain/role.ts';
@@ -241,7 +241,7 @@ describe('how a field is stored', () => {
 
 describe('the record’s form of a field', () => {
   const accepts = (schema: v.GenericSchema, version: 'v2' | 'v21', ...values: unknown[]) =>
-    values.map((value) => v.is(recordForm(schema, version), value));
+    values.map((value) => v.is(versionSchema(schema, version), value));
 
   test('decimals take the form of the version, wherever they stand', () => {
     expect(accepts(money(), 'v2', '1.00', '1', 1)).toEqual([true, false, false]);
@@ -260,7 +260,7 @@ describe('the record’s form of a field', () => {
 
   test('timestamps are written in UTC', () => {
     // As written: it is not converted.
-    const form = recordForm(timestamp(), 'v2');
+    const form = versionSchema(timestamp(), 'v2');
     expect(v.parse(form, '2026-11-20T19:33:00.000+01:00')).toBe('2026-11-20T19:33:00.000+01:00');
     expect(v.is(form, 'today')).toBe(false);
     expect(v.getExamples(writtenTimestamp())).toEqual(['2026-11-20T19:33:00.000Z']);
@@ -268,25 +268,25 @@ describe('the record’s form of a field', () => {
 
   test('an object goes without the word for a request in its name', () => {
     const ref = (input: string, version: 'v2' | 'v21') =>
-      v.getMetadata(recordForm(v.pipe(v.object({ a: text(1) }), v.metadata({ ref: input })), version)).ref;
+      v.getMetadata(versionSchema(v.pipe(v.object({ a: text(1) }), v.metadata({ ref: input })), version)).ref;
     expect(ref('LineInput', 'v21')).toBe('Line');
     expect(ref('LineInput', 'v2')).toBe('LineV2');
     expect(ref('InputLine', 'v21')).toBe('InputLine');
-    expect(v.getMetadata(recordForm(v.object({ a: text(1) }), 'v2')).ref).toBeUndefined();
+    expect(v.getMetadata(versionSchema(v.object({ a: text(1) }), 'v2')).ref).toBeUndefined();
   });
 
   test('everything else stays as it is', () => {
     for (const schema of [identifier(), country(), currency(), oneOf(['a'])]) {
-      expect(recordForm(schema, 'v2')).toBe(schema);
+      expect(versionSchema(schema, 'v2')).toBe(schema);
     }
   });
 
   test('a description goes with it, unless the form has one of its own', () => {
     const described = (schema: v.GenericSchema) =>
-      v.getDescription(recordForm(v.pipe(schema, v.description('Why.')), 'v2'));
+      v.getDescription(versionSchema(v.pipe(schema, v.description('Why.')), 'v2'));
     expect(described(optional(text(1)))).toBe('Why.');
     expect(described(money())).toBe(v.getDescription(writtenDecimal('money', 'v2')));
-    expect(v.getDescription(recordForm(optional(text(1)), 'v2'))).toBeUndefined();
+    expect(v.getDescription(versionSchema(optional(text(1)), 'v2'))).toBeUndefined();
   });
 
   test('an object has the same fields, then its own; one of the same name takes the place', () => {
