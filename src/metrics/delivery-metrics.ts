@@ -17,7 +17,7 @@ export function countDeliveries(metrics: Metrics): DeliveryWatch {
       metrics.firstByte.observe(ms / 1_000);
     },
     interrupted: () => metrics.interrupted.inc(),
-    ended: (eventType, outcome) => metrics.deliveries.inc({ kind: eventType, outcome }),
+    ended: (eventType, outcome) => metrics.deliveries.inc({ event_type: eventType, outcome }),
     deactivated: ({ reason }) => metrics.deactivations.inc({ reason }),
   };
 }

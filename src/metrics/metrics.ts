@@ -55,7 +55,7 @@ export function createMetrics() {
       'waybill_deliveries_total',
       'Deliveries that ended, by outcome and event type.',
       'outcome',
-      'kind',
+      'event_type',
     ),
     attempts: counter(
       'waybill_attempts_total',
@@ -94,8 +94,8 @@ export function createMetrics() {
     ),
     repairs: counter(
       'waybill_repairs_total',
-      'Repairs made by the reconciler, by kind of record and action.',
-      'kind',
+      'Repairs made by the reconciler, by the workflow concerned and the action.',
+      'workflow',
       'action',
     ),
     passes: counter(
@@ -235,8 +235,8 @@ export function createMetrics() {
     ),
   } as const;
 
-  for (const kind of Object.keys(eventTypes) as EventType[]) {
-    for (const outcome of storedStates) if (!isOpen(outcome)) metrics.deliveries.inc({ outcome, kind }, 0);
+  for (const type of Object.keys(eventTypes) as EventType[]) {
+    for (const outcome of storedStates) if (!isOpen(outcome)) metrics.deliveries.inc({ outcome, event_type: type }, 0);
   }
   for (const status of statusClasses) metrics.attempts.inc({ status }, 0);
   for (const reason of reasons) metrics.deactivations.inc({ reason }, 0);

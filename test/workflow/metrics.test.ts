@@ -56,7 +56,7 @@ async function risen(series: readonly (readonly [string, Labels?])[], work: () =
 }
 
 const kind = 'CREATE_ORDER';
-const ended = (outcome: string) => ['waybill_deliveries_total', { outcome, kind }] as const;
+const ended = (outcome: string) => ['waybill_deliveries_total', { outcome, event_type: kind }] as const;
 const attempts = (status: string) => ['waybill_attempts_total', { status }] as const;
 
 test('a delivery: its outcome and kind, its attempt, and how long both took', async () => {
@@ -64,7 +64,7 @@ test('a delivery: its outcome and kind, its attempt, and how long both took', as
   await stack.createWebhook(receiver.url);
   const series = [
     ended('delivered'),
-    ['waybill_deliveries_total', { outcome: 'delivered', kind: 'UPDATE_ORDER' }],
+    ['waybill_deliveries_total', { outcome: 'delivered', event_type: 'UPDATE_ORDER' }],
     attempts('2xx'),
     ['waybill_attempt_duration_seconds_count'],
     ['waybill_attempt_duration_seconds_bucket', { le: '0.1' }],
@@ -181,7 +181,7 @@ async function heldDelivery(webhookId: number, name: string): Promise<string> {
 
 test('what an operator ends is repaired, and canceled as well as what a deletion ends', async () => {
   const { id: webhookId } = await stack.createWebhook(receiver.url);
-  const repaired = ['waybill_repairs_total', { kind: 'delivery', action: 'closed' }] as const;
+  const repaired = ['waybill_repairs_total', { workflow: 'delivery', action: 'closed' }] as const;
   const first = await heldDelivery(webhookId, 'ended by an operator');
   const byOperator = await risen([ended('canceled'), repaired], async () => {
     await stack.workflow(first).terminate('enough');
