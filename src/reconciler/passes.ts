@@ -1,15 +1,15 @@
-/** The reconciler's passes: over late records, over workflows ended by operators, and over everything. */
+/** The reconciler's passes: over late workflows, over workflows ended by operators, and over everything. */
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
 import { eachLimited } from '../lib/each-limited.ts';
 import { isRejection } from '../temporal/rejection.ts';
 import { countsOf, summary } from './counts.ts';
 import type { Executions } from './executions.ts';
-import { createRecords, type RecordsDeps, type TrackedRecord } from './records.ts';
+import { createTrackedWorkflows, type TrackedWorkflowsDeps, type TrackedWorkflow } from './tracked-workflows.ts';
 import { type Repair, repair } from './repair.ts';
 import { createStalls } from './stalls.ts';
 
-export interface PassesOptions extends RecordsDeps {
+export interface PassesOptions extends TrackedWorkflowsDeps {
   readonly executions: Executions;
   readonly log: Logger;
   readonly onRepair?: (repair: Repair) => void;
@@ -37,32 +37,32 @@ const CLOCK_LAG_MS = 10 * 60_000;
 /** The passes; each throws if Temporal or the database cannot be reached. */
 export function createPasses(options: PassesOptions) {
   const { executions, log, onRepair, dryRun = false, signal } = options;
-  const records = createRecords(options);
+  const workflows = createTrackedWorkflows(options);
   const stalls = createStalls(executions, options.stalledMs);
-  const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: TrackedRecord) =>
-    repair(executions, stalls, record, dryRun, ({ by, since }) =>
+  const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((workflow: TrackedWorkflow) =>
+    repair(executions, stalls, workflow, dryRun, ({ by, since }) =>
       log.warn(
-        { ...record.name, by, since },
+        { ...workflow.name, by, since },
         'nothing happens: an operator has paused the workflow in Temporal',
       ),
     ),
   );
-  /** Woken workflows: the next pass over late records checks whether that had an effect. */
+  /** Woken workflows: the next pass over late workflows checks whether that had an effect. */
   const woken: string[] = [];
   /** The list is read from this time on. */
   let listedUntil = new Date(Date.now() - CLOCK_LAG_MS);
 
-  async function repairAll(tracked: readonly TrackedRecord[], repairs: Repair[]): Promise<void> {
+  async function repairAll(tracked: readonly TrackedWorkflow[], repairs: Repair[]): Promise<void> {
     let away = false;
-    await eachLimited(tracked, CONCURRENCY, async (record) => {
+    await eachLimited(tracked, CONCURRENCY, async (workflow) => {
       // After Temporal has failed to answer once, the rest are skipped: each would only wait for the deadline too.
       if (away || signal.aborted) return;
       try {
-        const done = await check(record);
+        const done = await check(workflow);
         if (done === null) return;
         repairs.push(done);
         onRepair?.(done);
-        if (done.action === 'woken') woken.push(record.workflowId);
+        if (done.action === 'woken') woken.push(workflow.workflowId);
         const { kind, reason, action, name, by, comment } = done;
         log.info({ repaired: kind, reason, action, ...name, by, comment }, 'repaired');
       } catch (error) {
@@ -71,7 +71,7 @@ export function createPasses(options: PassesOptions) {
           away = true;
           throw error;
         }
-        log.error({ ...record.name, err: error }, 'Temporal rejected the repair of a record');
+        log.error({ ...workflow.name, err: error }, 'Temporal rejected the repair of a workflow');
       }
     });
   }
@@ -80,7 +80,7 @@ export function createPasses(options: PassesOptions) {
   async function wakeClosed(repairs: Repair[]): Promise<void> {
     for await (const page of executions.running()) {
       if (signal.aborted) return;
-      await repairAll(await records.closedOf(page.map(({ workflowId }) => workflowId)), repairs);
+      await repairAll(await workflows.closedOf(page.map(({ workflowId }) => workflowId)), repairs);
     }
   }
 
@@ -98,29 +98,29 @@ export function createPasses(options: PassesOptions) {
   }
 
   return {
-    /** Some of the records whose next step is past due. */
+    /** Some of the workflows whose next step is past due. */
     late: () =>
       pass('late', async (repairs) => {
         const before = [...woken];
         const again = [
-          ...(await records.withWorkflows([...before, ...stalls.watched()])),
-          ...(await records.closedOf(before)),
+          ...(await workflows.withWorkflows([...before, ...stalls.watched()])),
+          ...(await workflows.closedOf(before)),
         ];
-        const tracked = [...again, ...(await records.late())];
+        const tracked = [...again, ...(await workflows.late())];
         // Only after all queries succeeded: if the database was away, these are checked next time.
         woken.splice(0, before.length);
         await repairAll(tracked, repairs);
         return tracked.length;
       }),
 
-    /** The records whose workflow was recently terminated or canceled. */
+    /** The workflows that were recently terminated or canceled. */
     endedExternally: () =>
       pass('ended from outside', async (repairs) => {
         let latest = listedUntil.getTime() + LIST_LAG_MS;
         let looked = 0;
         for await (const page of executions.endedExternally(listedUntil)) {
           latest = Math.max(latest, ...page.map(({ closedAt }) => closedAt.getTime()));
-          const tracked = await records.withWorkflows(page.map(({ workflowId }) => workflowId));
+          const tracked = await workflows.withWorkflows(page.map(({ workflowId }) => workflowId));
           looked += tracked.length;
           await repairAll(tracked, repairs);
         }
@@ -128,11 +128,11 @@ export function createPasses(options: PassesOptions) {
         return looked;
       }),
 
-    /** Every record. @param why for the log */
+    /** Every tracked workflow. @param why for the log */
     everything: (why: string) =>
       pass(why, async (repairs) => {
         let looked = 0;
-        for await (const page of records.all()) {
+        for await (const page of workflows.all()) {
           if (signal.aborted) break;
           looked += page.length;
           await repairAll(page, repairs);

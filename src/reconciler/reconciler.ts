@@ -1,6 +1,6 @@
 /**
  * The reconciler of a worker: Postgres knows what is open, Temporal what runs, and mismatches are repaired. Everything is checked at
- * the start and whenever Temporal may have lost something; in between, late records and workflows that operators ended. A delivery
+ * the start and whenever Temporal may have lost something; in between, late workflows and workflows that operators ended. A delivery
  * in the queue has no workflow to compare: if its process dies, the lease and the ownership of its attempt end by themselves.
  *
  * Module reconciler, which imports attempt, db, domain, lib, temporal, workflows. Begin: this file, then `passes.ts`,
@@ -11,7 +11,7 @@ import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { createPasses, type PassesOptions } from './passes.ts';
 
 interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
-  /** The time between two checks of late and ended records, in milliseconds. */
+  /** The time between two checks of late and ended workflows, in milliseconds. */
   readonly intervalMs: number;
   /**
    * Called while Temporal may know less than before: it was away, its namespace is a new one, or a workflow could not go on. Workers

@@ -1,49 +1,49 @@
 /**
- * Repairs one record: asks Temporal, then the database again, then acts. Any worker may repeat a step: a workflow id runs once, and a
+ * Repairs one workflow: asks Temporal, then the database again, then acts. Any worker may repeat a step: a workflow id runs once, and a
  * delivery is closed once.
  */
 import type { TemporalPause } from '../domain/operator-pause.ts';
 import type { Former } from '../temporal/workflow-calls.ts';
 import type { Executions } from './executions.ts';
-import type { TrackedRecord } from './records.ts';
+import type { TrackedWorkflow } from './tracked-workflows.ts';
 import type { Stalls } from './stalls.ts';
 import { type TrackedKind, type Verdict, verdictOn, type WorkflowFound } from './verdict.ts';
 
 /** A repair that was made, or would be. */
 export interface Repair extends Verdict {
   readonly kind: TrackedKind;
-  /** The record's identifiers in log lines. */
-  readonly name: TrackedRecord['name'];
+  /** The workflow's identifiers in log lines. */
+  readonly name: TrackedWorkflow['name'];
   /** The identity that ended its workflow, and the reason given, if Temporal knows them. */
   readonly by?: string;
   readonly comment?: string;
 }
 
 /**
- * @param onPaused called for a late record whose workflow an operator has paused: it is left alone
+ * @param onPaused called for a late workflow that an operator has paused: it is left alone
  * @returns null if all is well, or another worker was first
  */
 export async function repair(
   executions: Executions,
   stalls: Stalls,
-  record: TrackedRecord,
+  workflow: TrackedWorkflow,
   dryRun: boolean,
   onPaused: (pause: TemporalPause) => void,
 ): Promise<Repair | null> {
-  const found = await executions.find(record.workflowId);
-  if (found.as === 'running' && found.pause !== undefined && record.next === 'late') onPaused(found.pause);
-  const verdict = await confirmed(executions, stalls, record, verdictOn(record.kind, found, record.next));
-  if (verdict === null || !(await record.isStillTracked())) return null;
-  const { kind, name } = record;
+  const found = await executions.find(workflow.workflowId);
+  if (found.as === 'running' && found.pause !== undefined && workflow.next === 'late') onPaused(found.pause);
+  const verdict = await confirmed(executions, stalls, workflow, verdictOn(workflow.kind, found, workflow.next));
+  if (verdict === null || !(await workflow.isStillTracked())) return null;
+  const { kind, name } = workflow;
   const done: Repair = { kind, ...verdict, name, ...operatorOf(found) };
   if (dryRun) return done;
   switch (verdict.action) {
     case 'startedAgain':
-      return (await record.restart(formerOf(found))) ? done : null;
+      return (await workflow.restart(formerOf(found))) ? done : null;
     case 'closed':
-      return (await record.endedByOperator()) ? done : null;
+      return (await workflow.endedByOperator()) ? done : null;
     case 'woken':
-      await record.wake();
+      await workflow.wake();
       return done;
   }
 }
@@ -52,7 +52,7 @@ export async function repair(
 async function confirmed(
   executions: Executions,
   stalls: Stalls,
-  { workflowId }: TrackedRecord,
+  { workflowId }: TrackedWorkflow,
   verdict: Verdict | null,
 ): Promise<Verdict | null> {
   if (verdict?.reason === 'stalled') return (await stalls.isStalled(workflowId)) ? verdict : null;

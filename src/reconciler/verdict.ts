@@ -1,11 +1,11 @@
-/** The verdict on a workflow, from Temporal's description of it and the record's next step. Pure. */
+/** The verdict on a workflow, from Temporal's description and its next step. Pure. */
 
 import type { TemporalPause } from '../domain/operator-pause.ts';
 
-/** The kinds of record that should have a running workflow; `mail`: of a deactivation. */
+/** The kinds of workflow that should be running; `mail`: of a deactivation. */
 export type TrackedKind = 'delivery' | 'mail' | 'release' | 'recovery';
 
-/** A record's workflow as Temporal describes it. */
+/** A workflow as Temporal describes it. */
 export type WorkflowFound =
   /**
    * `asleep`: it waits for a future time or for a signal. `failing`: its steps keep failing. `atWork`: a worker has one of its tasks.
@@ -24,9 +24,9 @@ export type WorkflowFound =
   /** By an operator. */
   | { readonly as: 'terminated' | 'canceled'; readonly by: string; readonly comment: string };
 
-/** Why a record is repaired. */
+/** Why a workflow is repaired. */
 export type Reason = Exclude<WorkflowFound['as'], 'running'> | 'asleep' | 'stuck' | 'stalled';
-/** How a record is repaired. */
+/** How a workflow is repaired. */
 export type Action = 'startedAgain' | 'closed' | 'woken';
 
 export interface Verdict {
@@ -35,7 +35,7 @@ export interface Verdict {
 }
 
 /**
- * When a record's next step is due. `late`: past due although nothing holds it. `held`: not before an inactive webhook or an operator's
+ * When a workflow's next step is due. `late`: past due although nothing holds it. `held`: not before an inactive webhook or an operator's
  * hold ends. `over`: there is none, and no workflow should wait for one.
  */
 export type NextStep = 'ahead' | 'late' | 'held' | 'over';

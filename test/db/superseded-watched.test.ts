@@ -7,7 +7,7 @@ import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { notifierOf } from '../../src/db/outbox/notify.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { createRecords } from '../../src/reconciler/records.ts';
+import { createTrackedWorkflows } from '../../src/reconciler/tracked-workflows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -51,7 +51,7 @@ async function closeIt(deliveryId: string): Promise<void> {
     signalRecoveryChanged: nothing,
     signalWebhookChanged: nothing,
   };
-  const records = createRecords({ sql, restarter, graceMs: 0, watch });
+  const records = createTrackedWorkflows({ sql, restarter, graceMs: 0, watch });
   for (const found of await records.withWorkflows([await workflowIdOf(sql, deliveryId)]))
     await found.endedByOperator();
 }

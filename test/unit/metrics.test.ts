@@ -16,7 +16,7 @@ test('what is counted starts at zero, and what is not known is not shown', async
   const samples = samplesOf(await createMetrics().registry.metrics());
   expect(sampleOf(samples, 'waybill_attempts_total', { status: '5xx' })).toBe(0);
   for (const outcome of ['delivered', 'failed', 'expired', 'canceled', 'superseded']) {
-    const labels = { outcome, kind: 'CREATE_STOCK_MOVEMENT_QUALITY_RELEASE' };
+    const labels = { outcome, event_type: 'CREATE_STOCK_MOVEMENT_QUALITY_RELEASE' };
     expect(sampleOf(samples, 'waybill_deliveries_total', labels), outcome).toBe(0);
   }
   for (const name of ['waybill_database_up', 'waybill_outbox_oldest_seconds', 'waybill_deliveries_open']) {

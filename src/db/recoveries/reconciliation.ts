@@ -2,7 +2,7 @@ import { sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 
 /** A recovery that should have a running workflow. */
-export interface TrackedRecovery {
+export interface RecoveryToTrack {
   readonly id: string;
   /** Its next step is overdue although nothing holds it. */
   readonly late: boolean;
@@ -21,9 +21,9 @@ export async function claimLateRecoveries(
   sql: Sql,
   graceMs: number,
   limit: number,
-): Promise<TrackedRecovery[]> {
+): Promise<RecoveryToTrack[]> {
   const last = sql`greatest(r.stepped_at, r.created_at, r.check_at, w.generation_at, w.paused_until)`;
-  return await sql<TrackedRecovery[]>`
+  return await sql<RecoveryToTrack[]>`
     update recoveries r set check_at = now() + make_interval(secs => ${CHECK_INTERVAL_S})
     where r.id in (
       select r.id from recoveries r join webhooks w on w.id = r.webhook_id
@@ -38,8 +38,8 @@ export async function claimLateRecoveries(
 export async function trackedRecoveries(
   sql: Sql,
   { after, limit }: { readonly after: { readonly id: string } | null; readonly limit: number },
-): Promise<TrackedRecovery[]> {
-  return await sql<TrackedRecovery[]>`
+): Promise<RecoveryToTrack[]> {
+  return await sql<RecoveryToTrack[]>`
     select r.id, false as late from recoveries r
     where ${isSignalled(sql)} ${after === null ? sql`` : sql`and r.id > ${after.id}::uuid`}
     order by r.id limit ${limit}`;

@@ -1,4 +1,4 @@
-/** The records that should have a running workflow, each with the possible repairs. */
+/** The workflows that should be running, each with the possible repairs. */
 import { validate as isUuid } from 'uuid';
 import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';
 import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
@@ -16,7 +16,7 @@ import type { Restarter } from '../temporal/dispatcher.ts';
 import type { Former } from '../temporal/workflow-calls.ts';
 import type { NextStep, TrackedKind } from './verdict.ts';
 
-export interface TrackedRecord {
+export interface TrackedWorkflow {
   readonly kind: TrackedKind;
   readonly workflowId: string;
   /** Its identifiers in log lines. */
@@ -34,19 +34,19 @@ export interface TrackedRecord {
 /** Records per query. */
 const PAGE = 100;
 
-export interface RecordsDeps {
+export interface TrackedWorkflowsDeps {
   readonly sql: Pool;
   readonly restarter: Restarter;
-  /** How long a record may be past its next step before it counts as late, in milliseconds. */
+  /** How long a workflow may be past its next step before it counts as late, in milliseconds. */
   readonly graceMs: number;
   readonly watch: Pick<DeliveryWatch, 'ended'>;
 }
 
-export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps) {
+export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: TrackedWorkflowsDeps) {
   /** Where the check of late pre-orders continues: their rows do not mark that they were checked. */
   let lateReleases: db.ReleaseCursor | null = null;
 
-  /** What all records share whose workflow is a delivery's. */
+  /** What all workflows of deliveries share. */
   function ofDelivery(found: db.AttemptedDelivery) {
     return {
       workflowId: deliveryWorkflowId(found),
@@ -56,7 +56,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps) {
     };
   }
 
-  function delivery(found: db.DispatchedDelivery): TrackedRecord {
+  function delivery(found: db.DispatchedDelivery): TrackedWorkflow {
     const { id } = found;
     return {
       ...ofDelivery(found),
@@ -81,7 +81,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps) {
    * A delivery that is over. If its workflow still waits, it has forgotten that: Temporal was set back. Woken or started again, it finds
    * that its delivery is over, and ends.
    */
-  function closed(found: db.AttemptedDelivery): TrackedRecord {
+  function closed(found: db.AttemptedDelivery): TrackedWorkflow {
     return {
       ...ofDelivery(found),
       kind: 'delivery',
@@ -92,7 +92,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps) {
   }
 
   /** The workflow of the delivery that led to the deactivation sends the mail. */
-  function mail(found: db.UnsentMail): TrackedRecord {
+  function mail(found: db.UnsentMail): TrackedWorkflow {
     return {
       ...ofDelivery(found),
       kind: 'mail',
@@ -103,7 +103,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps) {
     };
   }
 
-  function release({ eshopId, eshopOrderId, late }: db.PendingRelease): TrackedRecord {
+  function release({ eshopId, eshopOrderId, late }: db.PendingRelease): TrackedWorkflow {
     const signal = () => restarter.signalReleaseChanged(eshopId, eshopOrderId);
     return {
       kind: 'release',
@@ -122,7 +122,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps) {
     };
   }
 
-  function recovery({ id, late }: recoveries.TrackedRecovery): TrackedRecord {
+  function recovery({ id, late }: recoveries.RecoveryToTrack): TrackedWorkflow {
     return {
       kind: 'recovery',
       workflowId: recoveryWorkflowId(id),
@@ -152,7 +152,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps) {
 
   return {
     /** Some of those whose next step is past due; different ones when called again. */
-    async late(): Promise<TrackedRecord[]> {
+    async late(): Promise<TrackedWorkflow[]> {
       const [deliveries, mails, releases, late] = await Promise.all([
         db.claimLateDeliveries(sql, graceMs, PAGE),
         db.claimLateMails(sql, graceMs, PAGE),
@@ -168,7 +168,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps) {
     },
 
     /** All of them, page by page. */
-    async *all(): AsyncGenerator<TrackedRecord[]> {
+    async *all(): AsyncGenerator<TrackedWorkflow[]> {
       const asOf = await exactDatabaseTime(sql);
       yield* pages<db.DispatchedDelivery & db.DeliveryCursor>(
         (after) => db.dispatchedDeliveries(sql, { asOf, after, limit: PAGE }),
@@ -181,7 +181,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps) {
     },
 
     /** The open deliveries and recoveries with these workflow ids. */
-    async withWorkflows(workflowIds: readonly string[]): Promise<TrackedRecord[]> {
+    async withWorkflows(workflowIds: readonly string[]): Promise<TrackedWorkflow[]> {
       const ids = idsIn(workflowIds);
       const deliveries = await db.dispatchedAmong(sql, ids);
       const found = await recoveriesAmong(sql, ids);
@@ -189,7 +189,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps) {
     },
 
     /** The closed deliveries with these workflow ids: a workflow that still waits has to be woken. */
-    async closedOf(workflowIds: readonly string[]): Promise<TrackedRecord[]> {
+    async closedOf(workflowIds: readonly string[]): Promise<TrackedWorkflow[]> {
       return (await db.closedAmong(sql, idsIn(workflowIds))).map(closed);
     },
   };
@@ -213,8 +213,8 @@ function nextStepOf(delivery: db.DispatchedDelivery, graceMs: number): NextStep 
 /** Page after page, each read from the last row of the one before. */
 async function* pages<R>(
   read: (after: R | null) => Promise<R[]>,
-  toRecord: (row: R) => TrackedRecord,
-): AsyncGenerator<TrackedRecord[]> {
+  toRecord: (row: R) => TrackedWorkflow,
+): AsyncGenerator<TrackedWorkflow[]> {
   let after: R | null = null;
   for (;;) {
     const rows: R[] = await read(after);
