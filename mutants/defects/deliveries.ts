@@ -196,7 +196,7 @@ export const deliveryDefects: readonly Defect[] = [
     replacement: '',
     noticed: 'What waits behind a delivery that expired or was canceled waits for the reconciler.',
     caughtBy: [
-      { file: 'test/workflow/in-order.test.ts', tests: ['canceled in Temporal: the next one goes'] },
+      { file: 'test/workflow/ordering.test.ts', tests: ['canceled in Temporal: the next one goes'] },
     ],
   },
   {
@@ -207,7 +207,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'The newest change of a record arrives before what another webhook still has to send of it.',
     caughtBy: [
       {
-        file: 'test/workflow/in-order.test.ts',
+        file: 'test/workflow/ordering.test.ts',
         tests: ['superseded: the newest goes on with the count and the window, behind what came between'],
       },
     ],
@@ -235,7 +235,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Two events of a record are at their receiver at the same time.',
     caughtBy: [
       {
-        file: 'test/workflow/in-order.test.ts',
+        file: 'test/workflow/ordering.test.ts',
         tests: [
           'nothing goes while the one before it is at its receiver; delivered: the next one goes at once',
         ],

@@ -132,11 +132,11 @@ function validated(c: Context<ApiEnv>, target: 'json' | 'query'): object | undef
 
 function fingerprintOf(c: Context<ApiEnv>, body: object): string {
   const request = [c.req.method, c.req.path, validated(c, 'query') ?? {}, body];
-  return createHash('sha256').update(JSON.stringify(request, inOrder)).digest('base64');
+  return createHash('sha256').update(JSON.stringify(request, sortKeys)).digest('base64');
 }
 
 /** For `JSON.stringify`: objects with their fields in the order of their names. */
-function inOrder(_name: string, value: unknown): unknown {
+function sortKeys(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -89,9 +89,9 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     undelivered,
     delivered,
     withoutWorkflow,
-    inOrder,
-    recordsInOrder,
-    inOrderSeconds,
+    blocked,
+    blockedRecords,
+    blockedSeconds,
     oldestSeconds,
     changes,
     oldestChangeSeconds,
@@ -117,9 +117,9 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     ['Workflows', `${parts(pending, 'none')} to start${never}`],
     [
       'In order',
-      inOrder === 0
+      blocked === 0
         ? 'nothing waits'
-        : `${inOrder} waiting, of ${counted(recordsInOrder, 'record')}${since(inOrderSeconds)}`,
+        : `${blocked} waiting, of ${counted(blockedRecords, 'record')}${since(blockedSeconds)}`,
     ],
     ['Changes', changes === 0 ? 'none to pass on' : `${changes} to pass on${since(oldestChangeSeconds)}`],
     [

@@ -23,9 +23,9 @@ interface OutboxOverview {
   /** Deliveries that wait for the end of a pause of their webhook; they are not counted above. */
   readonly paused: number;
   /** Deliveries that wait for an older one of their record, the number of their records, and the longest wait. */
-  readonly inOrder: number;
-  readonly recordsInOrder: number;
-  readonly inOrderSeconds: number | null;
+  readonly blocked: number;
+  readonly blockedRecords: number;
+  readonly blockedSeconds: number | null;
   /** The longest wait of one that is fresh, or due as a retry or for its workflow; 0 if none is due yet. Without delivered ones. */
   readonly oldestSeconds: number | null;
   /** Some are claimed by a process: the others wait for a place. */
@@ -45,9 +45,9 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              count(*) filter (where waits)::int as paused,
              count(*) filter (where class = ${CLASS.undelivered})::int as undelivered,
              count(*) filter (where class = ${CLASS.delivered})::int as delivered,
-             count(*) filter (where class = ${CLASS.ordered} and not waits)::int as in_order,
-             count(distinct ordering_key) filter (where class = ${CLASS.ordered} and not waits)::int as records_in_order,
-             min(greatest(d.created_at, w.paused_until)) filter (where class = ${CLASS.ordered} and not waits) as oldest_in_order,
+             count(*) filter (where class = ${CLASS.ordered} and not waits)::int as blocked,
+             count(distinct ordering_key) filter (where class = ${CLASS.ordered} and not waits)::int as blocked_records,
+             min(greatest(d.created_at, w.paused_until)) filter (where class = ${CLASS.ordered} and not waits) as oldest_blocked,
              -- Without its mark, one that Temporal rejected only waits.
              coalesce(bool_or(claimed_until > now() and claim_id is not null), false) as in_flight,
              min(greatest(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else d.created_at end, w.paused_until))
@@ -56,8 +56,8 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
       cross join lateral (select class not in (${CLASS.undelivered}, ${CLASS.delivered}) and ${isPaused(sql, 'w')} is true as waits) p
       where dispatched_at is null),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
-    select q.fresh, q.recovered, q.retry, q.paused, q.undelivered, q.delivered, q.in_order, q.records_in_order, q.in_flight,
-           ${age(sql`q.oldest_in_order`)} as in_order_seconds, c.count as changes,
+    select q.fresh, q.recovered, q.retry, q.paused, q.undelivered, q.delivered, q.blocked, q.blocked_records, q.in_flight,
+           ${age(sql`q.oldest_blocked`)} as blocked_seconds, c.count as changes,
            ${age(sql`q.oldest`)} as oldest_seconds,
            ${age(sql`c.oldest`)} as oldest_change_seconds
     from queued q, changes c`);

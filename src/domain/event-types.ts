@@ -58,7 +58,7 @@ export type EventType = keyof typeof eventTypes;
 export const eventTypeNames = Object.keys(eventTypes) as [EventType, ...EventType[]];
 
 /** Types without repeats, in the order of the interface. */
-export function inOrder(types: readonly EventType[]): EventType[] {
+export function sortedTypes(types: readonly EventType[]): EventType[] {
   return eventTypeNames.filter((name) => types.includes(name));
 }
 

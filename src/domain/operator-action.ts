@@ -85,7 +85,7 @@ export interface ActionTarget {
   /** It waits in the queue and has no workflow yet. */
   readonly queued: boolean;
   /** It waits for its turn in its ordering group; it may have taken over the failure count of an older one. */
-  readonly inOrder: boolean;
+  readonly blocked: boolean;
   /** The delivery that goes first; null if there is none or it is not known. */
   readonly behind: string | null;
   readonly nextAttemptAt: Date | null;
@@ -158,8 +158,8 @@ function rejectionReason(action: ActionName, delivery: ActionTarget): string | n
 }
 
 /** No attempt is left: its end is being recorded. A delivery that waits for its turn has no next attempt planned either. */
-function isExhausted({ attemptsMade, nextAttemptAt, maxAttempts, inOrder }: ActionTarget): boolean {
-  return attemptsMade >= maxAttempts || (attemptsMade > 0 && nextAttemptAt === null && !inOrder);
+function isExhausted({ attemptsMade, nextAttemptAt, maxAttempts, blocked }: ActionTarget): boolean {
+  return attemptsMade >= maxAttempts || (attemptsMade > 0 && nextAttemptAt === null && !blocked);
 }
 
 /** "Webhook 7 is paused until 2026-11-29T10:00:00.000Z."; null if it is not paused. */
@@ -183,7 +183,7 @@ const WAITS_FOR_ITS_TURN = 'It waits for its turn in the order of its record.';
 
 const REJECTION_REASONS: Readonly<Record<ActionName, (delivery: ActionTarget) => string | null>> = {
   tryNow(delivery) {
-    const { hold, webhook, webhookId, pausedUntil, underWay, queued, inOrder, behind, attemptsMade } =
+    const { hold, webhook, webhookId, pausedUntil, underWay, queued, blocked, behind, attemptsMade } =
       delivery;
     if (hold !== null) return `It is held by ${attribution(hold)}. Resume it first.`;
     if (webhook === 'inactive')
@@ -191,7 +191,7 @@ const REJECTION_REASONS: Readonly<Record<ActionName, (delivery: ActionTarget) =>
     if (pausedUntil !== null && isPaused(delivery)) return noTryWhilePaused(webhookId, pausedUntil);
     if (behind !== null)
       return `It waits for its order: delivery ${behind}, of the same record, has to end first.`;
-    if (inOrder) return WAITS_FOR_ITS_TURN;
+    if (blocked) return WAITS_FOR_ITS_TURN;
     if (isExhausted(delivery)) return 'No attempt is left.';
     if (underWay !== null) return `Attempt ${underWay} is under way at this moment.`;
     if (queued && attemptsMade === 0)
@@ -225,20 +225,20 @@ const FOLLOWS: Readonly<Record<ActionName, (delivery: ActionTarget) => string>> 
         : 'It counts as one of them; if it fails, the next wait of the policy follows.';
     return `Attempt ${number} of ${maxAttempts} follows at once. ${then}`;
   },
-  hold({ windowEndsAt, underWay, inOrder, attemptsMade }) {
+  hold({ windowEndsAt, underWay, blocked, attemptsMade }) {
     const until =
-      inOrder && attemptsMade === 0
+      blocked && attemptsMade === 0
         ? 'Its window begins with its first attempt.'
         : `Its window keeps running, and ends ${windowEndsAt.toISOString()}.`;
     return `Held: no attempt is made until it is resumed. ${until}${letFinish(underWay)}`;
   },
   resume(delivery) {
-    const { attemptsMade, maxAttempts, nextAttemptAt, now, webhook, webhookId, underWay, inOrder } =
+    const { attemptsMade, maxAttempts, nextAttemptAt, now, webhook, webhookId, underWay, blocked } =
       delivery;
     if (webhook === 'inactive') return `Resumed, but still held because webhook ${webhookId} is inactive.`;
     const paused = whilePaused(delivery);
     if (paused !== null) return `Resumed, but still held. ${paused}`;
-    if (inOrder) return `Resumed. ${WAITS_FOR_ITS_TURN}`;
+    if (blocked) return `Resumed. ${WAITS_FOR_ITS_TURN}`;
     if (underWay !== null) return `Resumed: attempt ${underWay} is under way.`;
     const when =
       nextAttemptAt !== null && nextAttemptAt > now ? `at ${nextAttemptAt.toISOString()}` : 'at once';

@@ -9,7 +9,7 @@ export interface RecoveryCounts {
   /** Not attempted yet. */
   readonly pending: number;
   /** Pending ones behind an older one of their record (docs/interface.md, D16). */
-  readonly inOrder: number;
+  readonly blocked: number;
   /** Attempted without success, with another attempt to come. */
   readonly retrying: number;
   /** Failed, expired or canceled. */
@@ -71,11 +71,11 @@ export function nextPace(
  * @param before the pace before this step
  */
 export function allowanceFor(counts: RecoveryCounts, before: RecoveryPace): number {
-  const { pending, inOrder, retrying } = counts;
+  const { pending, blocked, retrying } = counts;
   if (retrying >= 2 * MAX_WAITING) return 0;
   const taken = endedOf(counts) - before.ended;
   const ended = taken === 0 ? 0 : taken + counts.superseded - before.superseded;
   const bound = Math.min(MAX_WAITING, Math.max(MIN_WAITING, 2 * ended));
-  const allowance = Math.max(0, Math.min(bound - (pending - inOrder), MAX_IN_ORDER - inOrder));
+  const allowance = Math.max(0, Math.min(bound - (pending - blocked), MAX_IN_ORDER - blocked));
   return retrying >= MIN_WAITING && taken === 0 ? Math.min(1, allowance) : allowance;
 }

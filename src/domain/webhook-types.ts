@@ -1,5 +1,5 @@
 /** The types of a webhook, and what they allow of its other fields (docs/interface.md, W22). */
-import { type EventType, eventTypes, inOrder, movementOf, packingListEventTypes } from './event-types.ts';
+import { type EventType, eventTypes, sortedTypes, movementOf, packingListEventTypes } from './event-types.ts';
 import { hasPersonalData } from './personal-data.ts';
 
 /** The types as a body or a record has them. */
@@ -11,7 +11,7 @@ export interface GivenTypes {
 /** All types in a body, the `webhookType` first. @param stored the additional types that stay if it leaves them out */
 export function typesIn(body: GivenTypes, stored: readonly EventType[]): EventType[] {
   const more = body.additionalTypes === undefined ? stored : (body.additionalTypes ?? []);
-  return [body.webhookType, ...inOrder(more).filter((type) => type !== body.webhookType)];
+  return [body.webhookType, ...sortedTypes(more).filter((type) => type !== body.webhookType)];
 }
 
 /** All types of a webhook: its `webhookType`, then the additional ones in the order of the interface. */

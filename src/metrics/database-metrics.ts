@@ -106,9 +106,9 @@ function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Fo
   return [
     [metrics.withoutWorkflow, ({ outbox }) => outbox.withoutWorkflow],
     [metrics.outboxOldest, ({ outbox }) => outbox.oldestSeconds ?? 0],
-    [metrics.inOrder, ({ outbox }) => outbox.inOrder],
-    [metrics.inOrderRecords, ({ outbox }) => outbox.recordsInOrder],
-    [metrics.inOrderOldest, ({ outbox }) => outbox.inOrderSeconds ?? 0],
+    [metrics.blocked, ({ outbox }) => outbox.blocked],
+    [metrics.blockedRecords, ({ outbox }) => outbox.blockedRecords],
+    [metrics.blockedOldest, ({ outbox }) => outbox.blockedSeconds ?? 0],
     [metrics.outboxInFlight, ({ outbox }) => (outbox.inFlight ? 1 : 0)],
     [metrics.changes, ({ outbox }) => outbox.changes],
     [metrics.changesOldest, ({ outbox }) => outbox.oldestChangeSeconds ?? 0],

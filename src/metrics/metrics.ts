@@ -153,13 +153,13 @@ export function createMetrics() {
       'waybill_attempts_overdue_seconds',
       'For how long the first due attempt of the deliveries that Temporal has has not begun; those that are held, or wait for a limit, are not due; 0 if none is due.',
     ),
-    inOrder: gauge(
-      'waybill_in_order_deliveries',
+    blocked: gauge(
+      'waybill_blocked_deliveries',
       'Deliveries that wait for an older one of their record, or for their webhook to be active, where it has an order.',
     ),
-    inOrderRecords: gauge('waybill_in_order_records', 'Records that have such deliveries.'),
-    inOrderOldest: gauge(
-      'waybill_in_order_oldest_seconds',
+    blockedRecords: gauge('waybill_blocked_records', 'Records that have such deliveries.'),
+    blockedOldest: gauge(
+      'waybill_blocked_oldest_seconds',
       'How long ago the oldest of these deliveries was created; 0 if there is none.',
     ),
     outboxInFlight: gauge(

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { selectChangeLoop } from '../../src/db/console/change-loop.ts';
 import {
-  IN_ORDER,
+  INDEX_ORDER,
   MAX_DELIVERIES_READ,
   selectSpeed,
   selectSteps,
@@ -69,9 +69,9 @@ test('neither counts, nor the health of webhooks, nor a list of records reads a 
       await prepare(sql);
       const counts = prepare !== exaggerate;
       const planner = await plannerOf({ counts });
-      const plannerInOrder = await plannerOf({ counts, settings: IN_ORDER });
+      const plannerInIndexOrder = await plannerOf({ counts, settings: INDEX_ORDER });
       for (const [name, query] of queries) {
-        const by = /bars|speed/.test(name) ? plannerInOrder : planner;
+        const by = /bars|speed/.test(name) ? plannerInIndexOrder : planner;
         const { scanned, indexes, read } = await by.planOf(query);
         if (indexes.length === 0) wrong.push(`${name}: no index`);
         for (const table of scanned) if (table !== 'webhooks') wrong.push(`${name}: all of ${table}`);
@@ -96,7 +96,7 @@ test('of the newest no more are read than are looked at, however many webhooks t
     const webhooks = rows.map(({ id }) => id);
     expect(webhooks.length).toBeGreaterThan(90);
     await seedMore(sql, eshopId);
-    const planner = await plannerOf({ settings: IN_ORDER });
+    const planner = await plannerOf({ settings: INDEX_ORDER });
     const { read } = await planner.planOf(selectSpeed(sql, webhooks, begin));
     // Two thousand deliveries with one attempt each, and a row or two for each webhook in each of its weeks.
     expect(read).toBeLessThan(2_000 * 2 + webhooks.length * 20);

@@ -87,9 +87,9 @@ test('the outbox, what is open, and how long it has waited', async () => {
   expect(waiting('outbox_deliveries', { waiting: 'recovered' })).toBe(0);
   expect(waiting('outbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
   expect(waiting('outbox_oldest_seconds')).toBeLessThan(36_000);
-  expect(waiting('in_order_deliveries')).toBe(1);
-  expect(waiting('in_order_records')).toBe(1);
-  expect(waiting('in_order_oldest_seconds')).toBeGreaterThanOrEqual(36_000);
+  expect(waiting('blocked_deliveries')).toBe(1);
+  expect(waiting('blocked_records')).toBe(1);
+  expect(waiting('blocked_oldest_seconds')).toBeGreaterThanOrEqual(36_000);
   expect(waiting('outbox_in_flight')).toBe(1);
   expect(waiting('deliveries_open', { state: 'pending' })).toBe(3);
   expect(waiting('deliveries_open', { state: 'retrying' })).toBe(2);

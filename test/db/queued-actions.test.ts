@@ -248,7 +248,7 @@ describe('one that is given up', () => {
   test('while it waits for its turn ends too, and those behind it wait on for the first', async () => {
     await database.sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
     const [first, second, third] = [await queued(), await queued(WAITS), await queued(WAITS)];
-    await inOrder();
+    await blocked();
     await act(second, 'giveUp');
     expect(await rowOf(second)).toMatchObject({ state: 'canceled', queued: false });
     expect(await rowOf(third)).toMatchObject({ class: CLASS.ordered });
@@ -262,7 +262,7 @@ describe('one that is given up', () => {
   ])('%s lets the next one of its record go', async (_, changes) => {
     await database.sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
     const [first, second, third] = [await queued(changes), await queued(WAITS), await queued(WAITS)];
-    await inOrder();
+    await blocked();
     await act(first, 'giveUp');
     expect(await rowOf(second)).toMatchObject({ class: CLASS.fresh, dueIn: 0 });
     expect(await rowOf(third)).toMatchObject({ class: CLASS.ordered });
@@ -273,7 +273,7 @@ describe('one that is given up', () => {
   test('during an attempt keeps the next one of its record waiting until that has its result', async () => {
     await database.sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
     const [first, second] = [await begun(await queued()), await queued(WAITS)];
-    await inOrder();
+    await blocked();
     await act(first, 'giveUp');
     expect(await rowOf(second)).toMatchObject({ class: CLASS.ordered });
     expect(ended).toEqual([]);
@@ -281,7 +281,7 @@ describe('one that is given up', () => {
 });
 
 /** Numbers the deliveries of the record as they were made. */
-async function inOrder(): Promise<void> {
+async function blocked(): Promise<void> {
   await database.sql`
     update deliveries d set sequence = n.number
     from (select id, row_number() over (order by id) as number from deliveries) n where n.id = d.id`;

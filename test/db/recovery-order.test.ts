@@ -67,7 +67,7 @@ test('a record that is refused holds up no other, however many of its events wai
     const step = await stepRecovery(database.sql, recoveryId);
     return step?.recovery.exhausted === true ? step.recovery : undefined;
   });
-  expect(recovery).toMatchObject({ pending: 39, inOrder: 39, retrying: 1, failed: 0 });
+  expect(recovery).toMatchObject({ pending: 39, blocked: 39, retrying: 1, failed: 0 });
 });
 
 test('where only the latest counts, what is superseded is no success of a receiver that refuses everything', async () => {

@@ -1,6 +1,6 @@
 /** Lists from the APIs of other systems, as lines of webhooks. */
 import * as v from 'valibot';
-import { type EventType, inOrder } from '../../domain/event-types.ts';
+import { type EventType, sortedTypes } from '../../domain/event-types.ts';
 import { type ForeignSystem, readers } from './foreign-records.ts';
 import type { ImportLine } from './import-lines.ts';
 import type { Mapping } from './mapping.ts';
@@ -37,7 +37,7 @@ interface Endpoint {
 type Endpoints = Map<string, Endpoint>;
 
 function lineOf({ line, webhook, types }: Endpoint): ImportLine {
-  const [webhookType, ...additionalTypes] = inOrder([...types]);
+  const [webhookType, ...additionalTypes] = sortedTypes([...types]);
   return { line, value: { ...webhook, webhookType, additionalTypes } };
 }
 

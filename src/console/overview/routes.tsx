@@ -9,7 +9,7 @@ import {
   MAX_DELIVERIES_READ,
   readDeliveryCounts,
 } from '../../db/console/delivery-counts.ts';
-import { type InOrder, readInOrder } from '../../db/console/in-order.ts';
+import { type BlockedRecords, readBlockedRecords } from '../../db/console/blocked-records.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { capital } from '../../domain/text.ts';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
@@ -53,7 +53,7 @@ function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now:
 }
 
 /** Deliveries held up by an order, if there are any. */
-function Behind({ inOrder: { records, since }, now }: { inOrder: InOrder; now: Date }) {
+function Behind({ blocked: { records, since }, now }: { blocked: BlockedRecords; now: Date }) {
   if (since === null) return null;
   return (
     <p class="note">
@@ -88,11 +88,11 @@ function OverviewPage(props: {
   range: Range;
   counts: DeliveryCounts;
   waiting: Waiting;
-  inOrder: InOrder;
+  blocked: BlockedRecords;
   loop: FoundLoop | null;
   webhooks: readonly WebhookRecord[];
 }) {
-  const { viewer, range, counts, waiting, inOrder, loop, webhooks } = props;
+  const { viewer, range, counts, waiting, blocked, loop, webhooks } = props;
   const { steps, whole, p95Ms, medianMs, measured } = counts;
   const failing = webhooks.filter(({ incident }) => incident !== null).length;
   const speed = p95Ms === null ? '–' : duration(p95Ms);
@@ -142,7 +142,7 @@ function OverviewPage(props: {
             />
             <Count name="95th percentile of response times" value={speed} path="/deliveries" />
           </div>
-          <Behind inOrder={inOrder} now={viewer.now} />
+          <Behind blocked={blocked} now={viewer.now} />
           <Loop loop={loop} />
           <section class="card" aria-labelledby="chart">
             <h2 id="chart">Deliveries {range.step}</h2>
@@ -200,10 +200,10 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     const range = rangeOf(c.req.query('range'));
     const inState = async (state: keyof Waiting) =>
       (await api.get(Counted, '/v21/deliveries', { state, items: '1' })).pagination.totalCount;
-    const [{ data: webhooks }, counts, inOrder, loop, pending, retrying, held] = await Promise.all([
+    const [{ data: webhooks }, counts, blocked, loop, pending, retrying, held] = await Promise.all([
       api.get(Webhooks, '/v21/webhooks'),
       countsOf(viewer.session.eshopId, range, viewer.now),
-      readInOrder(sql, viewer.session.eshopId),
+      readBlockedRecords(sql, viewer.session.eshopId),
       readChangeLoop(sql, viewer.session.eshopId),
       inState('pending'),
       inState('retrying'),
@@ -212,7 +212,7 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     return c.html(
       html(
         <OverviewPage
-          {...{ viewer, range, counts, inOrder, loop, webhooks }}
+          {...{ viewer, range, counts, blocked, loop, webhooks }}
           waiting={{ pending, retrying, held }}
         />,
       ),

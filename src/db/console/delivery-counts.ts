@@ -13,7 +13,7 @@ const MAX_DELIVERIES_MEASURED = 2_000;
  * Makes the planner read in the order of an index: for a time unknown to the plan it expects so many rows that it would
  * sort them all.
  */
-export const IN_ORDER: Readonly<Record<string, string>> = { enable_sort: 'off', enable_bitmapscan: 'off' };
+export const INDEX_ORDER: Readonly<Record<string, string>> = { enable_sort: 'off', enable_bitmapscan: 'off' };
 
 interface CountRange {
   readonly since: Date;
@@ -82,11 +82,11 @@ export function selectSpeed(sql: Sql, webhooks: readonly number[], since: Date) 
     where a.duration_ms is not null`;
 }
 
-async function inOrder<Rows>(sql: Pool, query: (tx: Sql) => PromiseLike<Rows>): Promise<Rows> {
+async function withIndexOrder<Rows>(sql: Pool, query: (tx: Sql) => PromiseLike<Rows>): Promise<Rows> {
   return await transaction(sql, async (tx) => {
     await tx`
       select set_config(name, value, true)
-      from unnest(${Object.keys(IN_ORDER)}::text[], ${Object.values(IN_ORDER)}::text[]) s (name, value)`;
+      from unnest(${Object.keys(INDEX_ORDER)}::text[], ${Object.values(INDEX_ORDER)}::text[]) s (name, value)`;
     return await query(tx);
   });
 }
@@ -100,8 +100,8 @@ export async function readDeliveryCounts(
     select id from webhooks where eshop_id = ${eshopId} and deleted_at is null order by id`;
   const webhooks = rows.map(({ id }) => id);
   const [steps, speed] = await Promise.all([
-    inOrder(sql, (tx) => selectSteps(tx, webhooks, range)),
-    oneRow(inOrder(sql, (tx) => selectSpeed(tx, webhooks, range.since))),
+    withIndexOrder(sql, (tx) => selectSteps(tx, webhooks, range)),
+    oneRow(withIndexOrder(sql, (tx) => selectSpeed(tx, webhooks, range.since))),
   ]);
   const found = steps.reduce((sum, step) => sum + countOf(step), 0);
   return { steps, whole: found < MAX_DELIVERIES_READ, ...speed };

@@ -34,13 +34,13 @@ function selectRecoveries(sql: Sql) {
     with oldest as materialized (${oldestAwaited(sql)})
     select r.id, r.eshop_id, r.webhook_id, r.since, r.until, r.include, r.state, r.by, r.comment,
            not w.active as webhook_inactive, case when ${isPaused(sql, 'w')} then w.paused_until end as webhook_paused_until, w.deleted_at is not null as webhook_deleted,
-           r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.in_order, d.retrying, d.failed, d.superseded,
+           r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.blocked, d.retrying, d.failed, d.superseded,
            d.last_retry_at, r.rate, r.created_at, r.finished_at, clock_timestamp() as now,
            awaited.pid as awaited_pid, awaited.application as awaited_application, awaited.since as awaited_since
     from recoveries r join webhooks w on w.id = r.webhook_id
     cross join lateral (
       select count(*) filter (where d.state = 'pending')::int as pending,
-             count(*) filter (where ${waits(sql, 'd')})::int as in_order,
+             count(*) filter (where ${waits(sql, 'd')})::int as blocked,
              count(*) filter (where d.state = 'retrying')::int as retrying,
              count(*) filter (where d.state in ('failed', 'expired', 'canceled'))::int as failed,
              count(*) filter (where d.state = 'superseded')::int as superseded,

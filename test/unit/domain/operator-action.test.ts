@@ -29,7 +29,7 @@ const waiting: ActionTarget = {
   maxAttempts: 21,
   underWay: null,
   queued: false,
-  inOrder: false,
+  blocked: false,
   behind: null,
   nextAttemptAt: later,
   windowEndsAt: new Date('2026-11-22T12:00:00Z'),
@@ -45,7 +45,7 @@ const inTurn: Partial<ActionTarget> = {
   attemptsMade: 3,
   nextAttemptAt: null,
   queued: true,
-  inOrder: true,
+  blocked: true,
 };
 
 type Row = [ActionName, string, Partial<ActionTarget>, string];
@@ -77,7 +77,7 @@ describe('is refused', () => {
     [
       'tryNow',
       'behind another one of its record',
-      { ...untried, queued: true, inOrder: true, behind: '01a204dd-8a46-7707-b199-6100010924c5' },
+      { ...untried, queued: true, blocked: true, behind: '01a204dd-8a46-7707-b199-6100010924c5' },
       'It waits for its order: delivery 01a204dd-8a46-7707-b199-6100010924c5, of the same record, has to end first.',
     ],
     [
@@ -168,7 +168,7 @@ describe('is done', () => {
     [
       'hold',
       'behind another one, never tried',
-      { ...untried, queued: true, inOrder: true },
+      { ...untried, queued: true, blocked: true },
       'Held: no attempt is made until it is resumed. Its window begins with its first attempt.',
     ],
     [

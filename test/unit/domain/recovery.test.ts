@@ -19,7 +19,7 @@ const fresh = { ended: 0, superseded: 0, rate: null };
 const counts = (change: Partial<RecoveryCounts> = {}): RecoveryCounts => ({
   created: 0,
   pending: 0,
-  inOrder: 0,
+  blocked: 0,
   retrying: 0,
   failed: 0,
   superseded: 0,
@@ -54,10 +54,10 @@ describe('the pace', () => {
   });
 
   test('goes on beside records that are refused, until 5,000 wait for their order', () => {
-    const behind = (inOrder: number, pending = 0) =>
-      allowanceFor(counts({ created: 10_000, pending: pending + inOrder, inOrder, retrying: 1 }), {
+    const behind = (blocked: number, pending = 0) =>
+      allowanceFor(counts({ created: 10_000, pending: pending + blocked, blocked, retrying: 1 }), {
         ...fresh,
-        ended: 10_000 - pending - inOrder - 1,
+        ended: 10_000 - pending - blocked - 1,
       });
     expect(behind(20)).toBe(20);
     expect(behind(400, 15)).toBe(5);
@@ -168,7 +168,7 @@ const stored: StoredRecovery = {
   exhausted: false,
   created: 40,
   pending: 5,
-  inOrder: 0,
+  blocked: 0,
   retrying: 3,
   failed: 2,
   superseded: 0,
