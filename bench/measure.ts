@@ -1,4 +1,4 @@
-/** The processor time of a stretch of work, by the processes that do it. */
+/** The processor time of a period of work, by the processes that do it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMilliseconds, difference, type Milliseconds } from './cpu.ts';
 import type { Stack } from './stack.ts';

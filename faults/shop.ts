@@ -151,7 +151,7 @@ export async function openShop(
     if (answer !== null) ledger.accepted.push({ type, entityId, at: Date.now() });
   }
 
-  /** @param body made anew for each try */
+  /** @param body made again for each try */
   const steer = (path: string, body: () => object) => repeated('shop', ['PUT', path], body, [200]);
   const createOrder = (id: string) => change('CREATE_ORDER', id, 'shop', 'POST', '/orders', order(id));
 

@@ -75,7 +75,7 @@ async function release(): Promise<number> {
   return problems.length > 0 ? 1 : 0;
 }
 
-/** Makes the folder anew. Resolves to a sentence for everything that is wrong with what is in it. */
+/** Recreates the folder. Resolves to a sentence for everything that is wrong with what is in it. */
 async function make(out: string): Promise<string[]> {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });

@@ -19,7 +19,7 @@ export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ re
   for (;;) {
     const seen = changes;
     const pending = await readRelease(input);
-    // Without a release time it is only released manually; a later change starts this timer anew.
+    // Without a release time it is only released manually; a later change starts this timer again.
     if (pending === null || pending.releaseAt === null) {
       if (changes > seen) continue;
       return { released: false };

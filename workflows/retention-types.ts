@@ -19,7 +19,7 @@ export interface RetentionActivities {
   retain(input: RetentionInput): Promise<RetentionResult>;
 }
 
-/** A run that has not succeeded within the hour fails, so that it can be found; the next one begins anew. */
+/** A run that has not succeeded within the hour fails, so that it can be found; the next one starts over. */
 export const retentionOptions: ActivityOptions = {
   startToCloseTimeout: 55 * 60_000,
   scheduleToCloseTimeout: 55 * 60_000,

@@ -91,7 +91,7 @@ async function judge({ stack: { sql }, shop, ledger }: Scene, sent: readonly Sen
     const ids = made.get(key) ?? [];
     if (ids.length !== 1) ledger.complaints.push(`${path} under ${key} was done ${ids.length} times.`);
     const again = await shop.once('warehouse', path, body, key);
-    if (again?.replayed !== true) ledger.complaints.push(`${path} under ${key} was done anew after all.`);
+    if (again?.replayed !== true) ledger.complaints.push(`${path} under ${key} was done again after all.`);
     for (const id of [idOf(done), idOf(again)])
       if (id !== ids[0])
         ledger.complaints.push(`${path} under ${key} made ${ids[0]}, and was answered with ${id}.`);

@@ -46,11 +46,11 @@ interface Resealed {
   readonly unreadableKeys?: readonly number[];
 }
 
-/** Seals anew what `anew` opens; null stays null, as does what no key opens. */
-function anewOrNull(anew: (sealed: Buffer) => Buffer): (sealed: Buffer | null) => Buffer | null {
+/** Reseals what `reseal` can open; null stays null, as does what no key opens. */
+function resealOrNull(reseal: (sealed: Buffer) => Buffer): (sealed: Buffer | null) => Buffer | null {
   return (sealed) => {
     try {
-      return sealed === null ? null : anew(sealed);
+      return sealed === null ? null : reseal(sealed);
     } catch {
       return null;
     }
@@ -59,12 +59,12 @@ function anewOrNull(anew: (sealed: Buffer) => Buffer): (sealed: Buffer | null) =
 
 /** Reseals a secret of an owner under the present key; null stays null, as does a secret that no key opens. */
 export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | null) => Buffer | null {
-  return anewOrNull((sealed) => keys.encryptSecret(keys.decryptSecret(sealed, owner), owner));
+  return resealOrNull((sealed) => keys.encryptSecret(keys.decryptSecret(sealed, owner), owner));
 }
 
 /** The same for a signing key of an e-shop. */
 export function resealingSigningKey(keys: Keys, eshopId: number): (sealed: Buffer | null) => Buffer | null {
-  return anewOrNull((sealed) => keys.encryptSigningKey(keys.decryptSigningKey(sealed, eshopId), eshopId));
+  return resealOrNull((sealed) => keys.encryptSigningKey(keys.decryptSigningKey(sealed, eshopId), eshopId));
 }
 
 /** Reseals the kept answers. One that no key opens stays: its request is not done again (`src/api/idempotency.ts`). */
@@ -72,7 +72,7 @@ async function resealAllAnswers(sql: Pool, keys: Keys, batch: number): Promise<v
   for (let after: AnswerOwner | null | undefined; after !== null; ) {
     after = await resealAnswers(sql, after ?? null, batch, (sealed, owner) => {
       if (keys.isCurrent(sealed)) return null;
-      return anewOrNull((each) => keys.encryptAnswer(keys.decryptAnswer(each, owner), owner))(sealed);
+      return resealOrNull((each) => keys.encryptAnswer(keys.decryptAnswer(each, owner), owner))(sealed);
     });
   }
 }
@@ -84,10 +84,10 @@ async function resealAllSigningKeys(sql: Pool, keys: Keys, batch: number): Promi
     after = await resealSigningKeys(sql, after, batch, ({ eshopId, privateKey, previousPrivateKey }) => {
       if ([privateKey, previousPrivateKey].every((each) => each === null || keys.isCurrent(each)))
         return null;
-      const anew = resealingSigningKey(keys, eshopId);
-      const made = anew(privateKey);
+      const reseal = resealingSigningKey(keys, eshopId);
+      const made = reseal(privateKey);
       if (made === null) unreadable.push(eshopId);
-      return made === null ? null : { privateKey: made, previousPrivateKey: anew(previousPrivateKey) };
+      return made === null ? null : { privateKey: made, previousPrivateKey: reseal(previousPrivateKey) };
     });
   }
   return unreadable;
@@ -101,8 +101,8 @@ export async function resealAll(sql: Pool, keys: Keys, batch = BATCH): Promise<R
       const { id, eshopId, secret, headers, previousSecret, deleted } = sealed;
       if ([secret, headers, previousSecret].every((each) => each === null || keys.isCurrent(each)))
         return null;
-      const anew = resealing(keys, { eshopId, webhookId: id });
-      const made = { secret: anew(secret), headers: anew(headers), previousSecret: anew(previousSecret) };
+      const reseal = resealing(keys, { eshopId, webhookId: id });
+      const made = { secret: reseal(secret), headers: reseal(headers), previousSecret: reseal(previousSecret) };
       if (made.secret === null || (headers !== null && made.headers === null)) {
         if (!deleted) unreadable.push(id);
         return null;
@@ -116,9 +116,9 @@ export async function resealAll(sql: Pool, keys: Keys, batch = BATCH): Promise<R
   const unreadableNotices: number[] = [];
   await resealNoticeSecrets(sql, ({ eshopId, secret }) => {
     if (keys.isCurrent(secret)) return null;
-    const anew = resealing(keys, { eshopId, of: 'notices' })(secret);
-    if (anew === null) unreadableNotices.push(eshopId);
-    return anew;
+    const reseal = resealing(keys, { eshopId, of: 'notices' })(secret);
+    if (reseal === null) unreadableNotices.push(eshopId);
+    return reseal;
   });
   const unreadableKeys = await resealAllSigningKeys(sql, keys, batch);
   return {

@@ -29,14 +29,14 @@ export async function replaceLostKey(
 
   function replace({ id, eshopId, secret, headers, previousSecret, headerNames }: StoredSecrets) {
     const owner = { eshopId, webhookId: id };
-    const anew = resealing(keys, owner);
-    const kept = { secret: anew(secret), headers: anew(headers) };
+    const reseal = resealing(keys, owner);
+    const kept = { secret: reseal(secret), headers: reseal(headers) };
     const lostHeaders = headers !== null && kept.headers === null ? (headerNames ?? []) : [];
     return {
       ...kept,
       secret: kept.secret ?? keys.encryptSecret(newWebhookSecret(), owner),
       // A previous secret that no key opens no longer signs.
-      previousSecret: anew(previousSecret),
+      previousSecret: reseal(previousSecret),
       lostSecret: kept.secret === null,
       lostHeaders,
     };
@@ -49,11 +49,11 @@ export async function replaceLostKey(
     });
   }
   const replaceKeys: ReplaceSigningKeys = ({ eshopId, privateKey, previousPrivateKey }) => {
-    const anew = resealingSigningKey(keys, eshopId);
-    const kept = anew(privateKey);
+    const reseal = resealingSigningKey(keys, eshopId);
+    const kept = reseal(privateKey);
     return kept === null
       ? { ...newSealedPair(keys, eshopId), previousPrivateKey: null }
-      : { privateKey: kept, previousPrivateKey: anew(previousPrivateKey), publicKey: null };
+      : { privateKey: kept, previousPrivateKey: reseal(previousPrivateKey), publicKey: null };
   };
 
   const done = await replaceSecrets(sql, replace, {

@@ -102,7 +102,7 @@ function listed(holdings: EshopHoldings): string {
   ].join(', ');
 }
 
-/** @throws UserError if an operator has paused workflows of the e-shop: they would be waited for in vain */
+/** @throws UserError if an operator has paused workflows of the e-shop: waiting for them would never end */
 async function requireUnpaused(settings: Settings, eshopId: number): Promise<void> {
   // Loading the client takes longer than everything else.
   const [{ withTemporal }, { pausedWorkflows }] = await Promise.all([

@@ -107,7 +107,7 @@ function requireEnded({ orders }: CustomerRecords): void {
   );
 }
 
-/** A paused workflow would be waited for in vain. */
+/** Waiting for a paused workflow would never end. */
 function requireUnpaused({ deliveryId, paused, message }: Answer): void {
   if (paused === true) throw new UserError(`Nothing was erased: delivery ${deliveryId}: ${message}`);
 }

@@ -35,7 +35,7 @@ function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
       return (
         `The secrets of ${webhooks(rotation.resealed)} were resealed, but none of the keys opens those of ` +
         `${unreadableOf(rotation).join(' and ')}: ` +
-        'add the missing key to SECRET_KEY_PREVIOUS, or regenerate these secrets and send their static headers anew (a signing key: POST /eshop/signing-keys?overlap=0), and run this again.'
+        'add the missing key to SECRET_KEY_PREVIOUS, or regenerate these secrets and send their static headers again (a signing key: POST /eshop/signing-keys?overlap=0), and run this again.'
       );
   }
 }

@@ -51,7 +51,7 @@ function line({ kind, name, action, reason, by, comment }: Repair): string {
 export function reconcileCommand(command: Command, { env, print }: CommandContext): void {
   runs(command, dryRunOption, async ({ dryRun, json }) => {
     const { looked, repairs } = await reconcile(readSettings(env), dryRun);
-    if (json) return print(JSON.stringify({ dryRun, looked, mended: repairs }));
+    if (json) return print(JSON.stringify({ dryRun, looked, repairs }));
     for (const repair of repairs) print(line(repair));
     const done = repairs.length === 0 ? 'nothing to repair' : summary(countsOf(repairs));
     print(

@@ -53,7 +53,7 @@ export interface Limits {
 /** How long after a refused permit to ask again, in milliseconds. Less: useless tries. More: a recovered receiver is noticed late. */
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 300_000;
-/** From this many remembered webhooks or e-shops on, those with nothing open are forgotten and begin anew. */
+/** From this many remembered webhooks or e-shops on, those with nothing open are forgotten and start over. */
 const REMEMBERED = 10_000;
 
 /** The attempts of one webhook or e-shop, and what was learned from them. */

@@ -99,7 +99,7 @@ interface MailOverview {
   readonly pending: number;
   /** The wait of the oldest pending mail; null if there is none. */
   readonly oldestSeconds: number | null;
-  /** Why the longest waiting one that was tried was not sent, in fixed words; null if none was tried in vain. */
+  /** Why the longest waiting one that was tried was not sent, as a fixed message; null if none has failed. */
   readonly lastError: string | null;
   /** Refused permanently by the mail server within the last day. */
   readonly refusedLately: number;

@@ -21,7 +21,7 @@ export const examinationSchema = v.pipe(
             ),
             remedy: described(
               v.nullable(v.string()),
-              'How to mend it, in one sentence. Null if nothing is wrong.',
+              'How to fix it, in one sentence. Null if nothing is wrong.',
             ),
           }),
           v.metadata({ ref: 'ExaminationRow' }),

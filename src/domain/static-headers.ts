@@ -78,7 +78,7 @@ function staticHeaders(masks: boolean) {
           `Static headers of every attempt and test, name to value, for a receiver behind a gateway: up to ${MAX_HEADERS}, ${MAX_BYTES} bytes in ` +
           `all. Values are secrets: they are stored encrypted and shown as \`${MASK}\`. In a PUT: left out, they stay; null or \`{}\` removes ` +
           `them; \`${MASK}\` keeps the value that is stored under the name (without case); if the URL leads to another scheme, host or port, ` +
-          'every value must be sent anew. Names are compared without case. Not allowed: headers of the connection and of framing, `Host`, `Content-*`, ' +
+          'every value must be sent again. Names are compared without case. Not allowed: headers of the connection and of framing, `Host`, `Content-*`, ' +
           '`User-Agent`, `webhook-*`, `X-Service-*`, and bytes that RFC 9110 forbids.',
         examples: [{ 'X-Gateway-Key': 'a key of the gateway' }],
       },
@@ -149,12 +149,12 @@ export function replacedHeaders(
   if (sent === undefined) {
     if (stored.open === null || !moved) return undefined;
     const message =
-      'the URL leads to another scheme, host or port: send every value anew, or null to remove the headers';
+      'the URL leads to another scheme, host or port: send every value again, or null to remove the headers';
     throw invalid([{ path: 'headers', message }]);
   }
   if (sent === null) return null;
   if (moved) {
-    return keptOrSent(sent, () => 'the URL leads to another scheme, host or port: send this value anew');
+    return keptOrSent(sent, () => 'the URL leads to another scheme, host or port: send this value again');
   }
   const values = new Map<string, string>();
   if (Object.values(sent).includes(MASK)) {

@@ -24,14 +24,14 @@ const isTrusted = (uid: number, me: number) => uid === me || uid === 0;
 
 function untrusted(path: string, { uid, mode }: Owned, me: number): UserError {
   const found = `mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
-  const [why, mend] = isTrusted(uid, me)
+  const [why, remedy] = isTrusted(uid, me)
     ? [`can be written by other users (${found}): they`, `chmod -R go-w '${path}'`]
     : [
         `belongs to user ${uid} (${found}), not to user ${me}, as which Waybill runs: its owner`,
         `chown -R ${me} '${path}'`,
       ];
   return new UserError(
-    `DATA_DIR: ${path} ${why} could read secrets and run programs. Set DATA_DIR to a folder of your own, which is made if it is missing; or, if you trust what is there: ${mend}`,
+    `DATA_DIR: ${path} ${why} could read secrets and run programs. Set DATA_DIR to a folder of your own, which is made if it is missing; or, if you trust what is there: ${remedy}`,
   );
 }
 

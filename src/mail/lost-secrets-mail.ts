@@ -56,7 +56,7 @@ function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
     ...(headed === undefined
       ? []
       : [
-          'Static headers are lost, and no longer sent. Send their values anew:',
+          'Static headers are lost, and no longer sent. Send their values again:',
           {
             facts: withHeaders.map(({ id, headers }) => [`Webhook ${id}`, headers.join(', ')] as const),
           },

@@ -18,7 +18,7 @@ export async function buildWorkflowBundle(entry?: URL): Promise<{ code: string }
   );
   return await bundleWorkflowCode({
     workflowsPath,
-    // Every workflow evaluates our modules anew, and one module is faster than thirty.
+    // Every workflow evaluates our modules again, and one module is faster than thirty.
     webpackConfigHook: (config) => ({
       ...config,
       optimization: { ...config.optimization, concatenateModules: { commonjs: false }, usedExports: true },

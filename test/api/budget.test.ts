@@ -1,5 +1,5 @@
 /**
- * The budget of one e-shop: a crowd of its requests delays only itself.
+ * The budget of one e-shop: many requests of one e-shop delay only that e-shop.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { BudgetLimits } from '../../src/api/budget/allowance.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 interface Two {
   readonly api: TestApi;
-  readonly crowd: TestEshop;
+  readonly busy: TestEshop;
   readonly other: TestEshop;
 }
 
@@ -28,7 +28,7 @@ async function twoEshops(budget: Partial<BudgetLimits> = {}): Promise<Two> {
   await stockedProducts(api.eshop);
   const other = await api.newEshop();
   expect((await api.shop('POST', '/v21/orders', minimalOrder('locked'))).status).toBe(200);
-  return { api, crowd: api.eshop, other };
+  return { api, busy: api.eshop, other };
 }
 
 /** As its `RateLimit` header says. */
@@ -36,7 +36,7 @@ const bytesLeft = ({ headers }: { readonly headers: Headers }) =>
   Number(/"bytes";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
 
 /** Keeps the order locked until it is released: every write to it waits in the database. */
-async function lockOrder({ api, crowd }: Two): Promise<() => Promise<void>> {
+async function lockOrder({ api, busy }: Two): Promise<() => Promise<void>> {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -47,7 +47,7 @@ async function lockOrder({ api, crowd }: Two): Promise<() => Promise<void>> {
   });
   const sql = createPool(api.database.url, 1);
   const transaction = sql.begin(async (tx) => {
-    await tx`select from orders where eshop_id = ${crowd.eshopId} for update`;
+    await tx`select from orders where eshop_id = ${busy.eshopId} for update`;
     locked();
     await held;
   });
@@ -60,9 +60,9 @@ async function lockOrder({ api, crowd }: Two): Promise<() => Promise<void>> {
 }
 
 /** Sends this many patches of the locked order at once. */
-function patches({ crowd }: Two, count: number) {
+function patches({ busy }: Two, count: number) {
   const answers = Array.from({ length: count }, (_, index) =>
-    crowd.shop.request('PATCH', '/v21/orders/locked', { note: `${index}` }),
+    busy.shop.request('PATCH', '/v21/orders/locked', { note: `${index}` }),
   );
   let answered = 0;
   for (const answer of answers) {
@@ -85,18 +85,18 @@ async function waiting(sql: TestApi['sql'], count: number): Promise<void> {
 test('a hundred writes that wait leave connections to another e-shop, which is answered at once', async () => {
   const two = await twoEshops();
   const release = await lockOrder(two);
-  const crowd = patches(two, 100);
+  const busy = patches(two, 100);
   await waiting(two.api.sql, generous.connections);
   for (let i = 0; i < 5; i++) {
     expect((await two.other.shop.request('GET', '/v21/orders')).status).toBe(200);
   }
-  // The crowd still waits: the other e-shop did not wait for it.
-  expect(crowd.answered()).toBe(0);
+  // The busy e-shop still waits: the other e-shop did not wait for it.
+  expect(busy.answered()).toBe(0);
   const rows = await two.api.sql`
     select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   expect(rows).toHaveLength(generous.connections);
   await release();
-  expect(new Set((await crowd.all).map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set((await busy.all).map(({ status }) => status))).toEqual(new Set([200]));
 });
 
 test('readyz has a connection of its own', async () => {
@@ -129,7 +129,7 @@ describe('more requests under way than the budget', () => {
     const release = await lockOrder(two);
     const first = patches(two, 5);
     await waiting(two.api.sql, generous.connections);
-    const refused = await two.crowd.shop.request('GET', '/v21/orders/locked');
+    const refused = await two.busy.shop.request('GET', '/v21/orders/locked');
     expect(refused.body).toMatchObject({ statusCode: 429, error: 'Too Many Requests' });
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(refused.headers.get('ratelimit')).toMatch(/^"requests";r=0, "bytes";r=\d+;t=\d+$/);
@@ -144,7 +144,7 @@ describe('more requests under way than the budget', () => {
     expect(missing.headers.get('ratelimit')).toMatch(/^"requests";r=4, "bytes";/);
     await release();
     expect((await first.all).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    expect((await two.crowd.shop.request('GET', '/v21/orders/locked')).status).toBe(200);
+    expect((await two.busy.shop.request('GET', '/v21/orders/locked')).status).toBe(200);
   });
 
   test('are not what fifty connections at full speed make', async () => {
@@ -169,7 +169,7 @@ describe('more bytes than the budget', () => {
     const two = await twoEshops({ bytesPerSecond: 10_000 });
     const body = { sku: 'P', name: 'P', note: 'x'.repeat(4000) };
     const answers = [];
-    for (let i = 0; i < 40; i++) answers.push(await two.crowd.shop.request('PUT', '/v21/products/TEA', body));
+    for (let i = 0; i < 40; i++) answers.push(await two.busy.shop.request('PUT', '/v21/products/TEA', body));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     const wait = Number(refused[0]?.headers.get('retry-after'));
@@ -180,43 +180,43 @@ describe('more bytes than the budget', () => {
   });
 
   test('sent count too', async () => {
-    const { crowd } = await twoEshops({ bytesPerSecond: 10_000 });
+    const { busy } = await twoEshops({ bytesPerSecond: 10_000 });
     const statuses = [];
-    for (let i = 0; i < 400; i++) statuses.push((await crowd.shop.request('GET', '/v21/orders')).status);
+    for (let i = 0; i < 400; i++) statuses.push((await busy.shop.request('GET', '/v21/orders')).status);
     expect(statuses[0]).toBe(200);
     expect(statuses).toContain(429);
   });
 });
 
 test('a body that takes long to check costs more than its bytes', async () => {
-  const { crowd } = await twoEshops({ bytesPerSecond: 1024 * MIB });
-  const left = async () => bytesLeft(await crowd.shop.request('GET', '/v21/orders'));
+  const { busy } = await twoEshops({ bytesPerSecond: 1024 * MIB });
+  const left = async () => bytesLeft(await busy.shop.request('GET', '/v21/orders'));
   const before = await left();
   const orderProducts = Array.from({ length: 100_000 }, () => ({ a: 1 }));
-  const refused = await crowd.shop.request('POST', '/v21/orders', { eshopOrderId: 'slow', orderProducts });
+  const refused = await busy.shop.request('POST', '/v21/orders', { eshopOrderId: 'slow', orderProducts });
   expect(refused.status).toBe(400);
   expect(before - (await left())).toBeGreaterThan(10 * MIB);
 });
 
 test('bodies admitted together are refused in their turn, once those before them have used up the bytes', async () => {
-  const { crowd } = await twoEshops({ bytesPerSecond: 10_000, connections: 1 });
+  const { busy } = await twoEshops({ bytesPerSecond: 10_000, connections: 1 });
   const body = { sku: 'P', name: 'P', note: 'x'.repeat(30_000) };
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => crowd.shop.request('PUT', '/v21/products/TEA', body)),
+    Array.from({ length: 20 }, () => busy.shop.request('PUT', '/v21/products/TEA', body)),
   );
   expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(10);
 });
 
 test('what deliveries will send counts: a small change of a record with many webhooks is a large one', async () => {
   const two = await twoEshops({ bytesPerSecond: 20_000 });
-  const { shop } = two.crowd;
+  const { shop } = two.busy;
   const note = 'x'.repeat(4_000);
   expect((await shop.request('PUT', '/v21/products/TEA', { sku: 'TEA', name: 'Tea', note })).status).toBe(
     200,
   );
   const change = (name: string) => shop.request('PATCH', '/v21/products/TEA', { name });
   for (let n = 0; n < 10; n += 1) expect((await change(`without webhooks ${n}`)).status).toBe(200);
-  for (let n = 0; n < 50; n += 1) await insertWebhook(two.api.sql, two.crowd.eshopId, 'UPDATE_PRODUCT');
+  for (let n = 0; n < 50; n += 1) await insertWebhook(two.api.sql, two.busy.eshopId, 'UPDATE_PRODUCT');
   expect((await change('with many webhooks')).status).toBe(200);
   // If the period of its bytes ends just then, this change uses up the next one.
   const later = [await change('and once more'), await change('and again')].map(({ status }) => status);
@@ -274,12 +274,12 @@ describe('imports', () => {
   });
 
   test('pay for a line that takes long to check', async () => {
-    const { api, crowd } = await twoEshops({ bytesPerSecond: 1024 * MIB });
-    const left = async () => bytesLeft(await crowd.shop.request('GET', '/v21/orders'));
+    const { api, busy } = await twoEshops({ bytesPerSecond: 1024 * MIB });
+    const left = async () => bytesLeft(await busy.shop.request('GET', '/v21/orders'));
     const before = await left();
     const nested = `${'['.repeat(26)}${']'.repeat(26)},`.repeat(19_000);
     const line = `{"operation":"receivingLines","id":"R","body":{"products":[${nested}1]}}`;
-    const headers = { ...ndjson, 'x-api-key': crowd.apiKey, authorization: crowd.warehouse.token };
+    const headers = { ...ndjson, 'x-api-key': busy.apiKey, authorization: busy.warehouse.token };
     const response = await api.app.request(path, { method: 'POST', headers, body: line });
     expect(await response.text()).toContain('"statusCode":400');
     expect(before - (await left())).toBeGreaterThan(10 * MIB);
@@ -291,7 +291,7 @@ describe('imports', () => {
     const send = (eshop: TestEshop, lines: number) =>
       eshop.warehouse.request('POST', path, lookUps(lines), ndjson);
     let ended = 0;
-    const crowd = Promise.all(
+    const busy = Promise.all(
       Array.from({ length: 30 }, () =>
         send(busy, 15).then(() => {
           ended += 1;
@@ -300,10 +300,10 @@ describe('imports', () => {
     );
     const answer = await send(other, 15);
     expect(answer.text.split('\n')).toHaveLength(16);
-    // About as many lines of the crowd have been written by now, or some more on a busy machine, which admits this e-shop late; but
+    // About as many lines of the busy e-shop have been written by now, or some more on a busy machine, which admits this e-shop late; but
     // not all that came first.
     expect(ended).toBeLessThan(25);
-    await crowd;
+    await busy;
     expect(ended).toBe(30);
   });
 
@@ -316,12 +316,12 @@ describe('imports', () => {
         end = () => controller.close();
       },
     });
-    const headers = { ...ndjson, 'x-api-key': two.crowd.apiKey, authorization: two.crowd.warehouse.token };
+    const headers = { ...ndjson, 'x-api-key': two.busy.apiKey, authorization: two.busy.warehouse.token };
     const init = { method: 'POST', headers, body, duplex: 'half' as const };
     const response = await two.api.app.request(path, init);
-    expect((await two.crowd.shop.request('GET', '/v21/orders')).status).toBe(429);
+    expect((await two.busy.shop.request('GET', '/v21/orders')).status).toBe(429);
     end();
     await response.text();
-    expect((await two.crowd.shop.request('GET', '/v21/orders')).status).toBe(200);
+    expect((await two.busy.shop.request('GET', '/v21/orders')).status).toBe(200);
   });
 });

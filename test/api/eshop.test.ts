@@ -92,9 +92,9 @@ test('a URL gets a secret, which is shown once, can be replaced, and goes with t
   // Another URL, another form, or the record as it was read: the secret stays.
   for (const change of [{ url: `${url}2` }, { format: 'teams' }, shown])
     expect(await patch(change)).not.toHaveProperty('secret');
-  const anew = await patch({ secret: null });
-  expect(anew.secret).toMatch(/^whsec_/);
-  expect(anew.secret).not.toBe(made.secret);
+  const renewed = await patch({ secret: null });
+  expect(renewed.secret).toMatch(/^whsec_/);
+  expect(renewed.secret).not.toBe(made.secret);
   expect((await patch({ secret: 'my own secret, 24 long at least' })).secret).toMatch(/^my own/);
   expect(await patch({ url: null })).toMatchObject({ url: null });
   const [row] =

@@ -105,7 +105,7 @@ test('a PUT that is refused changes nothing', async () => {
   for (const [fields, message] of [
     [{ headers: { 'X-New': '•••' } }, 'headers.X-New: no value is stored under this name: send one'],
     [{ url: other, headers: shown }, 'headers.X-Gateway-Key: the URL leads to another scheme, host or port'],
-    [{ url: other }, 'headers: the URL leads to another scheme, host or port: send every value anew'],
+    [{ url: other }, 'headers: the URL leads to another scheme, host or port: send every value again'],
     [{ headers: { Host: 'evil.example' } }, 'headers.Host: belongs to the connection'],
   ] as const) {
     const answer = await put(id, { active: false, ...fields });

@@ -100,7 +100,7 @@ describe('with SECRET_KEY', () => {
     expect(openedSecret(forewarned, await webhookRow(api.sql, id), 'secret')).toBe(secret);
   });
 
-  it('is refused until a process knows the new key; then all is sealed anew and the key before is needed no more', async () => {
+  it('is refused until a process knows the new key; then all is resealed and the key before is needed no more', async () => {
     expect(await rotate(second, [first])).toEqual({ state: 'restartNeeded' });
     expect(await readBy(createKeys(first))).toEqual(secrets);
     await started(second, [first]);
@@ -140,7 +140,7 @@ describe('with SECRET_KEY', () => {
     expect(await readBy(createKeys(second))).toEqual(secrets);
   });
 
-  it('the secret of an e-shop’s notices is sealed anew too, and named if no key opens it', async () => {
+  it('the secret of an e-shop’s notices is resealed too, and named if no key opens it', async () => {
     const { eshopId } = api.eshop;
     const owner = { eshopId, of: 'notices' } as const;
     const { data } = await api.shop('PATCH', '/v21/eshop', {
@@ -165,7 +165,7 @@ describe('with SECRET_KEY', () => {
     expect(createKeys(second).decryptSecret(await stored(), owner)).toBe(data.notifications.secret);
   });
 
-  it('the signing keys of an e-shop are sealed anew, both while two sign, and one that no key opens is named', async () => {
+  it('the signing keys of an e-shop are resealed, both while two sign, and one that no key opens is named', async () => {
     const { eshopId } = api.eshop;
     const path = '/v21/eshop/signing-keys';
     await api.shop('GET', path);
@@ -320,7 +320,7 @@ describe('with the key that was generated in DATA_DIR', () => {
   const settings = () => readSettings({ DATA_DIR: dataDir.path });
   const rotate = () => runWaybill(['keys', 'rotate'], { DATA_DIR: dataDir.path });
 
-  it('makes a new one, asks for a restart, and after it seals all secrets anew', async () => {
+  it('makes a new one, asks for a restart, and after it reseals all secrets', async () => {
     await dataDir.write('secret-key', base64(first));
     await arrange(createKeys(first));
     await masterKeys(api.sql, settings(), dataDir);

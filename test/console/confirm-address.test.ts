@@ -89,7 +89,7 @@ test('expired, removed and made-up links get the same page, and confirm nothing'
   expect(await confirmed()).toBeNull();
   await patch([]);
   await patch(['on-call@shop.example']);
-  const anew = await linkOf();
+  const second = await linkOf();
   // The link of an address that was removed leads nowhere, even if it was named again.
   const removed = await ask(path, {});
   const madeUp = await ask(`${path.slice(0, -43)}${'A'.repeat(43)}`, {});
@@ -99,7 +99,7 @@ test('expired, removed and made-up links get the same page, and confirm nothing'
     expect(refused.text).toBe(expired.text);
   }
   expect(await confirmed()).toBeNull();
-  expect((await ask(anew, {})).status).toBe(200);
+  expect((await ask(second, {})).status).toBe(200);
 });
 
 test('in the database there are only hashes of tokens', async () => {

@@ -64,7 +64,7 @@ beforeEach(async () => {
 });
 afterEach(() => page?.context().close());
 
-test('a developer creates a webhook, tests it, sees a delivery fail, mends the receiver, redelivers and sees it arrive', async () => {
+test('a developer creates a webhook, tests it, sees a delivery fail, fixes the receiver, redelivers and sees it arrive', async () => {
   const asked: { url: string; again: boolean }[] = [];
   page.on('request', (request) =>
     asked.push({ url: request.url(), again: request.headers()['hx-request'] !== undefined }),
@@ -96,7 +96,7 @@ test('a developer creates a webhook, tests it, sees a delivery fail, mends the r
 
   await page.getByRole('link', { name: 'Examine' }).click();
   await page.getByRole('button', { name: 'Examine it' }).click();
-  await page.getByText('7 faults. Mend them, and examine it again.').waitFor();
+  await page.getByText('7 faults. Fix them, and examine it again.').waitFor();
   const valid = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'valid request' }) });
   expect(await valid.textContent()).toMatch(/^fail.*500.*check the secret of this webhook/);
   await picture(page, 'webhook-examined-1200-light');

@@ -64,7 +64,7 @@ test('where no recovery is under way, no form for a reason takes room', async ()
   await page.goto(`${origin}/console/all`);
 });
 
-test('an operator finds an incident, mends it, recovers what was lost, and sees it arrive', async () => {
+test('an operator finds an incident, fixes it, recovers what was lost, and sees it arrive', async () => {
   receiver.respond({ status: 503, body: '<script>window.stolen = true</script>' });
   const { id } = await stack.createWebhook(`${receiver.url}/receivings`, { type: 'CREATE_RECEIVING' });
   const [lost = ''] = await stack.fire('R-1', { eshopReceivingId: 'R-1' }, 'CREATE_RECEIVING');

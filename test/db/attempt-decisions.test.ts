@@ -170,7 +170,7 @@ test('what its workflow has to decide about an inactive webhook: a window not be
   expect(await attempt()).toEqual({ kind: 'notAttempted', reason: 'inactive' });
 });
 
-test('without a place an attempt is planned anew by its workflow, and the last chance by itself', async () => {
+test('without a place an attempt is planned again by its workflow, and the last chance by itself', async () => {
   const limits = limitsWith({ firstLimit: 1, claimAheadMs: 0 });
   await limits.acquire({ eshopId, webhookId, receiverHost: 'shop.example' });
   expect(await attempt(null, { limits, lastChance: false })).toEqual({
@@ -183,7 +183,7 @@ test('without a place an attempt is planned anew by its workflow, and the last c
   expect(sent).toEqual([]);
 });
 
-test('while too many lookups of its e-shop are under way an attempt is planned anew, under the same number', async () => {
+test('while too many lookups of its e-shop are under way an attempt is planned again, under the same number', async () => {
   const lookupsFull = {
     ...refused,
     outcome: 'internal',

@@ -37,7 +37,7 @@ test('a statement is described once, and takes one round trip from then on', asy
   });
 });
 
-test('a statement that fails is described anew: a column may have another type by now', async () => {
+test('a statement that fails is described again: a column may have another type by now', async () => {
   const { sql } = await openConnection();
   await sql`create table noted (value integer)`;
   const note = (value: string) => sql`insert into noted (value) values (${value}) returning value`;

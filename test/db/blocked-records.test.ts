@@ -219,14 +219,14 @@ test('a chain that waits behind another webhook loses none of its window, and is
 
 test('what took over a count of failures and waits may be held, not tried at once; with an inactive webhook too', async () => {
   const { sql } = database;
-  const [first, heir = ''] = await happen(2);
-  await sql`update deliveries set class = ${CLASS.ordered}, attempts_made = 3, window_started_at = now() where id = ${heir}`;
+  const [first, successor = ''] = await happen(2);
+  await sql`update deliveries set class = ${CLASS.ordered}, attempts_made = 3, window_started_at = now() where id = ${successor}`;
   const accepted = async () => {
-    const target = (await readActionTargets(sql, [heir], defaultRetryPolicy)).get(heir);
+    const target = (await readActionTargets(sql, [successor], defaultRetryPolicy)).get(successor);
     return target === undefined ? [] : acceptedActions(target);
   };
   const ask = async (action: 'tryNow' | 'hold') =>
-    await recordOperatorAction(sql, heir, { id: action, action, by: 'anna', reason: '' }, defaultRetryPolicy);
+    await recordOperatorAction(sql, successor, { id: action, action, by: 'anna', reason: '' }, defaultRetryPolicy);
   expect(await ask('tryNow')).toMatchObject({
     accepted: false,
     message: `It waits for its order: delivery ${first}, of the same record, has to end first.`,

@@ -136,12 +136,12 @@ test('the deactivation is predicted from the delivery that has the fewest waits 
 });
 
 test('what took over the count of a superseded delivery and waits for its turn tells the deactivation too', async () => {
-  const [old, heir] = [await fire(), await fire()];
+  const [old, successor] = [await fire(), await fire()];
   await fail(old, 20, 110_000);
   await database.sql`
-    update deliveries set state = 'superseded', superseded_by = ${heir}, finished_at = now(), next_attempt_at = null where id = ${old}`;
+    update deliveries set state = 'superseded', superseded_by = ${successor}, finished_at = now(), next_attempt_at = null where id = ${old}`;
   await database.sql`
-    update deliveries set class = ${CLASS.ordered}, attempts_made = 20, window_started_at = now(), last_attempt_at = ${at(110_000)} where id = ${heir}`;
+    update deliveries set class = ${CLASS.ordered}, attempts_made = 20, window_started_at = now(), last_attempt_at = ${at(110_000)} where id = ${successor}`;
   const { deactivationAt } = (await incident()) ?? {};
   // Its last attempt may follow at once.
   expect(Math.abs(Date.parse(deactivationAt ?? '') - Date.now())).toBeLessThan(60_000);

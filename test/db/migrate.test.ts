@@ -89,7 +89,7 @@ create index concurrently webhooks_by_text on webhooks (url)
   expect(index).toEqual({ indisvalid: true });
 });
 
-test('one that somebody died in is begun anew', async () => {
+test('one that somebody died in is begun again', async () => {
   const text = `-- outside a transaction
 drop index concurrently if exists webhooks_by_text;
 create index concurrently webhooks_by_text on webhooks (url);

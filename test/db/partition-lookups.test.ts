@@ -1,4 +1,4 @@
-/** A lookup by id reads one partition, and is not planned anew for it. */
+/** A lookup by id reads one partition, and is not planned again for it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { deferClaimed, giveBack, markDispatched, renewClaims, requeue } from '../../src/db/outbox/release.ts';

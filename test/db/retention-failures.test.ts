@@ -46,7 +46,7 @@ async function breakSome(): Promise<string> {
   return week;
 }
 
-async function mend(week: string): Promise<void> {
+async function repair(week: string): Promise<void> {
   await database.sql.unsafe(`drop type attempts_${week}; drop view report; drop trigger kept on import_keys`);
 }
 
@@ -72,7 +72,7 @@ test('the steps after it are done, the run fails with all reasons, and the next 
   const partitions = await listPartitions(sql);
   expect(partitions.filter((each) => each.week === week)).toEqual([]);
 
-  await mend(week);
+  await repair(week);
   const done = await retained(later());
 
   expect(done).toMatchObject({ failed: [], forgotten: { importKeys: 1 } });

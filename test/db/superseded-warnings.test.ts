@@ -45,9 +45,9 @@ async function lastRetries(): Promise<string> {
 
 /** A newer event supersedes this one and continues its count; answers its delivery. */
 async function replace(id: string): Promise<string> {
-  const heir = await next();
+  const successor = await next();
   expect(await supersedeRetries(database.sql, id)).toEqual([id]);
-  return heir;
+  return successor;
 }
 
 async function notice() {
@@ -75,15 +75,15 @@ test('superseded before the mail goes, twice: warranted still, and it tells of t
 test('what waits behind another delivery with the count is warned of too; held by an operator it is not', async () => {
   const first = await lastRetries();
   expect(await decide()).toBe(1);
-  const heir = await replace(first);
-  await database.sql`update deliveries set state = 'pending', class = ${CLASS.ordered}, next_attempt_at = null where id = ${heir}`;
-  expect(await notice()).toMatchObject({ warranted: true, deliveryId: heir });
-  await database.sql`update deliveries set operator_stop = 'hold' where id = ${heir}`;
+  const successor = await replace(first);
+  await database.sql`update deliveries set state = 'pending', class = ${CLASS.ordered}, next_attempt_at = null where id = ${successor}`;
+  expect(await notice()).toMatchObject({ warranted: true, deliveryId: successor });
+  await database.sql`update deliveries set operator_stop = 'hold' where id = ${successor}`;
   expect(await notice()).toMatchObject({ warranted: false });
 });
 
 test('superseded before it is decided: decided of the one that goes on', async () => {
-  const heir = await replace(await lastRetries());
+  const successor = await replace(await lastRetries());
   expect(await decide()).toBe(1);
-  expect(await notice()).toMatchObject({ warranted: true, deliveryId: heir });
+  expect(await notice()).toMatchObject({ warranted: true, deliveryId: successor });
 });

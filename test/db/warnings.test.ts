@@ -179,7 +179,7 @@ describe('unsent warnings', () => {
     expect(await readWarning(database.sql, id)).toMatchObject({ unsent: false });
   });
 
-  test('is not warranted any more once a delivery was accepted, or the webhook was activated anew', async () => {
+  test('is not warranted any more once a delivery was accepted, or the webhook was activated again', async () => {
     await fail(await fire(), 1, hoursAgo(7));
     await decide();
     const [warning] = await claimWarnings(database.sql, 10);

@@ -33,7 +33,7 @@ const ways = [
 ] as const;
 
 test.each(nightly ? ways : ways.slice(0, 1))(
-  'no statement reads a large table whole, or is dear enough to be compiled: WORKFLOWS=$workflows, through a pooler: $pooled',
+  'no statement reads a large table whole, or is expensive enough to be compiled: WORKFLOWS=$workflows, through a pooler: $pooled',
   async ({ workflows, pooled }) => {
     const installation = await createInstallation();
     endings.push(installation.remove);

@@ -69,7 +69,7 @@ it('repairs once; --json is for a program', async () => {
   expect(JSON.parse(first.stdout)).toEqual({
     dryRun: false,
     looked: 1,
-    mended: [
+    repairs: [
       {
         kind: 'delivery',
         reason: 'missing',

@@ -192,8 +192,8 @@ describe.each(ways)('from $name', (way) => {
       await sqlAfter`select from deliveries where finished_at is null and dispatched_at is not null`;
     const planned = await triedWaybill(['reconcile', '--dry-run', '--json'], envAfter);
     expect(planned.error).toBeUndefined();
-    const { mended } = JSON.parse(planned.printed);
-    expect(tally(mended)).toEqual({
+    const { repairs } = JSON.parse(planned.printed);
+    expect(tally(repairs)).toEqual({
       [expected[0] ?? '']: open.length,
       [expected[1] ?? '']: 1,
       [expected[2] ?? '']: 1,
@@ -255,14 +255,14 @@ describe.each(ways)('from $name', (way) => {
 
     await until('nobody to be needed', async () => (await triedWaybill(['status'], envAfter)).code === 0);
     expect((await triedWaybill(['reconcile'], envAfter)).printed).toMatch(/ checked: nothing to repair\.$/);
-    expect(repaired(restored.output())).toEqual(tally(mended));
+    expect(repaired(restored.output())).toEqual(tally(repairs));
   });
 });
 
 /** How often each kind of record is repaired for each reason. */
-function tally(mended: readonly { kind: string; action: string; reason: string }[]): Record<string, number> {
+function tally(repairs: readonly { kind: string; action: string; reason: string }[]): Record<string, number> {
   const sums: Record<string, number> = {};
-  for (const { kind, action, reason } of mended) {
+  for (const { kind, action, reason } of repairs) {
     const key = `${kind} ${action} ${reason}`;
     sums[key] = (sums[key] ?? 0) + 1;
   }

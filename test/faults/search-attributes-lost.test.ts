@@ -1,4 +1,4 @@
-/** A namespace loses its search attributes while a worker runs, as when it is created anew. */
+/** A namespace loses its search attributes while a worker runs, as when it is recreated. */
 import { Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { searchAttributeTypes } from '../../src/temporal/search-attributes.ts';

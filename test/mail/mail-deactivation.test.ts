@@ -70,7 +70,7 @@ test('a mail taken is recorded, and not sent again when the activity is repeated
   expect(await recorded()).toMatchObject({ mailedAt: expect.any(Date), mailFailedAt: null });
 });
 
-test('refused for good for less than a day: tried again, however old the deactivation, in case the mail server is mended', async () => {
+test('refused for good for less than a day: tried again, however old the deactivation, in case the mail server is fixed', async () => {
   await deactivated(72);
   server.behaviour.refuseRecipient = 550;
 

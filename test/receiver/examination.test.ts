@@ -381,7 +381,7 @@ it.each([
   expect(found.rows).toEqual([expect.objectContaining({ remedy: expect.stringContaining(remedy) })]);
 });
 
-it('each fault has one sentence on how to mend it, in the language of the receiver', async () => {
+it('each fault has one sentence on how to fix it, in the language of the receiver', async () => {
   const found = await examined(answering(async () => 204, { 'x-powered-by': 'PHP/8.4' }));
   const remedy = Object.fromEntries(found.rows.map((row) => [row.name, row.remedy]));
   expect(remedy['wrong signature']).toContain('Waybill::problem(');
@@ -392,7 +392,7 @@ it('each fault has one sentence on how to mend it, in the language of the receiv
 it('what fails as the valid request did is not explained on its own', async () => {
   const remedies = ({ rows }: Examination) =>
     Object.fromEntries(rows.flatMap(({ name, remedy }) => (remedy === null ? [] : [[name, remedy]])));
-  const same = 'The same as for the valid request: mend that first.';
+  const same = 'The same as for the valid request: fix that first.';
   const found = await examined(answering(byHand({ secret: 'another secret than that of the webhook' })));
   expect(remedies(found)).toEqual({
     'valid request': expect.stringContaining('check the secret'),
@@ -418,7 +418,7 @@ it('what fails as the valid request did is not explained on its own', async () =
   expect(others['wrong signature']).toContain('Compare v3');
 });
 
-it('a table shows a row for each, what mends it, and a summary; nothing in it controls the terminal', async () => {
+it('a table shows a row for each, the fix, and a summary; nothing in it controls the terminal', async () => {
   const found = await examined(answering(async () => 308, { location: 'https://shop.example/\u009b31m' }));
   const shown = table(found);
   expect(shown).toContain('FAIL     valid request');

@@ -1,6 +1,6 @@
 /**
  * A migrated, empty database for a test file. A returned one serves the next file of the same process: creating and connecting
- * to a database takes longer than most tests, and each new connection plans every statement anew.
+ * to a database takes longer than most tests, and each new connection plans every statement again.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { inject } from 'vitest';
@@ -106,7 +106,7 @@ async function renew({ sql, shape }: Made): Promise<boolean> {
         // No foreign keys, no triggers.
         'set local session_replication_role = replica',
         ...written.map(({ table, large }) => (large ? `truncate ${table} cascade` : `delete from ${table}`)),
-        // Sequences start anew, except that of e-shops: their ids are part of workflow ids.
+        // Sequences restart, except that of e-shops: their ids are part of workflow ids.
         "select setval(seqrelid::regclass, seqstart, false) from pg_sequence where seqrelid <> 'eshops_id_seq'::regclass",
       ].join(';'),
     );

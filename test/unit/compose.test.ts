@@ -147,7 +147,7 @@ describe('the secrets of compose.yml', () => {
     };
   }
 
-  it('are made at the first start, kept by later ones, and made anew elsewhere', async () => {
+  it('are made at the first start, kept by later ones, and made again elsewhere', async () => {
     const first = await start();
     expect(await start()).toEqual(first);
     // Stopped halfway.

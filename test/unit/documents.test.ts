@@ -69,7 +69,7 @@ test('every npm script they name exists', () => {
   expect(named.length).toBeGreaterThan(10);
 });
 
-test('a tool that the README fetches is of a version that no workspace has: npx would look for it here, in vain', () => {
+test('a tool that the README fetches is of a version that no workspace has: npx would look for it here and fail', () => {
   const [, version = ''] = /npx --yes openapi-typescript@(\S+)/.exec(read('README.md')) ?? [];
   expect(version).toMatch(/^\d+\.\d+\.\d+$/);
   const { devDependencies } = JSON.parse(read('test/contract/consumer/package.json'));

@@ -54,7 +54,7 @@ describe('of released histories', () => {
 
   test.each([
     ['others may be added', { ...frozen, 'test/replay/histories/a-new-one.json': '2' }, []],
-    ['none may be recorded anew', { [gone]: '2' }, [`${gone} is released and frozen, but was changed.`]],
+    ['none may be recorded again', { [gone]: '2' }, [`${gone} is released and frozen, but was changed.`]],
     ['none may go', {}, [`${gone} is released and frozen, but was removed.`]],
   ])('%s', (_what, files, problems) => {
     expect(frozenProblems(files, frozen)).toEqual(problems);

@@ -37,9 +37,9 @@ test('the key before opens what it sealed, and the present one seals', () => {
   const sealed = old.encryptSecret('whsec_a', owner);
   expect(keys.decryptSecret(sealed, owner)).toBe('whsec_a');
   expect(keys.isCurrent(sealed)).toBe(false);
-  const anew = keys.encryptSecret('whsec_a', owner);
-  expect(keys.isCurrent(anew)).toBe(true);
-  expect(createKeys(now).decryptSecret(anew, owner)).toBe('whsec_a');
+  const renewed = keys.encryptSecret('whsec_a', owner);
+  expect(keys.isCurrent(renewed)).toBe(true);
+  expect(createKeys(now).decryptSecret(renewed, owner)).toBe('whsec_a');
   expect(keys.otherCheckValues).toContain(old.checkValue);
 });
 

@@ -4,7 +4,7 @@ import { createPlaces } from '../../src/api/budget/places.ts';
 /** Everything that may start has started. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('whoever waits in vain is refused, and its work is never done', async () => {
+test('a caller that waits too long is rejected, and its work is never done', async () => {
   const places = createPlaces({ total: 2, perKey: 1 }, 20, 'No place.');
   let release = () => {};
   const first = places.run(1, () => new Promise<string>((resolve) => (release = () => resolve('first'))));

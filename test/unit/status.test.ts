@@ -72,7 +72,7 @@ describe('nobody is needed', () => {
     expect(needs({})).toEqual([]);
   });
 
-  it('by what an e-shop has to mend: held and failing deliveries', () => {
+  it('by what an e-shop has to fix: held and failing deliveries', () => {
     expect(needs({ open: { pending: 5, retrying: 900, held: 800, holdingWebhooks: 3 } })).toEqual([]);
   });
 

@@ -85,10 +85,10 @@ const NO_ANSWER: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/client certificate/, 'Require no client certificate on this path: the signature proves the sender.'],
   [/HTTP\/2/, 'Let the server speak HTTP/1.1 too: deliveries use it.'],
   [/too old/, 'Let the server speak TLS 1.2 or 1.3.'],
-  [/certificate|TLS/, 'Mend TLS first: `curl -v` on the URL, from outside, shows the same problem.'],
+  [/certificate|TLS/, 'Fix TLS first: `curl -v` on the URL, from outside, shows the same problem.'],
   [
     /valid HTTP|headers that are too large|informational/,
-    'Mend the response first: `curl -v` on the URL shows it.',
+    'Fix the response first: `curl -v` on the URL shows it.',
   ],
   [/has no address|name server/, 'Check the host name in the URL, and its DNS records.'],
   [/not allowed|range/, 'Register an address that the sender may call: a public one.'],
@@ -115,7 +115,7 @@ export const UNREPORTED =
   'Respond with 401 to wrongly signed requests, and examine the receiver again: this response does not show that the signature was checked.';
 
 /** If another valid request is refused as the first one was. */
-export const AS_THE_FIRST = 'The same as for the valid request: mend that first.';
+export const AS_THE_FIRST = 'The same as for the valid request: fix that first.';
 
 /** One sentence. */
 export function remedyOf(name: RowName, language: Language | null): string {

@@ -22,7 +22,7 @@ function summary({ rows, complete }: Examination): string {
     ...(failed > 0 ? [counted(failed, 'fault')] : []),
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
-  return `${found.join(' and ')}. Mend them, and examine it again.`;
+  return `${found.join(' and ')}. Fix them, and examine it again.`;
 }
 
 function Found({ found }: { found: Examination }) {
@@ -37,7 +37,7 @@ function Found({ found }: { found: Examination }) {
       <p role="status">{summary(found)}</p>
       <Table
         named="Result, as a table"
-        columns={['Verdict', 'Looked at', 'Sent', 'Received', 'How to mend it']}
+        columns={['Verdict', 'Looked at', 'Sent', 'Received', 'How to fix it']}
       >
         {found.rows.map(({ name, sent, received, verdict, remedy }) => (
           <tr>

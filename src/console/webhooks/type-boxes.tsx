@@ -50,7 +50,7 @@ export function TypeBoxes({ fields }: { fields: Fields }) {
             <details class="types" open={types.some((type) => fields[boxOf(type)] === 'true')}>
               <summary>{capital(name)}</summary>
               <p class="small">
-                {/* Without scripts it loads the form anew. */}
+                {/* Without scripts it loads the form again. */}
                 <a href={`?about=${encodeURIComponent(name)}`} data-about={name}>
                   Everything about {name}
                 </a>

@@ -53,7 +53,7 @@ export interface WarningNotice extends UnsentWarning, StoredIncident {
   readonly eshopName: string;
   readonly email: string;
   readonly open: number;
-  /** The delivery whose last retries it is about, or its heir if it was superseded; all null if it is about all deliveries. */
+  /** The delivery whose last retries it is about, or its successor if it was superseded; all null if it is about all deliveries. */
   readonly deliveryId: string | null;
   readonly deliverySince: Date | null;
   readonly deliveryAttempts: number | null;

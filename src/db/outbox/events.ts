@@ -98,7 +98,7 @@ export function insertDeliveries(
     entityId: sql`f.entity_id`,
   });
   const place = { key, sequence: sql`f.sequence`, webhookId: sql`w.id`, receiver: sql`w.receiver` };
-  // Left out if nothing is claimed: behind a pooler each statement is planned anew, and this would be half of the work.
+  // Left out if nothing is claimed: behind a pooler each statement is planned again, and this would be half of the work.
   const claim = claimed
     ? sql`
            case when ${sends(sql, 'w')} and (w.ordering = 'none'

@@ -97,7 +97,7 @@ test('static headers are opened, and a test event is marked', () => {
 });
 
 describe('the attempts of a process', () => {
-  test('open each secret once, and that of another webhook, or a replaced one, anew', () => {
+  test('open each secret once, and that of another webhook, or a replaced one, again', () => {
     const decryptSecret = vi.fn(keys.decryptSecret);
     const prepared = createPrepare({ ...noSigningKeys, decryptSecret });
     const secrets = (delivery: Partial<DeliveryForAttempt>) =>

@@ -143,16 +143,16 @@ describe('a PUT', () => {
   });
 
   test.each(['http://shop.example/', 'https://other.example/', 'https://shop.example:444/'])(
-    'that leads to %s needs every value anew',
+    'that leads to %s needs every value again',
     (url) => {
-      const anew = 'the URL leads to another scheme, host or port: send';
+      const moved = 'the URL leads to another scheme, host or port: send';
       expect(refused({ 'X-Key': MASK, 'X-Other': 'two' }, url)).toBe(
-        `headers.X-Key: ${anew} this value anew`,
+        `headers.X-Key: ${moved} this value again`,
       );
       expect(refused(undefined, url)).toBe(
-        `headers: ${anew} every value anew, or null to remove the headers`,
+        `headers: ${moved} every value again, or null to remove the headers`,
       );
-      expect(put({ 'X-Key': 'anew' }, url)).toEqual({ 'X-Key': 'anew' });
+      expect(put({ 'X-Key': 'again' }, url)).toEqual({ 'X-Key': 'again' });
       expect(put(null, url)).toBeNull();
       expect(replacedHeaders(undefined, url, { url: 'https://shop.example', open: null })).toBeUndefined();
     },
