@@ -57,7 +57,7 @@ function mailOf(
   if (lost !== null) {
     return lost.length === 0 ? null : () => lostSecretsMail({ id, lost, eshopName, email }, publicUrl);
   }
-  const warning = notice.warranted ? warningOf(notice, policy) : null;
+  const warning = notice.stillNeeded ? warningOf(notice, policy) : null;
   return warning === null ? null : (others) => warningMail(warning, publicUrl, others);
 }
 
@@ -66,7 +66,7 @@ async function otherDeferred({ sql, policy }: MailWarningDeps, notice: WarningNo
   const others: Warning[] = [];
   for (const id of await otherDeferredWarnings(sql, notice, MAX_MERGED)) {
     const other = await readWarning(sql, id);
-    const warning = other?.unsent && other.warranted ? warningOf(other, policy) : null;
+    const warning = other?.unsent && other.stillNeeded ? warningOf(other, policy) : null;
     if (warning !== null) others.push(warning);
   }
   return others;

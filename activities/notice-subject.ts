@@ -20,7 +20,7 @@ export async function subjectOf(
   if (!wanted) return null;
   if (kind === 'warning' && warningId !== null) {
     const found = await readWarning(sql, warningId);
-    const warning = found?.warranted === true ? warningOf(found, policy) : null;
+    const warning = found?.stillNeeded === true ? warningOf(found, policy) : null;
     return warning === null ? null : { kind, warning };
   }
   if (kind === 'deactivated' && webhookId !== null && generation !== null) {

@@ -24,7 +24,7 @@ export function createRetentionActivities(deps: RetentionDeps): RetentionActivit
   function tell(done: Retained, dryRun: boolean): string {
     const message = summary(done);
     if (message !== null && !dryRun) {
-      const troubled = done.astray > 0 || done.postponed.length > 0 || done.failed.length > 0;
+      const troubled = done.outOfRange > 0 || done.postponed.length > 0 || done.failed.length > 0;
       log[troubled ? 'warn' : 'info'](done, `retention: ${message}`);
     }
     return message ?? 'Nothing to do.';

@@ -31,7 +31,7 @@ function hashOf(path) {
 
 /** Ends the process unless they are: it would fail later, in ways that name neither cause nor cure. */
 export function requirePatches() {
-  // The package that npm installs brings them along, already patched. patch-package refuses a package that has an older
+  // The package that npm installs contains them, already patched. patch-package refuses a package that has an older
   // patch: a new installation helps in all cases.
   const again = 'install Waybill again, with npm';
   const inCheckout = hasSources();

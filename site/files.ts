@@ -19,7 +19,7 @@ export function siteFiles(document: OpenApiDocument, documents: Documents): Read
   const findable = site.findable.map(({ id, ...entry }) => ({ id: fromTheRoot(id), ...entry }));
   return new Map([
     ...pages.map(([path, html]) => [fileOf(path), withRelativeLinks(html, path)] as const),
-    // Its links begin with "./": whoever answers with it at another depth must replace that.
+    // Its links begin with "./": a server that answers with it at another depth must replace that.
     ['404.html', withRelativeLinks(site.missing, DOCS)],
     ['search.json', searchIndex(findable)],
     ['openapi.json', JSON.stringify(document)],

@@ -12,7 +12,7 @@ import { blocks } from './markdown.ts';
 import { Operation, sectionsOf } from './operation-view.tsx';
 import { RulePage, rulesOf } from './rules.tsx';
 import { FieldTable } from './schema-view.tsx';
-import { beginningOf, type Findable, wordsOf } from './search-index.ts';
+import { beginningOf, type Findable, plainTextOf } from './search-index.ts';
 import { Start, WHAT_IT_IS } from './start-view.tsx';
 
 /** The longest description of a page for search engines, in characters: they show no more. */
@@ -60,7 +60,7 @@ function documentPage(document: DocumentPage): SitePage {
     findable: sections.map(({ heading, text: words }) => ({
       id: heading === null ? path : `${path}#${heading.id}`,
       title: heading === null ? title : `${title}: ${heading.title}`,
-      text: wordsOf(words),
+      text: plainTextOf(words),
     })),
     body: () => (
       <>
@@ -77,7 +77,7 @@ function whole(
   body: () => Child,
   sections: readonly Section[] = [],
 ): SitePage {
-  const words = wordsOf(text);
+  const words = plainTextOf(text);
   const end = words.indexOf('. ');
   return {
     place,

@@ -23,7 +23,7 @@ const MAX_TEXT_CHARS = 700;
 /** What is shown of it in the results, in characters. */
 const EXCERPT_CHARS = 160;
 
-export function wordsOf(text: string): string {
+export function plainTextOf(text: string): string {
   const words = text
     .replaceAll(/^\s*(?:#+|>|-|\d+\.)\s/gm, '')
     .replaceAll(/[`*[]|\]\([^)]*\)/g, '')

@@ -3,7 +3,7 @@ import type { DeliveryRow, Evidence } from '../evidence.ts';
 import type { Setting } from '../settings.ts';
 import { type Violation, violation } from './violation.ts';
 
-/** Checks all deliveries. No round has so many that some are let go without a workflow. */
+/** Checks all deliveries. No round has so many that some are exempt without a workflow. */
 export function checkWorkflows(setting: Setting, { deliveries }: Evidence): Violation[] {
   return deliveries.flatMap((row) => {
     const name = `${row.eventType} ${row.entityId} (delivery …${row.id.slice(-6)})`;

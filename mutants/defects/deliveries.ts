@@ -11,7 +11,7 @@ export const deliveryDefects: readonly Defect[] = [
     caughtBy: [
       {
         file: 'test/unit/retry-policy.test.ts',
-        tests: ['each wait is 90 to 100 % of the planned one, the same for whoever computes it'],
+        tests: ['each wait is 90 to 100 % of the planned one, the same wherever it is computed'],
       },
     ],
   },
@@ -164,7 +164,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/delivery/traced-sender.ts',
     text: `'url.full': \`\${origin}/REDACTED\`,`,
     replacement: "'url.full': url,",
-    noticed: 'Whoever reads traces knows what an e-shop hides in the path or query of a webhook.',
+    noticed: 'Readers of traces see what an e-shop hides in the path or query of a webhook.',
     caughtBy: [
       {
         file: 'test/e2e/traces.test.ts',

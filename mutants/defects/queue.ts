@@ -90,7 +90,7 @@ export const queueDefects: readonly Defect[] = [
     replacement: `    update deliveries set dispatched_at = null, claimed_until = null, claim_id = null
     where id = \${deliveryId} and dispatched_at is null\``,
     noticed:
-      'Whoever starts a workflow and dies leaves its delivery to two: the queue and the workflow retry it.',
+      'A process that starts a workflow and dies leaves its delivery to two: the queue and the workflow retry it.',
     caughtBy: plan('what its workflow has by now is in no queue'),
   },
   {

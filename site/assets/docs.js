@@ -61,9 +61,9 @@
   // Few look for why something is as it is.
   const boostDocument = (_id, _term, { part }) => (part === 'Decisions' ? 0.3 : 1);
   // Of its words, each once: hundreds would take long.
-  const MAX_WORDS = 12;
+  const MAX_TERMS = 12;
   const found = (index, query) => {
-    const words = [...new Set(query.split(/\s+/))].slice(0, MAX_WORDS);
+    const words = [...new Set(query.split(/\s+/))].slice(0, MAX_TERMS);
     // Addresses in the index are relative to its own.
     return index
       .search(words.join(' '), { boostDocument })

@@ -32,8 +32,8 @@ export function refTo(name: string): { $ref: string } {
 
 /** Descriptions by schema: every app of a process has the same ones. */
 const described: Record<Side, (schema: v.GenericSchema) => Described> = {
-  input: perKey((schema) => describedAnew(schema, 'input')),
-  output: perKey((schema) => describedAnew(schema, 'output')),
+  input: perKey((schema) => describedUncached(schema, 'input')),
+  output: perKey((schema) => describedUncached(schema, 'output')),
 };
 
 /** Describes one schema. Checks that JSON Schema cannot express are left to the descriptions. */
@@ -41,7 +41,7 @@ export function describeSchema(schema: v.GenericSchema, side: Side): Described {
   return described[side](schema);
 }
 
-function describedAnew(schema: v.GenericSchema, side: Side): Described {
+function describedUncached(schema: v.GenericSchema, side: Side): Described {
   const components: Record<string, JsonSchema> = {};
   const { $schema: _, ...converted } = toJsonSchema(schema, {
     target: 'draft-2020-12',

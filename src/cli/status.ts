@@ -13,7 +13,7 @@ import { readOverdue } from '../db/overdue.ts';
 import { readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
-import { countAstray, readPartitions } from '../db/retention/partitions.ts';
+import { countOutOfRange, readPartitions } from '../db/retention/partitions.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
 import { counted } from '../domain/text.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -32,7 +32,7 @@ interface PartitionStatus {
   /** In days. */
   readonly daysAhead: number;
   /** Rows outside of all weeks. */
-  readonly astray: number;
+  readonly outOfRange: number;
 }
 
 /** The state of the database; only the `problem` if it cannot be used. */
@@ -154,9 +154,9 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
       `Partitions exist only for the next ${counted(Math.max(0, Math.floor(partitions.daysAhead)), 'day')}. Run waybill retention, and check that its schedule is not paused.`,
     );
   }
-  if (partitions.astray > 0) {
+  if (partitions.outOfRange > 0) {
     needs.push(
-      `${counted(partitions.astray, 'row')} outside all partitions: check the clocks of the machines.`,
+      `${counted(partitions.outOfRange, 'row')} outside all partitions: check the clocks of the machines.`,
     );
   }
   return needs;
@@ -182,7 +182,7 @@ export async function readWork(sql: Pool) {
 
 async function partitionStatus(sql: Pool): Promise<PartitionStatus> {
   const { since, until, aheadSeconds } = await readPartitions(sql);
-  return { since, until, daysAhead: aheadSeconds / DAY_SECONDS, astray: await countAstray(sql) };
+  return { since, until, daysAhead: aheadSeconds / DAY_SECONDS, outOfRange: await countOutOfRange(sql) };
 }
 
 async function recentClockStep(sql: Pool): Promise<ClockStep | null> {

@@ -65,7 +65,7 @@ function NoLonger() {
   return (
     <PlainPage title="This link is not valid">
       <p>
-        It has expired, or the address was removed. Whoever named it can remove it and name it again: then
+        It has expired, or the address was removed. The person who added it can remove it and add it again: then
         another mail is sent.
       </p>
     </PlainPage>

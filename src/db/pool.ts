@@ -121,7 +121,7 @@ export function poolUse(sql: Pool): { readonly most: number; readonly open: numb
   return { most: sql.options.max, open: 0, busy: 0, ...groups.get(sql)?.use() };
 }
 
-/** Calls `hear` with the SQLSTATE of each error of the server to a pool of {@link createPool}, instead of whoever heard before. */
+/** Calls `hear` with the SQLSTATE of each error of the server to a pool of {@link createPool}, instead of an earlier listener. */
 export function onServerError(sql: Pool, hear: (code: string) => void): void {
   const group = groups.get(sql);
   if (group !== undefined) group.onError = hear;

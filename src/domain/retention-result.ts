@@ -19,7 +19,7 @@ export interface Retained {
     readonly webhooks: number;
   };
   /** Rows out of range: a clock is, or was, far off. */
-  readonly astray: number;
+  readonly outOfRange: number;
   /** Tables in use, left to the next run. */
   readonly postponed: readonly string[];
   /** Steps that failed, left to the next run; with any, the run has failed. */

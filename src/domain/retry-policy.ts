@@ -43,7 +43,7 @@ export const SHORTEST_PART = 0.9;
 
 /**
  * The wait after the attempt of this number of this delivery, in milliseconds: 90–100 % of the planned one, by a hash of both, so that
- * whoever computes it gets the same. Waits still grow where the coefficient is at least 1.2.
+ * every process computes the same. Waits still grow where the coefficient is at least 1.2.
  */
 export function jitteredWait(policy: RetryPolicy, deliveryId: string, attempt: number): number {
   const share = SHORTEST_PART + (1 - SHORTEST_PART) * unitHash(`${deliveryId}/${attempt}`);

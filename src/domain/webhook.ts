@@ -144,7 +144,7 @@ const skipOwn = described(
 const asymmetric = described(
   v.boolean('must be true or false'),
   'Whether `webhook-signature` also has a `v1a` for each signing key of the e-shop (`GET /eshop/signing-keys`): Ed25519, as Standard ' +
-    'Webhooks define it. Whoever verifies with the public key can forge nothing. ' +
+    'Webhooks define it. The public key cannot be used to forge signatures. ' +
     'Left out: false when a webhook is created; when it is replaced, as it was.',
 );
 

@@ -69,6 +69,6 @@ function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
           { facts: asymmetric.map(({ id, url }) => [`Webhook ${id}`, url] as const) },
           { request: listSigningKeys },
         ]),
-    'Deliveries that are refused until then are retried, each within its own time limit. Nothing that you sent to the API is affected. Whoever was signed in has to sign in again.',
+    'Deliveries that are refused until then are retried, each within its own time limit. Nothing that you sent to the API is affected. Users have to sign in again.',
   ];
 }

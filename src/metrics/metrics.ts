@@ -14,7 +14,7 @@ const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 const FIRST_BYTE_BUCKETS = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 21_600, 86_400,
 ];
-const STRETCH_BUCKETS = [0.001, 0.0025, 0.005, ...FIRST_BYTE_BUCKETS];
+const PHASE_BUCKETS = [0.001, 0.0025, 0.005, ...FIRST_BYTE_BUCKETS];
 const REQUEST_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 /** How often Node measures the delay of its event loop, in milliseconds. */
 const EVENT_LOOP_PRECISION_MS = 20;
@@ -78,8 +78,8 @@ export function createMetrics() {
     ),
     firstBytePhase: histogram(
       'waybill_commit_to_first_byte_phase_seconds',
-      'Where that time goes: `queue`, until a process has the delivery in hand; `prepare`, until its attempt may begin; `begin`, its number; `send`, until the first byte leaves.',
-      STRETCH_BUCKETS,
+      'Where that time goes: `queue`, until a process has claimed the delivery; `prepare`, until its attempt may begin; `begin`, its number; `send`, until the first byte leaves.',
+      PHASE_BUCKETS,
       'phase',
     ),
     deactivations: counter(

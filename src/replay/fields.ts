@@ -60,7 +60,7 @@ const fields: Readonly<Record<Field, true>> = {
   action: true,
   alarm: true,
   asked: true,
-  astray: true,
+  outOfRange: true,
   at: true,
   attemptTimeoutMs: true,
   attemptsBefore: true,

@@ -12,7 +12,7 @@ import type { Pool } from '../db/pool.ts';
 import { removeBelongings } from '../db/retention/belongings.ts';
 import { removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
 import {
-  countAstray,
+  countOutOfRange,
   countNeeded,
   DEFAULT,
   dropPartition,
@@ -111,9 +111,9 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
     await attempt(`${table}_${week}`, () => clear(table, week, cutoff), undefined);
   }
   const forgotten = dryRun ? nothing : await forget(sql, now, cutoff, attempt, signal);
-  const astray = await attempt('rows astray', () => countAstray(sql), 0);
+  const outOfRange = await attempt('rows out of range', () => countOutOfRange(sql), 0);
   const failed = failures.map(({ step }) => step);
-  const done = { made, dropped, kept, removed, forgotten, astray, postponed, failed };
+  const done = { made, dropped, kept, removed, forgotten, outOfRange, postponed, failed };
   if (failures.length > 0) throw new RetentionFailed(done, failures);
   return done;
 }

@@ -3,7 +3,7 @@ import type { Retained } from '../domain/retention-result.ts';
 
 /** The sentence, or null if there was nothing to do. */
 export function summary(done: Retained): string | null {
-  const { made, dropped, kept, removed, forgotten, astray, postponed, failed } = done;
+  const { made, dropped, kept, removed, forgotten, outOfRange, postponed, failed } = done;
   const rows = dropped.reduce((sum, partition) => sum + partition.rows, 0);
   const parts = [
     made.length > 0 && `made ${count(made.length, 'week')} ahead (${made.join(', ')})`,
@@ -18,7 +18,7 @@ export function summary(done: Retained): string | null {
       `removed ${count(forgotten.rows, 'row')} about redeliveries, recoveries, former states of webhooks and answers`,
     forgotten.erased > 0 && `erased the secrets of ${count(forgotten.erased, 'deleted webhook')}`,
     forgotten.webhooks > 0 && `removed ${count(forgotten.webhooks, 'deleted webhook')}`,
-    astray > 0 && `${count(astray, 'row')} with an id far from the present: check the clocks of the machines`,
+    outOfRange > 0 && `${count(outOfRange, 'row')} with an id far from the present: check the clocks of the machines`,
     postponed.length > 0 && `left to the next run: ${postponed.join('; ')}`,
     failed.length > 0 && `${count(failed.length, 'step')} failed: ${failed.join(', ')}`,
   ].filter((part) => part !== false);

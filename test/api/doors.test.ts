@@ -70,7 +70,7 @@ const importHead = () =>
     '\r\n',
   ].join('\r\n');
 
-function expectRefusal(answer: string, status: number, phrase: string): void {
+function expectErrorResponse(answer: string, status: number, phrase: string): void {
   const [head = '', body = ''] = answer.split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} ${phrase}\r\n`));
   expect(JSON.parse(body)).toEqual({
@@ -85,7 +85,7 @@ describe('a request that takes too long to arrive is ended', () => {
     const uploads = Array.from({ length: 20 }, () => loginHead(1000));
     const running = await listening({ uploadMs: 200 });
     const answers = await Promise.all(uploads.map((head) => open(running, `${head}{"username":`).ended));
-    for (const answer of answers) expectRefusal(answer, 408, 'Request Timeout');
+    for (const answer of answers) expectErrorResponse(answer, 408, 'Request Timeout');
   });
 
   test('in its head', async () => {
@@ -93,7 +93,7 @@ describe('a request that takes too long to arrive is ended', () => {
       await listening({ headMs: 200 }),
       'POST /v21/users/login HTTP/1.1\r\nHost: x\r\nX-',
     );
-    expectRefusal(await ended, 408, 'Request Timeout');
+    expectErrorResponse(await ended, 408, 'Request Timeout');
   });
 
   test('but an import may take its time', async () => {
@@ -102,7 +102,7 @@ describe('a request that takes too long to arrive is ended', () => {
     patient.socket.write('2\r\nx\n\r\n');
     await until('the first result', async () => patient.text().includes('"line":1,'));
     // Begun later and already over: the time limit of other requests has passed.
-    expectRefusal(await open(running, loginHead(1000)).ended, 408, 'Request Timeout');
+    expectErrorResponse(await open(running, loginHead(1000)).ended, 408, 'Request Timeout');
     patient.socket.write('2\r\ny\n\r\n0\r\n\r\n');
     await until('the last result', async () => patient.text().includes('"line":2,'));
     patient.socket.destroy();
@@ -138,7 +138,7 @@ describe('a login has at most 16 KiB', () => {
       'POST /v21/users/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
     );
     const answer = await ended;
-    expectRefusal(answer, 411, 'Length Required');
+    expectErrorResponse(answer, 411, 'Length Required');
     expect(answer).toMatch(/\r\nconnection: close\r\n/i);
   });
 });
@@ -164,7 +164,7 @@ describe('a body in pieces', () => {
     // The body never ends: the answer comes first.
     const { ended } = open(await listening(), head() + chunks(' '.repeat(1000), 1));
     const answer = await ended;
-    expectRefusal(answer, 400, 'Bad Request');
+    expectErrorResponse(answer, 400, 'Bad Request');
     expect(answer).toContain('too many tiny chunks');
     expect(answer).toMatch(/\r\nconnection: close\r\n/i);
   });
@@ -233,7 +233,7 @@ describe('what Node refuses by itself has the error body', () => {
       'Request Header Fields Too Large',
     ],
   ] as const)('%s', async (_what, request, status, phrase) => {
-    expectRefusal(await open(await listening(), request).ended, status, phrase);
+    expectErrorResponse(await open(await listening(), request).ended, status, phrase);
   });
 
   test.each([
@@ -247,7 +247,7 @@ describe('what Node refuses by itself has the error body', () => {
   ] as const)('%s', async (_what, request, status, phrase) => {
     const { socket, ended } = open(await listening(), request);
     socket.end();
-    expectRefusal(await ended, status, phrase);
+    expectErrorResponse(await ended, status, phrase);
   });
 
   test('but not in the middle of an answer, which is cut off instead', async () => {

@@ -341,7 +341,7 @@ describe('a recovery', () => {
     expect((await read(recoveryId)).data).toMatchObject({ count: 2, left: 1 });
   });
 
-  test('and whoever asks for a single delivery again do not do the same twice', async () => {
+  test('and a single redelivery do not do the same twice', async () => {
     const [first = '', second = ''] = await loseEvents(lost, 'failed', ['1', '2']);
     const deliveryOf = async (eventId: string) => {
       const [row] = await api.sql<{ id: string }[]>`

@@ -157,7 +157,7 @@ test('stock is the sum of its movements; reserved and awaiting are the lines of 
           }
         }),
       );
-      const [inHand, awaited]: [Line[], Line[]] = [[], []];
+      const [present, awaited]: [Line[], Line[]] = [[], []];
       for (const [index, what] of chosen.entries()) {
         if (what.kind === 'receivings') {
           const { data } = await api.shop('GET', `/v2/receivings/${id(index)}`);
@@ -166,9 +166,9 @@ test('stock is the sum of its movements; reserved and awaiting are the lines of 
         if (what.kind !== 'order') continue;
         const { data } = await api.shop('GET', `/v2/orders/${id(index)}`);
         if (['received', 'processing', 'packed', 'waitingForCarrier'].includes(data.status))
-          inHand.push(...data.orderProducts);
+          present.push(...data.orderProducts);
       }
-      for (const sku of skus) await consistent(sku, inHand, awaited);
+      for (const sku of skus) await consistent(sku, present, awaited);
     }),
     { numRuns: 15 },
   );

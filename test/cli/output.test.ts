@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-it('ends as a broken pipe ends others when whoever reads its output has read enough', async () => {
+it('ends as a broken pipe ends others when the reader of its output has read enough', async () => {
   const child = spawn(process.execPath, [builtCli, 'variables'], { stdio: ['ignore', 'pipe', 'pipe'] });
   // Long before anything is written.
   child.stdout.destroy();

@@ -101,7 +101,7 @@ it('counts what waits, what is open, what is held and what is recovered', async 
   expect(database.recoveries).toMatchObject([
     { eshopId, webhookId: webhook.id, state: 'running', done: 0, failed: 0, left: 2 },
   ]);
-  expect(database.partitions).toMatchObject({ since: null, astray: 0 });
+  expect(database.partitions).toMatchObject({ since: null, outOfRange: 0 });
   expect(database.partitions.daysAhead).toBeGreaterThan(27);
   expect(needs).toEqual([noWorker(stack.taskQueue)]);
 });

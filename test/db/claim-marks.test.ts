@@ -149,7 +149,7 @@ test('a delivery whose start Temporal rejected is not claimed for longer, nor fo
   expect(await database.sql`select * from deliveries`).toEqual(before);
 });
 
-test('that Temporal has its workflow is noted whoever has claimed it, and once', async () => {
+test('that Temporal has its workflow is noted regardless of the claim, and once', async () => {
   const { id } = await claimed();
   await markDispatched(database.sql, [id]);
   const dispatchedAt = () => database.sql`select dispatched_at from deliveries where id = ${id}`;

@@ -53,7 +53,7 @@ async function exhausted(): Promise<string> {
 }
 const deactivations = () => database.sql`
   select generation, reason, delivery_id from deactivations where webhook_id = ${webhookId} order by generation`;
-const changesTold = async () =>
+const changesSignalled = async () =>
   (await database.sql`select 1 from outbox where webhook_id = ${webhookId}`).length;
 const webhook = async (id = webhookId) => await findWebhook(database.sql, eshopId, id);
 
@@ -157,7 +157,7 @@ describe('the compensation', () => {
     expect(await compensate(database.sql, id)).toMatchObject({ state: 'failed', deactivatedGeneration: 1 });
     expect(await webhook()).toMatchObject({ active: false });
     expect(await deactivations()).toEqual([{ generation: 1, reason: 'retriesExhausted', deliveryId: id }]);
-    expect(await changesTold()).toBe(1);
+    expect(await changesSignalled()).toBe(1);
   });
 
   test('of a delivery that was delivered does nothing', async () => {
@@ -170,7 +170,7 @@ describe('the compensation', () => {
     });
     expect(await load(id)).toMatchObject({ state: 'delivered' });
     expect(await webhook()).toMatchObject({ active: true });
-    expect(await changesTold()).toBe(0);
+    expect(await changesSignalled()).toBe(0);
   });
 
   test('leaves a webhook alone that was given another URL since the last attempt', async () => {

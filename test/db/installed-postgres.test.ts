@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { createPool } from '../../src/db/pool.ts';
-import { countAstray, listPartitions } from '../../src/db/retention/partitions.ts';
+import { countOutOfRange, listPartitions } from '../../src/db/retention/partitions.ts';
 import { weekName } from '../../src/domain/weeks.ts';
 import { makeAhead, retain } from '../../src/retention/retain.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -65,7 +65,7 @@ test.skipIf(installed.length === 0).each(installed.length === 0 ? ['no folder'] 
       'attempts_first',
       'events_first',
     ]);
-    expect(await countAstray(sql)).toBe(0);
+    expect(await countOutOfRange(sql)).toBe(0);
     expect(await sql`select from deliveries`).toHaveLength(2);
     const partitions = await listPartitions(sql);
     expect(partitions.filter(({ week }) => week === weekName(newest))).toHaveLength(3);

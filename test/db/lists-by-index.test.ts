@@ -56,7 +56,7 @@ test.each(statistics.slice(0, nightly ? 2 : 1))(
   },
 );
 
-test('whoever looks for lost events reads those of the types that the webhook has or had, and not all of the e-shop', async () => {
+test('a search for lost events reads those of the types that the webhook has or had, and not all of the e-shop', async () => {
   const { sql, planner: plannerOf, drop } = await unhurried();
   try {
     const { eshopId, changedWebhookId, begin } = await seedLists(sql, ROWS);

@@ -58,7 +58,7 @@ test('a pre-order that comes later takes nobody’s place', async () => {
   expect(ends).toEqual([0, 100, 200]);
 });
 
-test('timers due first are set first, whoever’s they are', async () => {
+test('timers due first are set first, for all e-shops alike', async () => {
   const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
   for (const [owner, id, due] of [
     [eshopId, 'in an hour', inMinutes(60)],
@@ -124,7 +124,7 @@ test('one that others of its second delay is late only once all of them could ha
   expect(await late()).toEqual(['c', 'd', 'alone']);
 });
 
-test('whoever looks for pre-orders that were forgotten reads one change of each, and not all that wait', async () => {
+test('a search for forgotten pre-orders reads one change of each, and not all that wait', async () => {
   const many = 3_000;
   const { sql } = database;
   // Without statistics, and with enough rows to matter: of a thousand the planner may read all.

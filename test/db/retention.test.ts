@@ -392,11 +392,11 @@ describe('the default partition', () => {
     expect(await weekWith('deliveries', id)).toBe('default');
 
     const early = await retain(sql, { retentionMs });
-    expect(early.astray).toBe(3);
+    expect(early.outOfRange).toBe(3);
     const done = await run(weeksAfter(monday, 2));
 
     expect(done.made).toContain(weekName(ahead));
-    expect(done.astray).toBe(0);
+    expect(done.outOfRange).toBe(0);
     expect(await weekWith('deliveries', id)).toBe(weekName(ahead));
     expect(await weekWith('attempts', id)).toBe(weekName(ahead));
     expect(await weekWith('events', eventId)).toBe(weekName(ahead));

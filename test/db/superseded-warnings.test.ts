@@ -55,21 +55,21 @@ async function notice() {
   return await readWarning(database.sql, warning?.id ?? '');
 }
 
-test('superseded before the mail goes, twice: warranted still, and it tells of the newest; accepted: not any more', async () => {
+test('superseded before the mail goes, twice: still needed, and about the newest; accepted: no longer', async () => {
   const first = await lastRetries();
   expect(await decide()).toBe(1);
   expect(await claimWarnings(database.sql, 10)).toHaveLength(1);
-  expect(await notice()).toMatchObject({ warranted: true, deliveryId: first });
+  expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: first });
   const newest = await replace(await replace(first));
   expect(await notice()).toMatchObject({
-    warranted: true,
+    stillNeeded: true,
     deliveryId: newest,
     deliverySince: expect.any(Date),
     deliveryAttempts: 18,
     deliveryError: 'HTTP 503',
   });
   await makeAttempt(database.sql, newest, 19, accepted);
-  expect(await notice()).toMatchObject({ warranted: false });
+  expect(await notice()).toMatchObject({ stillNeeded: false });
 });
 
 test('what waits behind another delivery with the count is warned of too; held by an operator it is not', async () => {
@@ -77,13 +77,13 @@ test('what waits behind another delivery with the count is warned of too; held b
   expect(await decide()).toBe(1);
   const successor = await replace(first);
   await database.sql`update deliveries set state = 'pending', class = ${CLASS.ordered}, next_attempt_at = null where id = ${successor}`;
-  expect(await notice()).toMatchObject({ warranted: true, deliveryId: successor });
+  expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: successor });
   await database.sql`update deliveries set operator_stop = 'hold' where id = ${successor}`;
-  expect(await notice()).toMatchObject({ warranted: false });
+  expect(await notice()).toMatchObject({ stillNeeded: false });
 });
 
 test('superseded before it is decided: decided of the one that goes on', async () => {
   const successor = await replace(await lastRetries());
   expect(await decide()).toBe(1);
-  expect(await notice()).toMatchObject({ warranted: true, deliveryId: successor });
+  expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: successor });
 });

@@ -120,7 +120,7 @@ describe('a day before the retries of a delivery are spent', () => {
     expect(await decide()).toBe(0);
     const [warning] = await claimWarnings(database.sql, 10);
     const notice = await readWarning(database.sql, warning?.id ?? '');
-    expect(notice).toMatchObject({ warranted: true, deliveryId: poisoned, deliveryAttempts: 19 });
+    expect(notice).toMatchObject({ stillNeeded: true, deliveryId: poisoned, deliveryAttempts: 19 });
   });
 
   test('not where the same incident has been warned of already', async () => {
@@ -179,16 +179,16 @@ describe('unsent warnings', () => {
     expect(await readWarning(database.sql, id)).toMatchObject({ unsent: false });
   });
 
-  test('is not warranted any more once a delivery was accepted, or the webhook was activated again', async () => {
+  test('is no longer needed once a delivery was accepted, or the webhook was activated again', async () => {
     await fail(await fire(), 1, hoursAgo(7));
     await decide();
     const [warning] = await claimWarnings(database.sql, 10);
-    const warranted = async () => (await readWarning(database.sql, warning?.id ?? ''))?.warranted;
-    expect(await warranted()).toBe(true);
+    const stillNeeded = async () => (await readWarning(database.sql, warning?.id ?? ''))?.stillNeeded;
+    expect(await stillNeeded()).toBe(true);
     await chooseWarnings(database.sql, eshopId, false);
-    expect(await warranted()).toBe(false);
+    expect(await stillNeeded()).toBe(false);
     await chooseWarnings(database.sql, eshopId, true);
     await succeed(await fire(), 1, new Date());
-    expect(await warranted()).toBe(false);
+    expect(await stillNeeded()).toBe(false);
   });
 });

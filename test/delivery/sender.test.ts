@@ -114,7 +114,7 @@ describe('answers ahead of the answer', () => {
   test.each([
     ['', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'],
     [' without a word of what to', ''],
-  ])('101 switches protocols%s: no answer, and called by its name', async (_, headers) => {
+  ])('101 switches protocols%s: no response, and reported as a 101', async (_, headers) => {
     const host = await startTcpServer((socket) =>
       socket.once('data', () => socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`)),
     );

@@ -310,7 +310,7 @@ test('a line that is wrong is reported by a dry run as by the run, and nothing s
   });
 });
 
-test('whoever reads no further ends it, and that is no success', async () => {
+test('a reader that stops ends it, and that is no success', async () => {
   const file = join(installation.env.DATA_DIR, '..', `many-${randomBytes(4).toString('hex')}.ndjson`);
   await writeFile(file, `${JSON.stringify({ nothing: true })}\n`.repeat(5_000));
   const child = spawn(process.execPath, [builtCli, 'import-webhooks', file, '--json'], {

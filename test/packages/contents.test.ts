@@ -21,7 +21,7 @@ const manifestOf = (folder: string) =>
   v.parse(manifestSchema, JSON.parse(read(join(folder, 'package.json'))));
 const manifest = manifestOf('.');
 
-/** More would be noticed by whoever installs it. */
+/** More would be noticed at an installation. */
 const MAX_BYTES = 4_000_000;
 const packedSchema = v.tuple([
   v.object({ size: v.number(), files: v.array(v.object({ path: v.string() })) }),

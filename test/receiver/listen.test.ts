@@ -139,7 +139,7 @@ async function countsOf(tables: readonly string[]) {
   return Object.fromEntries(tables.map((table, index) => [table, counts[index]]));
 }
 
-test('each event is what a webhook would get, whoever restarts, and the service is only read', async () => {
+test('each event is what a webhook would get, across restarts, and the service is only read', async () => {
   const at = await freePort();
   await order('before');
   const listening = startListening(['--forward-to', `http://127.0.0.1:${at}/hooks?shop=1`, '--webhook', '7']);

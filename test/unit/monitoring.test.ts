@@ -76,13 +76,13 @@ function problemsOf(expression: string): string[] {
   const selected = selectedIn(expression);
   const unknown = selected.filter(({ name }) => !series.has(name)).map(({ name }) => `there is no ${name}`);
   const known = new Set([...OF_PROMETHEUS, ...selected.flatMap(({ name }) => series.get(name) ?? [])]);
-  const astray = selected.flatMap(({ name, labels }) =>
+  const unknownLabels = selected.flatMap(({ name, labels }) =>
     labels
       .filter((label) => ![...OF_PROMETHEUS, ...(series.get(name) ?? [])].includes(label))
       .map((label) => `${name} has no label ${label}`),
   );
   const grouped = groupedBy(expression).filter((label) => !known.has(label));
-  return [...unknown, ...astray, ...grouped.map((label) => `nothing has the label ${label}`)];
+  return [...unknown, ...unknownLabels, ...grouped.map((label) => `nothing has the label ${label}`)];
 }
 
 describe('an expression is understood', () => {

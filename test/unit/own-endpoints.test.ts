@@ -163,7 +163,7 @@ test('names are looked up again every half minute until that is ended; one that 
   }
 });
 
-test('behind a balancer that rotates: where a name led a while ago is anybody’s; its few of the moment are not all that it has', async () => {
+test('behind a balancer that rotates: where a name led a while ago is public; its few of the moment are not all that it has', async () => {
   vi.useFakeTimers();
   try {
     const own = createOwnEndpoints();

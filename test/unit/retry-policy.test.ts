@@ -28,7 +28,7 @@ const someIds = Array.from(
 );
 
 describe('each wait', () => {
-  test('is 90 to 100 % of the planned one, the same for whoever computes it', () => {
+  test('is 90 to 100 % of the planned one, the same wherever it is computed', () => {
     for (const [index, planned] of waits(defaultRetryPolicy).entries()) {
       const wait = jitteredWait(defaultRetryPolicy, deliveryId, index + 1);
       expect(wait).toBe(jitteredWait({ ...defaultRetryPolicy }, deliveryId, index + 1));

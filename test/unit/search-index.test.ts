@@ -1,11 +1,11 @@
 /** The excerpt shown for a found page. */
 import { expect, test } from 'vitest';
-import { beginningOf, wordsOf } from '../../site/search-index.ts';
+import { beginningOf, plainTextOf } from '../../site/search-index.ts';
 
 test('words keep what is code in them, and lose what only marks them', () => {
   const text =
     '## Headers\n\n> **Note** the `t=<unix seconds>,v1=<hex>`: the secret (with `whsec_`), see [there](#x).\n\n- `a`\n';
-  expect(wordsOf(text)).toBe(
+  expect(plainTextOf(text)).toBe(
     'Headers Note the t=<unix seconds>,v1=<hex>: the secret (with whsec_), see there. a',
   );
 });

@@ -163,7 +163,7 @@ describe('an interruption', () => {
     expect(heard).toEqual([1, 2]);
   });
 
-  test('is nothing to whoever has stopped listening', () => {
+  test('is nothing to a caller that has stopped listening', () => {
     const listeners = process.listenerCount('SIGTERM');
     forget();
     expect(process.listenerCount('SIGTERM')).toBe(listeners - 1);

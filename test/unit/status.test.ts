@@ -49,7 +49,7 @@ const database: Working = {
   heldUpBy: null,
   deadRowsKeptBy: [],
   recoveries: [],
-  partitions: { since: null, until: new Date('2026-12-28'), daysAhead: 35, astray: 0 },
+  partitions: { since: null, until: new Date('2026-12-28'), daysAhead: 35, outOfRange: 0 },
   mailFolder: null,
   diskFull: false,
   clockStep: null,
@@ -139,7 +139,7 @@ describe('somebody is needed', () => {
   });
 
   it('when partitions run out, or rows belong to none', () => {
-    expect(needs({ partitions: { ...database.partitions, daysAhead: 13.9, astray: 2 } })).toEqual([
+    expect(needs({ partitions: { ...database.partitions, daysAhead: 13.9, outOfRange: 2 } })).toEqual([
       'Partitions exist only for the next 13 days. Run waybill retention, and check that its schedule is not paused.',
       '2 rows outside all partitions: check the clocks of the machines.',
     ]);

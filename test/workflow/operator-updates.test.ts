@@ -120,7 +120,7 @@ async function underWay(path: string, status: number) {
   return { id, release };
 }
 
-test('asked while an attempt is under way: it is let finish, and its result counts', async () => {
+test('asked while an attempt is under way: it may finish, and its result counts', async () => {
   const held = await underWay('/under-way-held', 503);
   expect(await ask(held.id, 'tryNow')).toBe('Refused: Attempt 2 is under way at this moment.');
   expect(await ask(held.id, 'hold', { by })).toMatch(/ Attempt 2 is under way and is allowed to finish/);

@@ -133,7 +133,7 @@ test('an operator cancels the workflow in the Temporal UI: the delivery is cance
   expect(await stack.delivery(id)).toMatchObject({ state: 'canceled' });
 });
 
-test('a request under way when the webhook changes is let finish, and its success counts', async () => {
+test('a request under way when the webhook changes may finish, and its success counts', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/slow`);
   receiver.respond({ status: 200, delayMs: 1_200 });
   const id = await stack.fireOne('10011');

@@ -46,7 +46,7 @@ export const changed = v.pipe(
 );
 
 const asked = {
-  by: described(v.string(), 'The name given by whoever requested it.'),
+  by: described(v.string(), 'The name that was given with the request.'),
   reason: described(v.string(), 'The reason they gave; empty if none.'),
   at: time(),
 };

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { orders } from '../../db/records/orders.ts';
 import { described, oneOf, optional, text } from '../../domain/fields.ts';
-import { changeableInHand, moveOrder, orderEdits, releaseOrder } from '../../domain/order/changes.ts';
+import { changeableWhileFulfilled, moveOrder, orderEdits, releaseOrder } from '../../domain/order/changes.ts';
 import { packingListsSchema, packOrder } from '../../domain/order/packing-lists.ts';
 import { orderRecordSchema } from '../../domain/order/record.ts';
 import { documentedEntries, type OrderRecord } from '../../domain/order/schema.ts';
@@ -22,7 +22,7 @@ const rules = `
 - Every \`sku\` must be a product of the e-shop.
 - The billing fields may be left out altogether; they then equal those of the recipient.`;
 
-const late = ` From \`processing\` on, only ${changeableInHand.map((field) => `\`${field}\``).join(', ')} can be changed; anything else returns 409. \`status\` and the response-only fields are ignored.`;
+const late = ` From \`processing\` on, only ${changeableWhileFulfilled.map((field) => `\`${field}\``).join(', ')} can be changed; anything else returns 409. \`status\` and the response-only fields are ignored.`;
 
 const stock = `From \`received\` until it leaves, an order has the units of its lines reserved: the transition to \`received\` returns a 409 that names every SKU that is short (then set \`productsNotAvailable\`). \`canceled\`, \`suspended\` and \`productsNotAvailable\` release them; \`onTheWay\` takes them out of the stock, one \`order\` movement per line.`;
 

@@ -6,7 +6,7 @@ import type { Viewer } from '../deps.ts';
 import { Csrf, Page } from '../layout.tsx';
 import { Check, Code, Empty, Input, Select, TextArea } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
-import { ToldRows } from './sent.tsx';
+import { NoticeRows } from './sent.tsx';
 
 export const NOTICES = '/notices';
 

@@ -15,7 +15,7 @@ import { typesOf } from '../../domain/webhook-types.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
 import { Act, Page } from '../layout.tsx';
-import { ToldRows } from '../notices/sent.tsx';
+import { NoticeRows } from '../notices/sent.tsx';
 import {
   Code,
   Empty,

@@ -47,7 +47,7 @@ export interface WarningNotice extends UnsentWarning, StoredIncident {
   /** Its mail is still to be sent. */
   readonly unsent: boolean;
   /** Its reason still holds, and the e-shop wants warnings. */
-  readonly warranted: boolean;
+  readonly stillNeeded: boolean;
   readonly additionalTypes: readonly EventType[];
   readonly url: string;
   readonly eshopName: string;
@@ -77,7 +77,7 @@ export async function readWarning(sql: Sql, id: string): Promise<WarningNotice |
             where o.webhook_id = w.id and o.state in ('pending', 'retrying')) as open,
            w.active and w.deleted_at is null and w.generation = x.generation and s.warning_mails
              and case when x.delivery_id is null then coalesce(i.since <= x.at, false)
-                      else coalesce(d.state in ('pending', 'retrying') and d.operator_stop is null, false) end as warranted
+                      else coalesce(d.state in ('pending', 'retrying') and d.operator_stop is null, false) end as still_needed
     from warnings x
     join webhooks w on w.id = x.webhook_id
     join eshops s on s.id = w.eshop_id

@@ -48,7 +48,7 @@ export interface LocalRelay {
 interface Notifier {
   /**
    * Call after a COMMIT that left work for the relays. Returns at once; never throws.
-   * @param claimed the deliveries it wrote as claimed, as there was room
+   * @param claimed the deliveries it wrote as claimed, since it had capacity
    */
   notify(work: Iterable<RelayWork>, claimed?: readonly QueuedDelivery[]): void;
   /** Whether new deliveries may be written as claimed by this process, whose relay makes the first attempts. */

@@ -121,7 +121,7 @@ async function makePartition(tx: Transaction, table: PartitionedTable, week: Dat
   return count;
 }
 
-export async function countAstray(sql: Pool): Promise<number> {
+export async function countOutOfRange(sql: Pool): Promise<number> {
   return await counted(sql<{ count: number }[]>`
     select ((select count(*) from deliveries_default) + (select count(*) from attempts_default)
       + (select count(*) from events_default))::float8 as count`);

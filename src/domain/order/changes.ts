@@ -21,8 +21,8 @@ import {
 } from './schema.ts';
 import { type OrderStatus, orderStatuses, orderTransitions } from './status.ts';
 
-/** In these states the warehouse has the order in hand, and the e-shop may change only a few fields. */
-const inHand: ReadonlySet<OrderStatus> = new Set([
+/** In these states the warehouse is fulfilling the order, and the e-shop may change only a few fields. */
+const isBeingFulfilled: ReadonlySet<OrderStatus> = new Set([
   'processing',
   'packed',
   'waitingForCarrier',
@@ -36,7 +36,7 @@ const inHand: ReadonlySet<OrderStatus> = new Set([
 ]);
 
 /** The fields that the e-shop may still change from `processing` on. */
-export const changeableInHand: readonly string[] = ['note', 'trackingNumbers', 'orderFiles', 'paid'];
+export const changeableWhileFulfilled: readonly string[] = ['note', 'trackingNumbers', 'orderFiles', 'paid'];
 
 const noBilling = Object.fromEntries(billingFields.map((field) => [field, null]));
 
@@ -73,7 +73,7 @@ export const orderEdits = editsOf<OrderRecord, RuledOrder, OrderContext>({
     const follows = billsRecipient(record) && !billingFields.some((field) => field in sent);
     return { ...(follows ? noBilling : {}), status: record.status };
   },
-  changeable: ({ status }) => (inHand.has(status) ? changeableInHand : null),
+  changeable: ({ status }) => (isBeingFulfilled.has(status) ? changeableWhileFulfilled : null),
   apply({ orderProducts: lines, ...fields }, before, { now }) {
     const orderProducts = keepPackingLists(lines, before?.orderProducts ?? []);
     if (before !== null) return { ...before, ...fields, orderProducts };

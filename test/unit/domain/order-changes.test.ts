@@ -1,6 +1,6 @@
 /** The changes of an order: from the record before to the record after. */
 import { describe, expect, test } from 'vitest';
-import { changeableInHand, moveOrder, orderEdits, releaseOrder } from '../../../src/domain/order/changes.ts';
+import { changeableWhileFulfilled, moveOrder, orderEdits, releaseOrder } from '../../../src/domain/order/changes.ts';
 import type { OrderContext } from '../../../src/domain/order/rules.ts';
 import type { OrderRecord, PackingList } from '../../../src/domain/order/schema.ts';
 import { shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
@@ -245,19 +245,19 @@ describe('an update', () => {
     'receivedBack',
     'canceled',
   ] as const)('the order being %s, only a few fields may be changed', (status) => {
-    const inHand: OrderRecord = { ...order, status };
+    const fulfilling: OrderRecord = { ...order, status };
     const few = { note: 'n', trackingNumbers: ['1'], orderFiles: [], paid: true };
-    expect(Object.keys(few)).toEqual(changeableInHand);
-    expect(patchOrder(inHand, few, context)).toMatchObject(few);
-    expect(patchOrder(inHand, { recipientCity: order.recipientCity }, context)).toEqual(inHand);
+    expect(Object.keys(few)).toEqual(changeableWhileFulfilled);
+    expect(patchOrder(fulfilling, few, context)).toMatchObject(few);
+    expect(patchOrder(fulfilling, { recipientCity: order.recipientCity }, context)).toEqual(fulfilling);
     expect(
-      problemMessage(() => patchOrder(inHand, { recipientCity: 'Plzeň', priority: 0, note: 'n' }, context)),
+      problemMessage(() => patchOrder(fulfilling, { recipientCity: 'Plzeň', priority: 0, note: 'n' }, context)),
     ).toBe(
       `409 The order is ${status}; only note, trackingNumbers, orderFiles, paid can still be changed, not recipientCity, billingCity, priority.`,
     );
     expect(
       problemMessage(() =>
-        replaceOrder(inHand, { ...inHand, orderProducts: [{ sku: 'TEA', quantity: 2 }] }, context),
+        replaceOrder(fulfilling, { ...fulfilling, orderProducts: [{ sku: 'TEA', quantity: 2 }] }, context),
       ),
     ).toMatch(/^409 .*not orderProducts\.$/);
   });

@@ -1,0 +1,73 @@
+/**
+ * Finds words and phrases that are not plain English of the trade, in prose and in identifiers: part of `npm run lint`.
+ * Prints file:line, the word, and what to write instead; exit code 1 if there is any.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { exceptions, identifierParts, phrases } from './word-list.ts';
+
+/** One place to change. */
+export interface Hit {
+  readonly line: number;
+  readonly found: string;
+  readonly instead: string;
+}
+
+const TEXT = /\.(?:ts|tsx|js|mjs|css|md|sql|ya?ml|json|py|go|java|rb|php|sh|svg)$|^[^.]+$|\/[^./]+$/;
+const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
+/** "HTTPServer_sent2" has the parts http, server, told and 2. */
+const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g;
+
+/** An identifier of several parts that has this sequence of parts. */
+function identifierIn(line: string): { found: string; instead: string } | null {
+  for (const [identifier] of line.matchAll(IDENTIFIER)) {
+    const parts = [...identifier.matchAll(PART)].map(([part]) => part.toLowerCase());
+    if (parts.length < 2) continue;
+    const spaced = ` ${parts.join(' ')} `;
+    const rule = identifierParts.find(([sequence]) => spaced.includes(` ${sequence} `));
+    if (rule !== undefined) return { found: identifier, instead: rule[1] };
+  }
+  return null;
+}
+
+/** All hits in a text. */
+export function hitsIn(text: string): Hit[] {
+  return text.split('\n').flatMap((content, index) => {
+    const line = index + 1;
+    const named = identifierIn(content);
+    const said = phrases.flatMap(([pattern, instead]) => {
+      const found = pattern.exec(content)?.[0];
+      return found === undefined ? [] : [{ line, found, instead }];
+    });
+    return named === null ? said : [...said, { line, ...named }];
+  });
+}
+
+/** Whether a file is checked. @param file its path from the root, with `/` */
+export const isChecked = (file: string): boolean =>
+  TEXT.test(file) && !exceptions.some(([path]) => file === path || file.startsWith(`${path}/`));
+
+function main(): void {
+  const root = resolve(import.meta.dirname, '..');
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  let hits = 0;
+  for (const file of listed.split('\n').filter(isChecked)) {
+    const path = join(root, file);
+    if (!existsSync(path)) continue;
+    for (const { line, found, instead } of hitsIn(readFileSync(path, 'utf8'))) {
+      console.error(`${file}:${line}: "${found}": ${instead}`);
+      hits += 1;
+    }
+  }
+  if (hits > 0) {
+    console.error(`${hits} to replace. tools/word-list.ts has the rules, and the few exceptions with their reasons.`);
+    process.exitCode = 1;
+  }
+}
+
+if (process.argv[1] === import.meta.filename) main();
