@@ -16,7 +16,7 @@ export interface Hit {
 
 const TEXT = /\.(?:ts|tsx|js|mjs|css|md|sql|ya?ml|json|py|go|java|rb|php|sh|svg)$|^[^.]+$|\/[^./]+$/;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
-/** "HTTPServer_sent2" has the parts http, server, told and 2. */
+/** "HTTPServer_sent2" has the parts http, server, sent and 2. */
 const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g;
 
 /** An identifier of several parts that has this sequence of parts. */

@@ -59,6 +59,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
       changed();
       return result;
     });
+    // The caller of this update gets its error; the next one only waits for the end.
     last = done.catch(() => {});
     return await done;
   }

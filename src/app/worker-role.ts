@@ -7,7 +7,7 @@
  * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded, http, lib, log, mail, metrics, reconciler, relay, secrets, temporal, theme, traces, workflows. Begin: `api-role.ts`, this file and
  * `../main.ts`, which starts both.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { watchBoth } from '../attempt/watch.ts';
 import { createLimits, type Limits } from '../concurrency/limits.ts';
@@ -157,7 +157,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         if (failed) {
           temporalState.workerFailed();
           log.error({ err: why }, "a worker of Temporal's SDK failed: others take over");
-          await sleep(AFTER_FAILURE_MS, undefined, { signal: stopping.signal }).catch(() => {});
+          await waitOrStop(AFTER_FAILURE_MS, stopping.signal);
         } else log.warn({ why }, 'Temporal may have been set back: workers with an empty memory take over');
       } catch (error) {
         temporalState.set('down');
@@ -165,7 +165,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         const retryInMs = backoff.next();
         log.warn({ err: error, retryInMs }, 'Temporal cannot be reached or the worker failed');
         countAbandoned(error);
-        await sleep(retryInMs, undefined, { signal: stopping.signal }).catch(() => {});
+        await waitOrStop(retryInMs, stopping.signal);
       }
     }
     await Promise.all(draining);

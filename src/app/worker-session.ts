@@ -299,6 +299,7 @@ export async function runSession(
     await relay?.stop();
     await Promise.all(looking.map((each) => each.stop()));
     await relay?.ended();
+    // It may have failed already: nothing is left to close then.
     await connection.close().catch(() => {});
     for (const say of stopped.reverse()) say();
   }

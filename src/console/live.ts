@@ -2,7 +2,7 @@
  * Live pages: rendered again while somebody looks, and sent as server-sent events when they have changed. A stream has the rules of
  * its page, and none of its own.
  */
-import { setTimeout as wait } from 'node:timers/promises';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { createCounts } from '../concurrency/counts.ts';
@@ -106,7 +106,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
               await stream.write(': still here\n\n');
               spoken = performance.now();
             }
-            await wait(TICK_MS, undefined, { signal }).catch(() => {});
+            await waitOrStop(TICK_MS, signal);
           }
         } finally {
           release();

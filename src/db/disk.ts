@@ -2,7 +2,7 @@
  * Whether the disk of the database is full. A statement that fails says so; others may still find room in files that are there, so that
  * only a new file tells that it is over.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import postgres from 'postgres';
 import { onServerError, type Pool } from './pool.ts';
 
@@ -49,7 +49,7 @@ export function watchDisk({ pools, sql, onChange, intervalMs = LOOK_MS }: DiskWa
 
   async function untilRoom(): Promise<void> {
     onChange(true);
-    do await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => {});
+    do await waitOrStop(intervalMs, signal, { ref: false });
     while (!signal.aborted && !(await hasRoom(sql)));
     looking = null;
     if (!signal.aborted) onChange(false);

@@ -49,6 +49,7 @@ export function grouped<Item, Result>(
     underWay += 1;
     const whole = execute(items);
     for (const { item, resolve } of group) resolve(executeFor(items, item, whole));
+    // The callers of this group get its error.
     await whole.catch(() => {});
     underWay -= 1;
     if (waiting.length > 0) void send();

@@ -1,5 +1,5 @@
 /** Reports who holds the lock that a session waits for. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { databaseProcess } from '../domain/database-session.ts';
 import { createPool, type Pool, type Sql } from './pool.ts';
 
@@ -59,7 +59,7 @@ export async function reportLockHolders(
 
   const watching = (async () => {
     while (!over.signal.aborted) {
-      await sleep(INTERVAL_MS, undefined, { signal: over.signal }).catch(() => {});
+      await waitOrStop(INTERVAL_MS, over.signal);
       // A failed check is no reason to stop.
       if (!over.signal.aborted) await look().catch(() => {});
     }

@@ -145,6 +145,7 @@ async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSi
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(tls.mode === 'direct' ? { ALPNProtocols: ['postgresql'] } : {}),
   });
+  // As above: `once` gets the failure.
   socket.on('error', () => {});
   await once(socket, 'secureConnect', { signal });
   return socket;

@@ -37,6 +37,7 @@ export async function decodedStart(bytes: Uint8Array, encoding: string, most: nu
       length += piece.length;
       if (length >= most) decoder.destroy();
     });
+    // What was decoded before the error is kept; `close` follows.
     decoder.on('error', () => {});
     decoder.on('close', resolve);
     decoder.end(bytes);

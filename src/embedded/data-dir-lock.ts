@@ -54,6 +54,7 @@ async function listenInside(dataDir: DataDir): Promise<() => Promise<void>> {
   }
   await rm(dataDir.join(SOCKET), { force: true });
   const server = createServer((socket) => socket.destroy()).unref();
+  // Without it only an instance in another container would not notice the lock.
   await once(server.listen(path), 'listening').catch(() => {});
   return async () => {
     await new Promise((resolve) => server.close(resolve));

@@ -4,7 +4,7 @@
  * Module embedded, which imports config, db, lib, temporal. Begin: `service.ts` runs a server, `postgres.ts` and
  * `temporal.ts` are the two.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import type { Config } from '../config/config.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
 import { type DataDir, type Instance, openDataDir, requireFormat } from './data-dir.ts';
@@ -36,7 +36,7 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
   const over = new AbortController();
   const watching = (async () => {
     while (!over.signal.aborted) {
-      await sleep(WATCH_INTERVAL_MS, undefined, { signal: over.signal, ref: false }).catch(() => {});
+      await waitOrStop(WATCH_INTERVAL_MS, over.signal, { ref: false });
       if (over.signal.aborted) return;
       const found = await server.ensureRunning().catch((error: unknown) => say(String(error)));
       if (found === 'restarted') say('The embedded Postgres had crashed; it is running again.');

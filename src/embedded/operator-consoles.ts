@@ -37,12 +37,14 @@ export async function noteConsole(dataDir: DataDir, port: number): Promise<() =>
     parseConsoles((await dataDir.read(OPERATOR_CONSOLES).catch(() => undefined)) ?? '').filter(
       (each) => isListed(each.pid) && !(each.pid === mine.pid && each.port === mine.port),
     );
+  // See above for a folder that cannot be written.
   const note = async (consoles: readonly OperatorConsole[]) =>
     await dataDir.write(OPERATOR_CONSOLES, `${JSON.stringify(consoles)}\n`, READABLE).catch(() => {});
   await note([...(await others()), mine]);
   return async () => {
     const left = await others();
     if (left.length > 0) await note(left);
+    // As above.
     else await dataDir.remove(OPERATOR_CONSOLES).catch(() => {});
   };
 }

@@ -1,9 +1,9 @@
 /** Waiting by polling. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitOrStop } from './wait-or-stop.ts';
 
 /** Waits. @throws the signal's reason as soon as it is aborted; Node's own timer wraps it in an error of its own */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {});
+  await waitOrStop(ms, signal);
   signal.throwIfAborted();
 }
 

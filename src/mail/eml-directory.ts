@@ -26,6 +26,7 @@ export async function writeEml(directory: string, messageId: string, message: Ui
     }
     await rename(temporary, join(directory, `${new Date().toISOString().replace(/[-:.]/g, '')}${ending}`));
   } catch (error) {
+    // The first error matters; it may not even have been created.
     await unlink(temporary).catch(() => {});
     throw error;
   }

@@ -6,7 +6,7 @@
  * Module reconciler, which imports attempt, db, domain, lib, temporal, workflows. Begin: this file, then `passes.ts`,
  * and `verdict.ts` for the decisions.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { createPasses, type PassesOptions } from './passes.ts';
 
@@ -94,7 +94,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
       // Catches up on deliveries that missed their turn in the order of their record. Needs no Temporal.
       await settleOrdering(options.sql, 'all').catch(reportOutage);
       await checkOnce().catch(reportOutage);
-      await sleep(intervalMs, undefined, { signal }).catch(() => {});
+      await waitOrStop(intervalMs, signal);
     }
   }
 

@@ -1,6 +1,6 @@
 /** Notices when the database's clock is set: back, waits would last longer by as much; ahead, windows end early. */
 import { uptime } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import type { Logger } from 'pino';
 import { databaseTime } from '../db/clock.ts';
 import { type ClockStep, forgetFutureTimes, noteClockStep } from '../db/future-times.ts';
@@ -68,7 +68,7 @@ export function watchDatabaseClock({
     while (!stopping.signal.aborted) {
       // Others report that the database is away.
       await look().catch((error: unknown) => log.debug({ err: error }, 'the clock could not be read'));
-      await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => {});
+      await waitOrStop(intervalMs, stopping.signal);
     }
   }
   const running = run();

@@ -36,6 +36,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
   const claims = new Set<QueuedDelivery>();
   const running = new Set<Promise<void>>();
   setMaxListeners(0, stopping);
+  // The next renewal tries again; a claim that ends anyway is taken over by another process.
   const renewing = setInterval(() => void renewClaims(sql, [...claims]).catch(() => {}), RENEWAL_MS);
   renewing.unref();
   const returns = {

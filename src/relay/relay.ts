@@ -146,6 +146,7 @@ export function startRelay(relay: RelayOptions): Relay {
       stopping.abort();
       detach();
       await Promise.all(Object.values(loops).map((each) => each.stop()));
+      // The connection may be gone already.
       await (await listening)?.unlisten().catch(() => {});
     },
     ended: () => inFlight.end(),

@@ -1,5 +1,5 @@
 /** Looks that are repeated as long as a session lasts: what a namespace needs may be refused now, or vanish later. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import type { Logger } from 'pino';
 
 /** The time between two looks, in milliseconds: a start that Temporal refuses is tried again after half a minute. */
@@ -43,7 +43,7 @@ export async function keepLooking(
   }
   async function repeat(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => {});
+      await waitOrStop(intervalMs, stopping.signal);
       if (!stopping.signal.aborted && (await once()) === 'done') return;
     }
   }

@@ -34,6 +34,7 @@ export function leasesOf(sql: Sql, table: 'outbox' | 'recoveries') {
  * it may be done twice.
  */
 export async function whileLeased<T>(renew: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+  // The next renewal tries again; see above for a lease that ends.
   const timer = setInterval(() => void renew().catch(() => {}), RENEWAL_MS);
   try {
     return await work();

@@ -79,6 +79,7 @@ function createNotifier(sql: Pool): Notifier {
     timer = undefined;
     last = performance.now();
     for (const work of waiting) relay?.wake(work);
+    // A lost notification costs a poll: each loop looks once a second.
     sending = sql.notify(OUTBOX_CHANNEL, [...waiting, id].join(' ')).catch(() => {});
     waiting.clear();
   }

@@ -83,6 +83,7 @@ export async function downloadArchive(
     await runChild('tar', ['-xf', archive, '-C', into, EXECUTABLE], { env, signal, timeoutMs: TOTAL_MS });
   } finally {
     await rm(archive, { force: true });
+    // Its connections end with the process at the latest.
     await agent.destroy().catch(() => {});
   }
   return join(into, EXECUTABLE);
