@@ -1,4 +1,5 @@
 /** The check of words: `npm run words` finds what the list names, in prose and in identifiers, and nothing else. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { hitsIn, isChecked } from '../../tools/words.ts';
 
@@ -20,4 +21,11 @@ test('histories and published vectors are left as they are; everything else is c
   for (const file of ['README.md', 'src/main.ts', 'src/db/migrations/0003-webhooks.sql', 'test/unit/words.test.tsx']) {
     expect(isChecked(file), file).toBe(true);
   }
+});
+
+test('the glossary has at most 40 terms', () => {
+  const glossary = readFileSync(new URL('../../docs/glossary.md', import.meta.url), 'utf8');
+  const terms = [...glossary.matchAll(/^\| (\*\*[^|]+)\|/gm)].flatMap(([, column = '']) => column.match(/\*\*[^*]+\*\*/g) ?? []);
+  expect(terms.length).toBeGreaterThan(20);
+  expect(terms.length).toBeLessThanOrEqual(40);
 });
