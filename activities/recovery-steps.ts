@@ -26,7 +26,7 @@ export function createRecoveryActivities({
           stepRecovery(sql, recoveryId),
         );
         if (step === null || !goesOn(step) || performance.now() > until) {
-          return shown(step?.recovery ?? null);
+          return progressOf(step?.recovery ?? null);
         }
       }
     },
@@ -35,7 +35,7 @@ export function createRecoveryActivities({
         by: 'operator',
         comment: reason === '' ? null : reason,
       });
-      return shown(await readRecovery(sql, recoveryId));
+      return progressOf(await readRecovery(sql, recoveryId));
     },
   };
 }
@@ -47,7 +47,7 @@ function goesOn({ recovery, more }: RecoveryStep): boolean {
 }
 
 /** A recovery unknown to the database was lost when a backup was restored: it is over. */
-function shown(row: RecoveryRow | null): RecoveryProgress {
+function progressOf(row: RecoveryRow | null): RecoveryProgress {
   if (row !== null) {
     const progress = recoveryProgress(row);
     const { estimatedEndAt } = progress;

@@ -56,12 +56,12 @@ export function measureCommand(command: Command, { env, print }: CommandContext)
 /** For people. */
 function measuredText(measured: Measured): string {
   const { requests, refused, delivered, deliveriesPerSecond, answers, deliveries } = measured;
-  const shown = (ms: number) => (ms < 10 ? ms.toFixed(1) : Math.round(ms).toString());
+  const formatMs = (ms: number) => (ms < 10 ? ms.toFixed(1) : Math.round(ms).toString());
   const row = (name: string, found: Percentiles | null) =>
     [
       name.padEnd(24),
       ...[found?.p50, found?.p95, found?.p99, found?.max].map((ms) =>
-        (ms === undefined ? '–' : shown(ms)).padStart(8),
+        (ms === undefined ? '–' : formatMs(ms)).padStart(8),
       ),
     ].join('');
   return [

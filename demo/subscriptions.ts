@@ -97,14 +97,14 @@ export async function subscribeScenes(
   }
 }
 
-async function listed(client: Client, signal: AbortSignal) {
+async function listWebhooks(client: Client, signal: AbortSignal) {
   const { data } = await client.send({ by: 'shop', method: 'GET', path: '/v21/webhooks' }, signal);
   return v.parse(webhooksSchema, data);
 }
 
 /** How many webhooks of the e-shop are active. */
 export async function countActive(client: Client, signal: AbortSignal): Promise<number> {
-  return (await listed(client, signal)).filter(({ active }) => active).length;
+  return (await listWebhooks(client, signal)).filter(({ active }) => active).length;
 }
 
 /**
@@ -116,7 +116,7 @@ export async function leftBehind(
   which: 'all' | 'inactive',
   signal: AbortSignal,
 ): Promise<readonly Pick<Subscription, 'id'>[]> {
-  const webhooks = await listed(client, signal);
+  const webhooks = await listWebhooks(client, signal);
   return webhooks.filter(
     ({ active, description }) => description?.startsWith(MARK) && (which === 'all' || !active),
   );

@@ -15,7 +15,7 @@ const tag = 'E-shop';
 export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { sql, keys, publicUrl, deliveriesFrom } = deps;
   const app = new Hono<ApiEnv>();
-  const shown = (record: EshopRecord) => ({ ...record, deliveriesFrom });
+  const withDeliveriesFrom = (record: EshopRecord) => ({ ...record, deliveriesFrom });
 
   app.get(
     '/eshop',
@@ -28,7 +28,7 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
       data: eshopRecordSchema,
       message: 'E-shop found.',
     }),
-    async (c) => ok(c, 'E-shop found.', shown(await readEshop(sql, c.get('session').eshopId))),
+    async (c) => ok(c, 'E-shop found.', withDeliveriesFrom(await readEshop(sql, c.get('session').eshopId))),
   );
 
   app.patch(
@@ -51,7 +51,7 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
     }),
     body(eshopPatchSchema, {
       responseOnly: eshopResponseOnly,
-      present: async (c) => shown(await readEshop(sql, c.get('session').eshopId)),
+      present: async (c) => withDeliveriesFrom(await readEshop(sql, c.get('session').eshopId)),
     }),
     async (c) => {
       const { eshopId } = c.get('session');
@@ -68,7 +68,7 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
       });
       if (changed.kind !== 'changed') throw problemOf(changed);
       const { secret } = changed;
-      const eshop = shown(changed.eshop);
+      const eshop = withDeliveriesFrom(changed.eshop);
       if (secret === null) return ok(c, 'E-shop updated.', eshop);
       return ok(c, 'E-shop updated.', { ...eshop, notifications: { ...eshop.notifications, secret } });
     },

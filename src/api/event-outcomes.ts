@@ -31,7 +31,7 @@ export async function withOutcomes(sql: Sql, eshopId: number, events: readonly E
   ]);
   const ofEvent = grouped(deliveries, ({ eventId }) => eventId);
   const ofWebhook = grouped(versions, ({ webhookId }) => webhookId);
-  return events.map((event) => shown(event, ofEvent.get(event.id) ?? [], ofWebhook));
+  return events.map((event) => eventWithOutcomes(event, ofEvent.get(event.id) ?? [], ofWebhook));
 }
 
 function grouped<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
@@ -44,7 +44,7 @@ function grouped<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<
   return groups;
 }
 
-function shown(
+function eventWithOutcomes(
   { id, type, entityId, sequence, origin, changed, test }: EventRow,
   deliveries: readonly DeliveryOfEvent[],
   webhooks: ReadonlyMap<number, readonly WebhookVersion[]>,

@@ -10,7 +10,7 @@ import { type AnsweredRecord, KEPT_ANSWER_HOURS, keepAnswer, takeKey } from '../
 import { transaction } from '../db/transaction.ts';
 import { described } from '../domain/fields.ts';
 import { badRequest, conflict, Problem } from '../domain/problem.ts';
-import { without } from '../domain/validation.ts';
+import { omitFields } from '../domain/validation.ts';
 import type { AnswerOwner, Keys } from '../secrets/keys.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
@@ -120,7 +120,7 @@ export function idempotent(
 function bodyOf(c: Context<ApiEnv>, later: LaterValidated | undefined): object {
   const json = validated(c, 'json') ?? {};
   if (later === undefined) return json;
-  const result = v.safeParse(later.schema, without(json, later.responseOnly));
+  const result = v.safeParse(later.schema, omitFields(json, later.responseOnly));
   return result.success ? result.output : json;
 }
 

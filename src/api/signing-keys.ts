@@ -27,7 +27,7 @@ const recordOf = ({ publicKey, createdAt, signsUntil }: PublicKeyRow): SigningKe
 
 export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
-  const shown = async (eshopId: number) => (await listSigningKeys(sql, eshopId)).map(recordOf);
+  const readRecords = async (eshopId: number) => (await listSigningKeys(sql, eshopId)).map(recordOf);
 
   app.get(
     '/eshop/signing-keys',
@@ -44,7 +44,7 @@ export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { eshopId } = c.get('session');
       await ensureSigningKey(sql, eshopId, () => newSealedPair(keys, eshopId));
-      return ok(c, 'Signing keys found.', await shown(eshopId));
+      return ok(c, 'Signing keys found.', await readRecords(eshopId));
     },
   );
 
@@ -74,7 +74,7 @@ export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
         throw conflict(
           `Two keys sign until ${until.toISOString()}: make the next one then, or end the older ones now with overlap=0.`,
         );
-      return ok(c, 'Signing key created.', await shown(eshopId));
+      return ok(c, 'Signing key created.', await readRecords(eshopId));
     },
   );
   return app;

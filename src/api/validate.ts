@@ -6,7 +6,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { type FieldProblem, invalid } from '../domain/problem.ts';
 import { findInvalidText, isInherited } from '../domain/invalid-text.ts';
-import { fieldsOf, validate, without } from '../domain/validation.ts';
+import { fieldsOf, validate, omitFields } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
 import { type BodyOptions, describeBody, readJson } from './json-body.ts';
@@ -31,7 +31,7 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
     const isAbsent = options.mayBeAbsent === true && (c.get('body')?.byteLength ?? 0) === 0;
     const json = isAbsent ? {} : readJson(c);
     const responseOnly = options.responseOnly ?? [];
-    const sent = without(fieldsOf(json), responseOnly);
+    const sent = omitFields(fieldsOf(json), responseOnly);
     const present = await options.present?.(c);
     const rules = present === undefined ? [] : [() => changedAmong(responseOnly, fieldsOf(json), present)];
     c.req.addValidatedData(

@@ -81,7 +81,7 @@ interface StoredContract {
   readonly beyond: number;
 }
 
-async function read(sql: Pool, eshopId: number): Promise<StoredContract> {
+async function readStored(sql: Pool, eshopId: number): Promise<StoredContract> {
   const stored = await readContract(sql, eshopId);
   if (stored === null) throw noSuchEshop(eshopId);
   const contract = contractOf(stored);
@@ -102,7 +102,7 @@ export function contractCommand(command: Command, { env, print }: CommandContext
 
   const showing = command.command('show').description('show the contract');
   runs(showing, oneEshop, async ({ eshop, json }) => {
-    show(eshop, await withDatabase(readSettings(env), (sql) => read(sql, eshop)), json);
+    show(eshop, await withDatabase(readSettings(env), (sql) => readStored(sql, eshop)), json);
   });
   const setting = command
     .command('set')
@@ -111,7 +111,7 @@ export function contractCommand(command: Command, { env, print }: CommandContext
     const change = changeOf(given);
     const found = await withDatabase(readSettings(env), async (sql) => {
       if (!(await updateContract(sql, eshop, change))) throw noSuchEshop(eshop);
-      return await read(sql, eshop);
+      return await readStored(sql, eshop);
     });
     show(eshop, found, json);
   });
@@ -119,12 +119,12 @@ export function contractCommand(command: Command, { env, print }: CommandContext
 
 export function contractRows(contract: Contract): (readonly [string, string])[] {
   const { webhookTypes, payloadVersions, withPackingLists, maxWebhooks, deleteWebhooks } = contract;
-  const named = (names: readonly string[] | null) =>
+  const listOf = (names: readonly string[] | null) =>
     names === null ? 'all' : names.length === 0 ? 'none' : names.join(', ');
   const allowed = (yes: boolean) => (yes ? 'allowed' : 'not allowed');
   return [
-    ['Types', named(webhookTypes)],
-    ['Payloads', named(payloadVersions)],
+    ['Types', listOf(webhookTypes)],
+    ['Payloads', listOf(payloadVersions)],
     ['Packing lists', allowed(withPackingLists)],
     ['Max. webhooks', String(maxWebhooks)],
     ['Deletions', allowed(deleteWebhooks)],

@@ -76,7 +76,7 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
           );
         }
         if (exported !== null) print(`${counted(exported, 'line')} written to ${path}.`);
-        const what = `E-shop ${eshop} (${found.name}), with ${listed(holdings)}`;
+        const what = `E-shop ${eshop} (${found.name}), with ${describeHoldings(holdings)}`;
         print(dryRun ? `${what}, would be deleted. Nothing was changed (dry run).` : `${what}, was deleted.`);
       },
       2,
@@ -85,7 +85,7 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
   });
 }
 
-function listed(holdings: EshopHoldings): string {
+function describeHoldings(holdings: EshopHoldings): string {
   const { users, webhooks, products, orders, receivings, returns, stockMovements, events, deliveries } =
     holdings;
   const open = holdings.openDeliveries;

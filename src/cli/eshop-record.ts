@@ -36,7 +36,7 @@ interface ShownEshop extends EshopRow {
   readonly contract: Contract;
 }
 
-async function read(sql: Pool, eshopId: number): Promise<ShownEshop> {
+async function readShown(sql: Pool, eshopId: number): Promise<ShownEshop> {
   const eshop = await findEshop(sql, eshopId);
   if (eshop === null) throw noSuchEshop(eshopId);
   const users = (await listUsers(sql, eshopId)) ?? [];
@@ -80,7 +80,7 @@ function details(eshop: ShownEshop): string {
 export function addRecord(command: Command, { env, print }: CommandContext): void {
   const show = command.command('show').description('show an e-shop with its users, webhooks and contract');
   runs(show, oneEshop, async ({ eshop, json }) => {
-    const found = await withDatabase(readSettings(env), (sql) => read(sql, eshop));
+    const found = await withDatabase(readSettings(env), (sql) => readShown(sql, eshop));
     print(json ? JSON.stringify(record(found)) : details(found));
   });
   const update = command
@@ -93,7 +93,7 @@ export function addRecord(command: Command, { env, print }: CommandContext): voi
     const found = await withDatabase(readSettings(env), async (sql) => {
       if (!(await updateEshop(sql, eshop, { name, email }))) throw noSuchEshop(eshop);
       if (warningMails !== undefined) await chooseWarnings(sql, eshop, warningMails);
-      return await read(sql, eshop);
+      return await readShown(sql, eshop);
     });
     print(json ? JSON.stringify(record(found)) : details(found));
   });

@@ -46,12 +46,12 @@ function unreadableOf({
   unreadableNotices = [],
   unreadableKeys = [],
 }: Extract<Rotation, { state: 'incomplete' }>): string[] {
-  const named = (noun: string, ids: readonly number[]) =>
+  const listOf = (noun: string, ids: readonly number[]) =>
     ids.length === 0 ? [] : [`${noun}${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`];
   return [
-    ...named('webhook', unreadable),
-    ...named('the notices of e-shop', unreadableNotices),
-    ...named('the signing key of e-shop', unreadableKeys),
+    ...listOf('webhook', unreadable),
+    ...listOf('the notices of e-shop', unreadableNotices),
+    ...listOf('the signing key of e-shop', unreadableKeys),
   ];
 }
 

@@ -34,10 +34,10 @@ export function table(records: readonly Cells[]): string {
   return [titles, ...rows].map(line).join('\n');
 }
 
-const shown = (time: Date, length: number) => `${time.toISOString().slice(0, length).replace('T', ' ')}Z`;
+const formatted = (time: Date, length: number) => `${time.toISOString().slice(0, length).replace('T', ' ')}Z`;
 
 /** A time for people, in UTC: `2026-11-20 19:33Z`. */
-export const minute = (time: Date): string => shown(time, 16);
+export const minute = (time: Date): string => formatted(time, 16);
 
 /** The same with seconds: `2026-11-20 19:33:07Z`. */
-export const second = (time: Date): string => shown(time, 19);
+export const second = (time: Date): string => formatted(time, 19);

@@ -19,14 +19,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 /** Keeps text of others from sending commands to the terminal; escaped as in JSON, so that programs read it unchanged. */
-const seen = (text: string) =>
+const escaped = (text: string) =>
   withoutUnseen(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 try {
   await waybill(process.argv.slice(2), {
     env: withSecretFiles(process.env),
     print: (line, shownOnce = false) => {
-      const text = `${seen(line)}\n`;
+      const text = `${escaped(line)}\n`;
       if (shownOnce) unwritten.add(text);
       process.stdout.write(text, (error) => {
         if (!error) unwritten.delete(text);
@@ -34,6 +34,6 @@ try {
     },
   });
 } catch (error) {
-  process.stderr.write(`${seen(shownError(error))}\n`);
+  process.stderr.write(`${escaped(shownError(error))}\n`);
   process.exitCode = exitCodeOf(error);
 }

@@ -48,7 +48,7 @@ export function recoveriesCommand(command: Command, { env, print }: CommandConte
     .command('show')
     .description('show the progress of a recovery and its estimated end')
     .argument('<id>', 'its id');
-  const shown = (row: RecoveryRow, json: boolean) =>
+  const printed = (row: RecoveryRow, json: boolean) =>
     print(json ? JSON.stringify(recoveryRecord(row)) : recoveryDetails(row));
   runs(show, showOptions, async ({ watch, json }, written) => {
     const id = checked(idOf('recovery'), written);
@@ -56,13 +56,13 @@ export function recoveriesCommand(command: Command, { env, print }: CommandConte
     if (watch) return await watchRecovery(settings, id, { print, json });
     const row = await withDatabase(settings, (sql) => readRecovery(sql, id));
     if (row === null) throw noSuchRecovery(id);
-    shown(row, json);
+    printed(row, json);
   });
   for (const { action, description } of controls) {
     const part = command.command(action).description(description).argument('<id>', 'its id');
     const controlIt = async (written: string, json: boolean, reason?: string) => {
       const id = checked(idOf('recovery'), written);
-      shown(await withDatabase(readSettings(env), (sql) => control(sql, id, action, reason)), json);
+      printed(await withDatabase(readSettings(env), (sql) => control(sql, id, action, reason)), json);
     };
     if (action === 'resume') runs(part, noOptions, ({ json }, written) => controlIt(written, json));
     else runs(part, reasonOption, ({ json, reason }, written) => controlIt(written, json, reason));

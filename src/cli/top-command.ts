@@ -109,14 +109,14 @@ async function followBoth(
   temporal: () => TemporalStatus | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const shown = (database: DatabaseStatus, flow: FlowOverview | null) =>
+  const screenOf = (database: DatabaseStatus, flow: FlowOverview | null) =>
     show({ at: new Date(), database, flow, temporal: temporal() });
   for (;;) {
     try {
-      await withDatabase(settings, (sql) => followDatabase(sql, shown, signal));
+      await withDatabase(settings, (sql) => followDatabase(sql, screenOf, signal));
     } catch (error) {
       signal.throwIfAborted();
-      shown(problemOf(error), null);
+      screenOf(problemOf(error), null);
       await pause(REFRESH_INTERVAL_MS, signal);
     }
   }

@@ -3,14 +3,14 @@ import type { WebhookVersion } from '../domain/absence.ts';
 import { type EventType, eventTypeNames } from '../domain/event-types.ts';
 import type { Origin } from '../domain/origin.ts';
 import {
-  behind,
-  cut,
+  afterCursor,
+  limitOf,
   directionOf,
   MAX_COUNTED_ROWS,
   reachOf,
   type Slice,
   type Times,
-  within,
+  betweenTimes,
 } from './id-range.ts';
 import { waitsFor } from './outbox/ordering.ts';
 import type { Sql } from './pool.ts';
@@ -37,10 +37,10 @@ export interface EventFilter extends Times {
 }
 
 /** The query for the ids of the wanted events, in the order of the slice and as far as it reaches. */
-function found(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
+function selectPage(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
   const { webhookType, entityId } = filter;
   const limits = sql`
-    ${within(sql, sql`e.id`, filter)} ${behind(sql, sql`e.id`, slice)}
+    ${betweenTimes(sql, sql`e.id`, filter)} ${afterCursor(sql, sql`e.id`, slice)}
     order by e.id ${directionOf(sql, slice)} limit ${reachOf(slice)}`;
   if (entityId !== undefined) {
     return sql`
@@ -63,7 +63,7 @@ export function listEvents(sql: Sql, eshopId: number, filter: EventFilter, slice
   const order = directionOf(sql, slice);
   return sql<EventRow[]>`
     with found as materialized (
-      select id from (${found(sql, eshopId, filter, slice)}) f order by id ${order} ${cut(sql, slice)})
+      select id from (${selectPage(sql, eshopId, filter, slice)}) f order by id ${order} ${limitOf(sql, slice)})
     select e.id, ${shownColumns(sql)} from events e where e.id in (select id from found) order by e.id ${order}`;
 }
 
@@ -71,7 +71,7 @@ export function listEvents(sql: Sql, eshopId: number, filter: EventFilter, slice
 export function countEvents(sql: Sql, eshopId: number, filter: EventFilter) {
   return sql<{ count: number }[]>`
     select count(*)::int as count from (
-      select from (${found(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0 })}) f limit ${MAX_COUNTED_ROWS}) counted`;
+      select from (${selectPage(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0 })}) f limit ${MAX_COUNTED_ROWS}) counted`;
 }
 
 /** An event with the JSON text of its snapshot, in the v2 form; null if there is none. */

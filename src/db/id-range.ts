@@ -27,17 +27,17 @@ export function reachOf(slice: Slice): number {
   return 'after' in slice ? slice.limit : slice.offset + slice.limit;
 }
 
-export function cut(sql: Sql, slice: Slice) {
+export function limitOf(sql: Sql, slice: Slice) {
   return 'after' in slice ? sql`limit ${slice.limit}` : sql`limit ${slice.limit} offset ${slice.offset}`;
 }
 
 /** The condition that an id is after the cursor of a slice and below its end, as SQL. */
-export function behind(sql: Sql, id: ReturnType<Sql>, slice: Slice) {
+export function afterCursor(sql: Sql, id: ReturnType<Sql>, slice: Slice) {
   return 'after' in slice ? sql`and ${id} > ${slice.after}::uuid and ${id} < ${slice.before}::uuid` : sql``;
 }
 
 /** The condition that the time in an id is within these times, as SQL. */
-export function within(sql: Sql, id: ReturnType<Sql>, { since, until }: Times) {
+export function betweenTimes(sql: Sql, id: ReturnType<Sql>, { since, until }: Times) {
   return sql`
     ${since === undefined ? sql`` : sql`and ${id} >= ${idAt(since)}::uuid`}
     ${until === undefined ? sql`` : sql`and ${id} < ${idAt(until)}::uuid`}`;

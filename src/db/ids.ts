@@ -7,7 +7,7 @@ import type { Sql } from './pool.ts';
  * see which partitions it may skip.
  */
 export function anyOf(sql: Sql, column: ReturnType<Sql>, ids: readonly string[]) {
-  return sql`${column} = any(${[...ids]}::uuid[]) and ${within(sql, column, ids)}`;
+  return sql`${column} = any(${[...ids]}::uuid[]) and ${inIdRange(sql, column, ids)}`;
 }
 
 /**
@@ -18,7 +18,7 @@ export function checked(sql: Sql, condition: postgres.Fragment) {
   return sql`((${condition}) is true)`;
 }
 
-export function within(sql: Sql, column: ReturnType<Sql>, ids: readonly string[]) {
+export function inIdRange(sql: Sql, column: ReturnType<Sql>, ids: readonly string[]) {
   const [least = null, ...others] = ids.map((id) => id.toLowerCase()).toSorted();
   return sql`${column} between ${least}::uuid and ${others.at(-1) ?? least}::uuid`;
 }

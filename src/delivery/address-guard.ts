@@ -71,11 +71,11 @@ export function createAddressGuard(
     if (IPV4_COMPATIBLE.test(text)) return 'a special-purpose range';
     // Turns an IPv4-mapped IPv6 address into the IPv4 address.
     const address = ipaddr.process(text);
-    if (within(address, allowed)) return null;
-    if (within(address, METADATA)) return 'a metadata range';
+    if (isInRanges(address, allowed)) return null;
+    if (isInRanges(address, METADATA)) return 'a metadata range';
     const range = address.range();
     if (range !== 'unicast') return NAMES[range] ?? 'a special-purpose range';
-    return address.kind() === 'ipv6' && !within(address, [GLOBAL_V6]) ? 'a special-purpose range' : null;
+    return address.kind() === 'ipv6' && !isInRanges(address, [GLOBAL_V6]) ? 'a special-purpose range' : null;
   }
 
   const guard: AddressGuard = {
@@ -92,6 +92,6 @@ export function createAddressGuard(
   return guard;
 }
 
-function within(address: Address, ranges: readonly Range[]): boolean {
+function isInRanges(address: Address, ranges: readonly Range[]): boolean {
   return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 }

@@ -83,12 +83,12 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   async function throughProxy(
     via: OutboundProxy,
     { host, port, tls }: { host: string; port: number; tls: boolean },
-    left: () => number,
+    remainingMs: () => number,
   ): Promise<Socket> {
     if (isIP(host) === 0) await judge(host, port);
-    const socket = await connectToProxy(via, left(), ca);
+    const socket = await connectToProxy(via, remainingMs(), ca);
     const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-    return tls ? await tunnelTo(authority, via, socket, left()) : socket;
+    return tls ? await tunnelTo(authority, via, socket, remainingMs()) : socket;
   }
 
   /** @param leftMs of the time-out, after the lookup */
@@ -110,7 +110,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 
   return (request, callback) => {
     const startedAt = performance.now();
-    const left = () => Math.max(1, Math.floor(timeoutMs - (performance.now() - startedAt)));
+    const remainingMs = () => Math.max(1, Math.floor(timeoutMs - (performance.now() - startedAt)));
     const host = request.hostname.replace(/^\[(.*)\]$/, '$1');
     const tls = request.protocol === 'https:';
     const port = Number(request.port) || (tls ? 443 : 80);
@@ -122,7 +122,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       const through = tunnel === undefined ? request : { ...request, httpSocket: tunnel };
       connectorTo(
         addresses,
-        left(),
+        remainingMs(),
         known?.session,
       )(through, (error, socket) => {
         if (error !== null) return callback(error, null);
@@ -145,7 +145,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     const failed = (error: Error) => callback(error, null);
     if (proxy === undefined) addressesOf(host, port).then((addresses) => connect(addresses), failed);
     else
-      throughProxy(proxy, { host, port, tls }, left).then(
+      throughProxy(proxy, { host, port, tls }, remainingMs).then(
         (socket) => (tls ? connect([], socket) : callback(null, socket)),
         failed,
       );

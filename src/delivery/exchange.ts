@@ -121,7 +121,7 @@ export function exchange(
       conclude();
     };
     /** Ends the attempt while its connection is still in use, and so aborts the connection. */
-    const cut = (conclude: () => void) => {
+    const cutOff = (conclude: () => void) => {
       if (settled) return;
       settle(conclude);
       connection?.abort(GIVEN_UP);
@@ -135,18 +135,18 @@ export function exchange(
     };
     let deadlineMs = timeoutMs;
     const onTimeout = () =>
-      cut(conclude(() => resolve(lateFailure(deadlineMs, timeoutMessage(host, timeoutMs)))));
-    const onAbort = () => cut(conclude(() => reject(aborted(signal))));
+      cutOff(conclude(() => resolve(lateFailure(deadlineMs, timeoutMessage(host, timeoutMs)))));
+    const onAbort = () => cutOff(conclude(() => reject(aborted(signal))));
     // Handle arrived data first: this process may have been busy with something else.
-    const after = (ms: number, next: () => void) => setTimeout(() => setImmediate(next), ms);
+    const schedule = (ms: number, next: () => void) => setTimeout(() => setImmediate(next), ms);
     const onDue = () => {
       const late = elapsed() - timeoutMs;
       if (settled || connection !== null || late >= STALL_MS) return onTimeout();
       // The request has not left: while this process was suspended its connection could not be made, and gets that time now.
       deadlineMs = elapsed() + late;
-      timer = after(late, onTimeout);
+      timer = schedule(late, onTimeout);
     };
-    let timer = after(timeoutMs, onDue);
+    let timer = schedule(timeoutMs, onDue);
     signal?.addEventListener('abort', onAbort, { once: true });
 
     connectionsTo(wire.origin, request.test === true).dispatch(
@@ -159,14 +159,14 @@ export function exchange(
           if (settled) return controller.abort(GIVEN_UP);
           // The timer has not fired yet: this process was suspended, or busy with something else.
           const late = elapsed() - timeoutMs;
-          if (late > 0) cut(() => resolve(failure(stallMessage(host, late), 'internal')));
+          if (late > 0) cutOff(() => resolve(failure(stallMessage(host, late), 'internal')));
         },
         onResponseStart(_controller, status, headers) {
           if (settled) return;
           if (status < 200) {
             informational += 1;
             if (informational <= MAX_INFORMATIONAL_RESPONSES) return;
-            return cut(() => resolve(failure(informationalMessage(host, MAX_INFORMATIONAL_RESPONSES))));
+            return cutOff(() => resolve(failure(informationalMessage(host, MAX_INFORMATIONAL_RESPONSES))));
           }
           answer = createAnswer(
             request,
@@ -178,7 +178,7 @@ export function exchange(
         },
         onResponseData(_controller, chunk) {
           if (settled || answer === null) return;
-          if (!answer.take(chunk)) cut(conclude(() => {}));
+          if (!answer.take(chunk)) cutOff(conclude(() => {}));
         },
         onResponseEnd() {
           settle(conclude(() => resolve(failure(failureMessage(null, host, connectTimeoutMs)))));

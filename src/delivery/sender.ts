@@ -93,7 +93,7 @@ export function createSender(options: SenderOptions): Sender {
     isInternalFailure(error, { resolverAnswers: () => resolver.answers() });
   const underWay = new Set<Promise<unknown>>();
 
-  async function made(
+  async function attemptOnce(
     request: Pick<AttemptRequest, 'eshopId' | 'timeoutMs' | 'test' | 'staticHeaders' | 'at'>,
     build: () => WireRequest,
     signal?: AbortSignal,
@@ -110,9 +110,9 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    send: (request, signal) => made(request, () => buildRequest(request, version), signal),
+    send: (request, signal) => attemptOnce(request, () => buildRequest(request, version), signal),
     sendNotice: (notice, signal) =>
-      made({ ...notice, staticHeaders: {} }, () => buildNotice(notice, version), signal),
+      attemptOnce({ ...notice, staticHeaders: {} }, () => buildNotice(notice, version), signal),
     certificateEnd: ({ eshopId, url }) => certificateEnd(connectorFor(eshopId), url),
     async close() {
       await Promise.allSettled(underWay);

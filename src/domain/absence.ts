@@ -146,16 +146,16 @@ export function absenceOf(
   if (absences.length === 0)
     return { cause: 'noWebhook', reason: `There has been no webhook of the type ${type}.` };
   const lost = absences.filter(({ cause }) => cause === 'deletedSince' || cause === 'notKept');
-  if (lost.length > 0) return { cause: 'noLongerThere', reason: named(lost).join(' ') };
+  if (lost.length > 0) return { cause: 'noLongerThere', reason: reasonsOf(lost).join(' ') };
   const asking = changed === STOCK_ONLY ? ' that asks for changes of stock alone' : '';
   const isSkipped = absences.some(({ cause }) => cause === 'ownChange');
   const taking = isSkipped ? ' that takes changes by the e-shop itself' : '';
   const none = `No webhook of the type ${type}${asking}${taking} was active at ${iso(at)}.`;
-  return { cause: 'noActiveWebhook', reason: [none, ...named(absences)].join(' ') };
+  return { cause: 'noActiveWebhook', reason: [none, ...reasonsOf(absences)].join(' ') };
 }
 
 /** The reasons of existing webhooks; deleted ones are only counted, unless there is just one webhook, deleted. */
-function named(absences: readonly WebhookAbsence[]): string[] {
+function reasonsOf(absences: readonly WebhookAbsence[]): string[] {
   const existing = absences.filter(({ deleted }) => !deleted).map(({ reason }) => reason);
   if (existing.length === 0 && absences.length === 1) return absences.map(({ reason }) => reason);
   const shown = existing.slice(0, MAX_NAMED);

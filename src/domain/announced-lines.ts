@@ -7,7 +7,7 @@ import { compareDecimals, count, sumDecimals } from './decimal.ts';
 import { described, identifier, oneOf, optional, text } from './fields.ts';
 import { itemsOf } from './list.ts';
 import { type FieldProblem, invalid } from './problem.ts';
-import { isObject, problemIf, without } from './validation.ts';
+import { isObject, problemIf, omitFields } from './validation.ts';
 
 /** E: enabled. D: disabled, left out by an update. */
 const lineStates = ['E', 'D'] as const;
@@ -77,7 +77,7 @@ export function writableLines(lines: unknown, responseOnly: readonly string[]): 
   if (sent.length === 0) return lines;
   return sent
     .filter((line) => !isObject(line) || line.lineState !== 'D')
-    .map((line) => without(line, responseOnly));
+    .map((line) => omitFields(line, responseOnly));
 }
 
 /** The problems of the lines of an announcement. */

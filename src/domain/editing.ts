@@ -7,7 +7,7 @@ import type { CatalogueEntry } from './catalogue.ts';
 import { identifier } from './fields.ts';
 import { itemsOf } from './list.ts';
 import { assertChangeable } from './status.ts';
-import { fieldsOf, isObject, problemIf, type Rule, validate, without } from './validation.ts';
+import { fieldsOf, isObject, problemIf, type Rule, validate, omitFields } from './validation.ts';
 
 interface Editing<Rec extends object, Input extends object, Context> {
   readonly entry: CatalogueEntry;
@@ -65,7 +65,7 @@ export function editsOf<Rec extends object, Input extends object, Context>(
 
   /** A body or a record without the fields that a request may not write. */
   function writable(body: unknown): unknown {
-    const sent = without(body, responseOnly);
+    const sent = omitFields(body, responseOnly);
     if (lines === undefined || !isObject(sent) || !(lines.field in sent)) return sent;
     return { ...sent, [lines.field]: lines.writable(sent[lines.field]) };
   }

@@ -144,7 +144,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** The body without the fields a request may carry but not write; anything but an object is returned unchanged. */
-export function without(body: unknown, names: readonly string[]): unknown {
+export function omitFields(body: unknown, names: readonly string[]): unknown {
   if (!isObject(body)) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
 }

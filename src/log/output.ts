@@ -74,7 +74,7 @@ export function createOutput(fd: number): Output {
     );
     return chunk.length > 0;
   }
-  function written(bytes: number): void {
+  function markWritten(bytes: number): void {
     waitingBytes -= bytes;
     chunk = chunk.subarray(bytes);
   }
@@ -87,7 +87,7 @@ export function createOutput(fd: number): Output {
   function proceed(error: NodeJS.ErrnoException | null, bytes: number): void {
     underWay = false;
     if (error === null) {
-      written(bytes);
+      markWritten(bytes);
       next();
     } else setTimeout(next, RETRY_PAUSE_MS).unref();
   }
@@ -100,11 +100,11 @@ export function createOutput(fd: number): Output {
   process.once('exit', () => {
     const end = performance.now() + EXIT_FLUSH_MS;
     // Node waits for its threads.
-    if (underWay) written(chunk.length);
+    if (underWay) markWritten(chunk.length);
     const nobody = new Int32Array(new SharedArrayBuffer(4));
     while (takeChunk()) {
       try {
-        written(writeSync(fd, chunk));
+        markWritten(writeSync(fd, chunk));
       } catch (error) {
         const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
         if (!isFull || performance.now() > end) return;

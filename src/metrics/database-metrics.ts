@@ -36,7 +36,7 @@ export function readDatabaseMetrics(
   let startedAt = Number.NEGATIVE_INFINITY;
   let readAt = Number.NEGATIVE_INFINITY;
 
-  async function read(): Promise<void> {
+  async function refresh(): Promise<void> {
     try {
       const found = await readAll(sql);
       for (const [gauge, value] of gauges) gauge.set(value(found));
@@ -59,7 +59,7 @@ export function readDatabaseMetrics(
 
   /** Away means the same as for readiness; a late statement does not count. */
   async function look(): Promise<void> {
-    const [up] = await Promise.all([isUp(), read()]);
+    const [up] = await Promise.all([isUp(), refresh()]);
     metrics.databaseUp.set(up ? 1 : 0);
     if (!up) readAt = Number.NEGATIVE_INFINITY;
   }

@@ -40,14 +40,14 @@ export function createExecutions(client: Client, taskQueue: string) {
   const { workflowService } = client;
   const { namespace } = client.options;
   const queue = taskQueue.replaceAll("'", "''");
-  const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + READ_DEADLINE_MS, call);
+  const bounded = <T>(call: () => Promise<T>) => client.bounded(Date.now() + READ_DEADLINE_MS, call);
 
   /** The workflows that meet a condition, page by page. */
   async function* list(condition: string): AsyncGenerator<readonly ListedWorkflow[]> {
     const query = `WorkflowType IN ('deliverEvent', 'recoverWebhook') AND TaskQueue = '${queue}' AND ${condition}`;
     let nextPageToken: Uint8Array = new Uint8Array();
     do {
-      const page = await within(() =>
+      const page = await bounded(() =>
         workflowService.listWorkflowExecutions({ namespace, query, pageSize: PAGE, nextPageToken }),
       );
       yield (page.executions ?? []).map(({ execution, closeTime }) => ({
@@ -59,7 +59,7 @@ export function createExecutions(client: Client, taskQueue: string) {
   }
 
   async function termination(workflowId: string, runId: string): Promise<WorkflowFound> {
-    const { history } = await within(() =>
+    const { history } = await bounded(() =>
       workflowService.getWorkflowExecutionHistory({
         namespace,
         execution: { workflowId, runId },
@@ -74,7 +74,7 @@ export function createExecutions(client: Client, taskQueue: string) {
 
   /** The latest first. */
   async function latestEvents(workflowId: string) {
-    const { history } = await within(() =>
+    const { history } = await bounded(() =>
       workflowService.getWorkflowExecutionHistoryReverse({
         namespace,
         execution: { workflowId },
@@ -87,14 +87,14 @@ export function createExecutions(client: Client, taskQueue: string) {
   return {
     /** Changes if the namespace, or the whole server, was recreated. */
     async namespaceId(): Promise<string> {
-      const { namespaceInfo } = await within(() => workflowService.describeNamespace({ namespace }));
+      const { namespaceInfo } = await bounded(() => workflowService.describeNamespace({ namespace }));
       return namespaceInfo?.id ?? '';
     },
 
     /** The latest run under a workflow id. */
     async find(workflowId: string): Promise<WorkflowFound> {
       try {
-        const { status, runId, raw } = await within(() => client.workflow.getHandle(workflowId).describe());
+        const { status, runId, raw } = await bounded(() => client.workflow.getHandle(workflowId).describe());
         switch (status.name) {
           case 'COMPLETED':
           case 'FAILED':

@@ -76,13 +76,13 @@ const FAILED_PRECONDITION = 9;
 export function createBulkActions(client: Client, identity: string) {
   const { workflowService: service } = client;
   const { namespace } = client.options;
-  const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
+  const bounded = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
 
   return {
     /** The number of workflows that a query finds. */
-    count: async (query: string): Promise<number> => (await within(() => client.workflow.count(query))).count,
+    count: async (query: string): Promise<number> => (await bounded(() => client.workflow.count(query))).count,
     async start({ jobId, query, action, input }: BulkCommand): Promise<void> {
-      await within(() =>
+      await bounded(() =>
         service.startBatchOperation({
           namespace,
           jobId,
@@ -99,7 +99,7 @@ export function createBulkActions(client: Client, identity: string) {
     /** Null if there is none with that id. */
     async read(jobId: string): Promise<BulkStatus | null> {
       const found = await orNull(
-        within(() => service.describeBatchOperation({ namespace, jobId })),
+        bounded(() => service.describeBatchOperation({ namespace, jobId })),
         [NOT_FOUND],
       );
       if (found === null) return null;
@@ -121,7 +121,7 @@ export function createBulkActions(client: Client, identity: string) {
     },
     /** Signals already sent stay. @returns false if there is none with that id, or it has ended */
     async stop(jobId: string, reason: string): Promise<boolean> {
-      const stopped = within(() => service.stopBatchOperation({ namespace, jobId, reason, identity }));
+      const stopped = bounded(() => service.stopBatchOperation({ namespace, jobId, reason, identity }));
       return (await orNull(stopped, [NOT_FOUND, FAILED_PRECONDITION])) !== null;
     },
   };

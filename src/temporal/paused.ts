@@ -48,11 +48,11 @@ export async function pausedWorkflows(
 ): Promise<PausedWorkflows> {
   const ofEshop = eshopId === undefined ? '' : ` AND ${eshopIdKey.name} = ${eshopId}`;
   const query = `ExecutionStatus = "Paused" AND TaskQueue = ${JSON.stringify(taskQueue)}${ofEshop}`;
-  const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + READ_DEADLINE_MS, call);
+  const bounded = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + READ_DEADLINE_MS, call);
   const { namespace } = client.options;
   try {
-    const { count } = await within(() => client.workflow.count(query));
-    const { executions } = await within(() =>
+    const { count } = await bounded(() => client.workflow.count(query));
+    const { executions } = await bounded(() =>
       client.workflowService.listWorkflowExecutions({ namespace, query, pageSize: 1 }),
     );
     const first = executions?.[0]?.execution?.workflowId ?? null;

@@ -18,7 +18,7 @@ interface About {
 }
 
 /** Limits a query to e-shops. */
-function within(query: string, eshops: readonly number[] | null): string {
+function restrictedTo(query: string, eshops: readonly number[] | null): string {
   if (eshops === null) return query;
   return `(${query}) AND ${eshopIdKey.name} IN (${eshops.join(', ')})`;
 }
@@ -48,7 +48,7 @@ export function createUiLinks(uiUrl: string, namespace: string, sql: Pool) {
     lists(about: About, eshops: readonly number[] | null) {
       return questions(about).map(({ question, query }) => ({
         name: question,
-        url: listUrl(uiUrl, namespace, within(query, eshops)),
+        url: listUrl(uiUrl, namespace, restrictedTo(query, eshops)),
       }));
     },
   };

@@ -60,14 +60,14 @@ export function deliveryActionRoutes(
   );
 
   /** @throws Problem (404) */
-  async function found(eshopId: number, id: string) {
+  async function findFull(eshopId: number, id: string) {
     return existing('delivery', id, await turn(eshopId, () => findDelivery(sql, eshopId, id)));
   }
 
   async function foundEnded(eshopId: number, id: string) {
     const end = performance.now() + END_MS;
     for (;;) {
-      const delivery = await found(eshopId, id);
+      const delivery = await findFull(eshopId, id);
       if (delivery.delivery.finishedAt !== null || performance.now() >= end) return delivery;
       await pause(LOOK_AGAIN_MS);
     }
@@ -91,7 +91,7 @@ export function deliveryActionRoutes(
         const asker = askedBy(role, username);
         const { id } = c.req.valid('param');
         // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
-        refuseWhilePaused(action, await found(eshopId, id));
+        refuseWhilePaused(action, await findFull(eshopId, id));
         if (requestAction === null)
           throw new Problem(503, 'Nobody can be asked: no Temporal server is known here.');
         const answer = await places.run(eshopId, () => requestAction(action, id, { ...asker, reason: '' }));
@@ -99,7 +99,7 @@ export function deliveryActionRoutes(
           log.warn({ deliveryId: id, action }, `operator action: ${answer.forOperators}`);
         if (answer.unanswered === true) throw new Problem(503, answer.message);
         if (!answer.accepted) throw conflict(answer.message);
-        const after = await (action === 'giveUp' ? foundEnded : found)(eshopId, id);
+        const after = await (action === 'giveUp' ? foundEnded : findFull)(eshopId, id);
         return ok(c, answer.message, fullRecordOf(after));
       },
     );

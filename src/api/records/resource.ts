@@ -84,7 +84,7 @@ export function resourceRoutes<Rec extends object>(
       write({ now: clock.now(), knownSkus, shipperCatalogue, marketplaces }),
     );
   };
-  const shown = (c: Context<ApiEnv>, record: Rec, withPackingLists = false) =>
+  const rendered = (c: Context<ApiEnv>, record: Rec, withPackingLists = false) =>
     charged(c.get('allowance'), () => renderValue(record, { version: 'v21', withPackingLists }));
   /** Changes a record; `message` is that of the response, unless nothing was changed. */
   const change = async ({ eshopId, role }: Session, id: string, message: string, by: Change<Rec>) => {
@@ -126,7 +126,7 @@ export function resourceRoutes<Rec extends object>(
           charged(c.get('allowance'), () => resource.make(body, context)),
         ),
       );
-      return ok(c, messages.created, shown(c, created));
+      return ok(c, messages.created, rendered(c, created));
     },
   );
 
@@ -175,7 +175,7 @@ export function resourceRoutes<Rec extends object>(
             charged(c.get('allowance'), () => apply(record, body, { ...context, now })),
           ),
         );
-        return ok(c, message, shown(c, after));
+        return ok(c, message, rendered(c, after));
       },
     );
   }
@@ -196,7 +196,7 @@ export function resourceRoutes<Rec extends object>(
       async (c) => {
         const { id } = c.req.valid('param');
         const { after, message: said } = await change(c.get('session'), id, message, act);
-        return ok(c, said, shown(c, after));
+        return ok(c, said, rendered(c, after));
       },
     );
   }
@@ -222,7 +222,7 @@ export function resourceRoutes<Rec extends object>(
         const { after, message: said } = await change(c.get('session'), id, message, (record, now) =>
           charged(c.get('allowance'), () => prepared.change(record, now)),
         );
-        return ok(c, said, shown(c, after, withPackingLists));
+        return ok(c, said, rendered(c, after, withPackingLists));
       },
     );
   }

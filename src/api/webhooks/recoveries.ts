@@ -89,7 +89,7 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
     return existing('recovery', recoveryId, await findRecovery(sql, { eshopId, webhookId: id, recoveryId }));
   }
 
-  const shown = async (row: RecoveryRow) => recoveryOf(row, await measuredPace(sql, row.webhookId));
+  const recordWithPace = async (row: RecoveryRow) => recoveryOf(row, await measuredPace(sql, row.webhookId));
 
   app.post(
     '/webhooks/:id/recover',
@@ -213,7 +213,7 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
       return ok(
         c,
         'Recovery found.',
-        await shown(await foundRecovery(c.get('session').eshopId, id, recoveryId)),
+        await recordWithPace(await foundRecovery(c.get('session').eshopId, id, recoveryId)),
       );
     },
   );
@@ -244,7 +244,7 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
           const { state } = await foundRecovery(eshopId, id, recoveryId);
           throw conflict(`Recovery ${recoveryId} is ${state}: there is nothing to ${action}.`);
         }
-        return ok(c, message, await shown(await foundRecovery(eshopId, id, recoveryId)));
+        return ok(c, message, await recordWithPace(await foundRecovery(eshopId, id, recoveryId)));
       },
     );
   }

@@ -38,7 +38,7 @@ const ignoredInPut = { responseOnly: [...webhookResponseOnly, 'secret'] };
 
 export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { sql, keys, policy } = deps;
-  const shown = (row: WebhookRow) => recordOf(policy, row);
+  const recordFor = (row: WebhookRow) => recordOf(policy, row);
   const app = new Hono<ApiEnv>();
 
   async function contract(from: Database, eshopId: number): Promise<Contract> {
@@ -74,14 +74,14 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.get('session');
       const wanted = c.req.valid('query');
       if (wanted.page === undefined && wanted.items === undefined) {
-        return ok(c, 'Webhooks found.', (await listWebhooks(sql, eshopId, null)).map(shown));
+        return ok(c, 'Webhooks found.', (await listWebhooks(sql, eshopId, null)).map(recordFor));
       }
       const page = pageOf(wanted);
       const [rows, count] = await Promise.all([
         listWebhooks(sql, eshopId, page),
         countWebhooks(sql, eshopId),
       ]);
-      return ok(c, 'Webhooks found.', rows.map(shown), { pagination: paginationOf(page, count) });
+      return ok(c, 'Webhooks found.', rows.map(recordFor), { pagination: paginationOf(page, count) });
     },
   );
 
@@ -111,7 +111,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const seal = sealing(keys, eshopId, { secret, headers });
       const row = await createWebhook(own, eshopId, input, seal, maxWebhooks);
       if (row === null) throw badRequest(`The contract allows at most ${counted(maxWebhooks, 'webhook')}.`);
-      return ok(c, 'Webhook created.', { ...shown(row), secret });
+      return ok(c, 'Webhook created.', { ...recordFor(row), secret });
     },
   );
 
@@ -129,7 +129,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { id } = c.req.valid('param');
       const row = existing('webhook', id, await findWebhook(sql, c.get('session').eshopId, id));
-      return ok(c, 'Webhook found.', shown(row));
+      return ok(c, 'Webhook found.', recordFor(row));
     },
   );
 
@@ -171,7 +171,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
         const headers = replacedHeaders(sent, input.url, { url, open });
         return headers === undefined ? undefined : sealHeaders(keys, headers, owner);
       });
-      return ok(c, 'Webhook updated.', shown(existing('webhook', id, row)));
+      return ok(c, 'Webhook updated.', recordFor(existing('webhook', id, row)));
     },
   );
 

@@ -76,7 +76,7 @@ export async function* foreignLines(
 }
 
 /** Identifies a record of a page: its URL, or its id in the other system. */
-function named(record: unknown): string {
+function nameOf(record: unknown): string {
   const within = [record, fieldOf(record, 'endpoint_metadata'), fieldOf(record, 'config')];
   const [url] = within.flatMap((each) => urlOf(each) ?? []);
   const name = url ?? textFieldOf(record, 'id') ?? textFieldOf(record, 'uid');
@@ -94,13 +94,13 @@ function* webhookOf(
     const [issue] = read.issues;
     return yield {
       line,
-      problem: `${named(record)}${v.getDotPath(issue) ?? 'record'}: ${issue.message.replace(/ but received .*/s, '')}`,
+      problem: `${nameOf(record)}${v.getDotPath(issue) ?? 'record'}: ${issue.message.replace(/ but received .*/s, '')}`,
     };
   }
   const { lost, customer, endpoint, types: wanted, ...webhook } = read.output;
   const eshop = customer !== null && Object.hasOwn(eshops, customer) ? eshops[customer] : undefined;
   if (customer !== null && eshop === undefined)
-    return yield { line, problem: `${named(record)}"${customer}" is no e-shop in the map` };
+    return yield { line, problem: `${nameOf(record)}"${customer}" is no e-shop in the map` };
   const found = new Set<EventType>();
   const names = wanted ?? Object.keys(types);
   const without = names.length === 0 ? ['an endpoint without event types has no counterpart'] : [];
@@ -112,7 +112,7 @@ function* webhookOf(
   if (webhook.secret === null && found.size > 0)
     without.push('comes without its secret: its webhook gets a new one');
   for (const each of [...without, ...lost.map((part) => `${part} has no counterpart`)])
-    yield { line, problem: `${named(record)}${each}`, outcome: 'unmapped' };
+    yield { line, problem: `${nameOf(record)}${each}`, outcome: 'unmapped' };
   if (found.size === 0) return;
   const made = { ...webhook, method: 'POST', ...(eshop === undefined ? {} : { eshop }) };
   if (endpoint === null) return yield lineOf({ line, webhook: made, types: found });

@@ -9,7 +9,7 @@ import { contractOf, contractProblems } from '../../domain/contract.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
 import { headersOrNull } from '../../domain/static-headers.ts';
-import { validate, without } from '../../domain/validation.ts';
+import { validate, omitFields } from '../../domain/validation.ts';
 import { settled, webhookCreationSchema } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { counted } from '../../domain/text.ts';
@@ -90,7 +90,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       secret: own,
       headers: sent,
       ...given
-    } = validate(webhookCreationSchema, without(fields, ['eshop', 'id']));
+    } = validate(webhookCreationSchema, omitFields(fields, ['eshop', 'id']));
     const input = settled(deps.inactive ? { ...given, active: false } : given);
     const stored = await readContract(sql, eshop);
     if (stored === null) throw badRequest(`eshop: there is no e-shop ${eshop}`);

@@ -46,7 +46,7 @@ interface Decided {
 }
 
 /** Webhooks `w` of e-shops `s` that want warnings, each with its incident `i`. */
-const wanted = (sql: Sql) =>
+const wantsNotices = (sql: Sql) =>
   sql`webhooks w join eshops s on s.id = w.eshop_id and s.warning_mails ${joinFailures(sql)}`;
 /** Those of them that have failed recently. */
 const failing = (sql: Sql) => sql`w.id in (select webhook_id from failures)`;
@@ -75,7 +75,7 @@ async function endForgotten(tx: Sql, terms: WarningTimes): Promise<void> {
   await tx`
     insert into failures (webhook_id, generation, failures, since, until)
     select w.id, w.generation, 0, a.at, a.at
-    from ${wanted(tx)}
+    from ${wantsNotices(tx)}
     cross join lateral (
       select max(d.finished_at) as at from deliveries d
       where d.webhook_id = w.id and d.id >= ${idAt(tx, tx`i.since - ${OLDEST}::interval`)}
@@ -88,7 +88,7 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<rea
   return await tx<Decided[]>`
     insert into warnings (webhook_id, generation, delivery_id)
     select distinct on (w.id) w.id, w.generation, d.id
-    from ${wanted(tx)}
+    from ${wantsNotices(tx)}
     join failures f on f.webhook_id = w.id and f.generation = w.generation and f.last_call is not null
     ${joinSuccessor(tx, tx`f.last_call`)}
     where d.state in ('pending', 'retrying') and d.operator_stop is null
@@ -102,7 +102,7 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<rea
 async function warnOfIncidents(tx: Sql, terms: WarningTimes): Promise<readonly Decided[]> {
   return await tx<Decided[]>`
     insert into warnings (webhook_id, generation)
-    select w.id, w.generation from ${wanted(tx)} where ${due(tx, terms)}
+    select w.id, w.generation from ${wantsNotices(tx)} where ${due(tx, terms)}
     returning id`;
 }
 

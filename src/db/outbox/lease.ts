@@ -10,7 +10,7 @@ export const RENEWAL_MS = (LEASE_SECONDS * 1000) / 4;
 
 /** The leases on rows of a table, by their ids. */
 export function leasesOf(sql: Sql, table: 'outbox' | 'recoveries') {
-  const among = (rows: readonly { readonly id: string }[]) => {
+  const isAmong = (rows: readonly { readonly id: string }[]) => {
     const ids = rows.map(({ id }) => id);
     return sql`id = any(${ids}::${sql.unsafe(table === 'outbox' ? 'bigint' : 'uuid')}[])`;
   };
@@ -19,12 +19,12 @@ export function leasesOf(sql: Sql, table: 'outbox' | 'recoveries') {
     async renew(rows: readonly { readonly id: string }[]): Promise<void> {
       await sql`
         update ${sql(table)} set claimed_until = ${leaseEnd(sql)}
-        where ${among(rows)} and claimed_until is not null`;
+        where ${isAmong(rows)} and claimed_until is not null`;
     },
     /** Gives rows back at once. */
     async giveBack(rows: readonly { readonly id: string }[]): Promise<void> {
       if (rows.length === 0) return;
-      await sql`update ${sql(table)} set claimed_until = null where ${among(rows)}`;
+      await sql`update ${sql(table)} set claimed_until = null where ${isAmong(rows)}`;
     },
   };
 }

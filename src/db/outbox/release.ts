@@ -1,5 +1,5 @@
 /** How the claim on a delivery ends, or goes on. Each statement changes only rows that are still under the claim it is given. */
-import { anyOf, checked, within } from '../ids.ts';
+import { anyOf, checked, inIdRange } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { CLASS, type ClaimedId, leaseEnd, unflushed, waitAsItIs, windowNotBegun } from './outbox.ts';
 
@@ -28,7 +28,7 @@ export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promi
   await sql`
     update deliveries set claimed_until = ${leaseEnd(sql)}
     where id = any(array(select d.id from deliveries d where ${stillClaimed(sql, claims)} for update skip locked))
-      and ${within(sql, sql`id`, ids)} and ${unflushed(sql)}`;
+      and ${inIdRange(sql, sql`id`, ids)} and ${unflushed(sql)}`;
 }
 
 /**

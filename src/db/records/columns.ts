@@ -43,11 +43,11 @@ export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object
   const selected = (left?: string) =>
     [...fields].flatMap(([name, type]) => (name === left ? [] : [select(name, type)])).join(', ');
   const elsewhere = new Set([lines?.field, ...Object.keys(computed ?? {})]);
-  const named = (names: Iterable<string>): Named[] =>
+  const withColumnNames = (names: Iterable<string>): Named[] =>
     [...names].map((name) => [name, postgres.fromCamel(name)]);
-  const own = named([...fields.keys()].filter((name) => !elsewhere.has(name)));
+  const own = withColumnNames([...fields.keys()].filter((name) => !elsewhere.has(name)));
   const key = postgres.fromCamel(entry.idField);
-  const ofLines = named(lineFields.keys());
+  const ofLines = withColumnNames(lineFields.keys());
   return {
     selected: selected(),
     selectedHead: selected(lines?.field),

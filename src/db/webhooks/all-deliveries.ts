@@ -7,14 +7,14 @@ import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { idAt } from '../../domain/id-time.ts';
 import { isAccepted, type StatusFilter } from '../../domain/status-filter.ts';
 import {
-  behind,
-  cut,
+  afterCursor,
+  limitOf,
   directionOf,
   MAX_COUNTED_ROWS,
   reachOf,
   type Slice,
   type Times,
-  within,
+  betweenTimes,
 } from '../id-range.ts';
 import { sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
@@ -83,7 +83,7 @@ function withStatus(sql: Sql, { range, attempts }: StatusFilter) {
 }
 
 /** The query for the matching deliveries, in the order of the slice and up to its end, as SQL. */
-function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Slice) {
+function selectPage(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Slice) {
   const { state } = filter;
   if (state !== 'held') {
     const condition = state === undefined ? sql`` : sql`and ${inState(sql, state)}`;
@@ -111,7 +111,7 @@ const MAX_CREATION_MS = 5 * 60_000;
 function madeWithin(sql: Sql, { since, until }: Times = {}) {
   const latest = until === undefined ? undefined : new Date(until.getTime() + MAX_CREATION_MS);
   return sql`
-    ${within(sql, sql`d.id`, { since, until: latest })}
+    ${betweenTimes(sql, sql`d.id`, { since, until: latest })}
     ${since === undefined ? sql`` : sql`and d.created_at >= ${since}`}
     ${until === undefined ? sql`` : sql`and d.created_at < ${until}`}`;
 }
@@ -132,7 +132,7 @@ function foundAmong(
   const order = directionOf(sql, slice);
   const most = reachOf(slice);
   const wanted = sql`
-    ${within(sql, sql`d.event_id`, filter)} ${behind(sql, sql`d.id`, slice)}
+    ${betweenTimes(sql, sql`d.event_id`, filter)} ${afterCursor(sql, sql`d.id`, slice)}
     ${filter.since === undefined ? sql`` : sql`and d.id >= ${idAt(filter.since)}::uuid`}
     ${madeWithin(sql, filter.made)}
     ${condition}
@@ -152,8 +152,8 @@ function foundAmong(
       select x.id from ${webhooks} w cross join lateral (
         select d.id from redeliveries r cross join lateral (
           select d.id from deliveries d where d.id = r.delivery_id and ${alike} ${wanted} offset 0) d
-        where r.webhook_id = w.id and r.delivery_id >= ${end} ${within(sql, sql`r.event_id`, filter)}
-          ${behind(sql, sql`r.delivery_id`, slice)}
+        where r.webhook_id = w.id and r.delivery_id >= ${end} ${betweenTimes(sql, sql`r.event_id`, filter)}
+          ${afterCursor(sql, sql`r.delivery_id`, slice)}
         order by r.delivery_id ${order} limit ${most}) x
       ${onlyIf}`;
     return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, onlyIf)}) union all (${again})`;
@@ -223,7 +223,7 @@ function inPartOf(sql: Sql, state: Exclude<DeliveryState, 'delivered'>) {
 
 /** The condition that an event `e` is one of a record, as SQL. */
 function ofRecord(sql: Sql, eshopId: number, entityId: string, times: Times) {
-  return sql`e.eshop_id = ${eshopId} and e.entity_id = ${entityId} ${within(sql, sql`e.id`, times)}`;
+  return sql`e.eshop_id = ${eshopId} and e.entity_id = ${entityId} ${betweenTimes(sql, sql`e.id`, times)}`;
 }
 
 /** A slice of the deliveries of an e-shop, without those of deleted webhooks. */
@@ -231,7 +231,7 @@ export function listAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveri
   return sql<DeliveryLogRow[]>`
     with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)},
     found as materialized (
-      select id from (${found(sql, eshopId, filter, slice)}) f order by id ${directionOf(sql, slice)} ${cut(sql, slice)})
+      select id from (${selectPage(sql, eshopId, filter, slice)}) f order by id ${directionOf(sql, slice)} ${limitOf(sql, slice)})
     ${selectDeliveries(sql)}
     where d.id in (select id from found) order by d.id ${directionOf(sql, slice)}`;
 }
@@ -241,5 +241,5 @@ export function countAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliver
   return sql<{ count: number }[]>`
     with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)}
     select count(*)::int as count from (
-      select from (${found(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0 })}) f limit ${MAX_COUNTED_ROWS}) counted`;
+      select from (${selectPage(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0 })}) f limit ${MAX_COUNTED_ROWS}) counted`;
 }

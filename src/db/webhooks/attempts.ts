@@ -7,7 +7,7 @@ import type { OperatorAction, OperatorStop } from '../../domain/operator-action.
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Ordering } from '../../domain/webhook.ts';
-import { anyOf, checked, within } from '../ids.ts';
+import { anyOf, checked, inIdRange } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import { CLASS, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
 import { movedByPauses, sends } from '../pauses.ts';
@@ -158,7 +158,7 @@ export async function beginAttempts(
       cross join lateral (
         select d.id, d.webhook_id from deliveries d
         where d.id = asked.delivery_id and d.state in ('pending', 'retrying') and d.operator_stop is null
-          and ${within(sql, sql`d.id`, ids)}
+          and ${inIdRange(sql, sql`d.id`, ids)}
         limit 1) d
       -- By its id before any other condition: without statistics the planner would search all active ones.
       cross join lateral (

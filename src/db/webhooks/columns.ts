@@ -7,14 +7,14 @@ import type { Sql } from '../pool.ts';
 /** The alias that qualifies columns where needed. */
 type Alias = 'w' | 'f' | 'x';
 
-const named = (fields: readonly string[], alias?: Alias) =>
+const columnList = (fields: readonly string[], alias?: Alias) =>
   fields.map((field) => `${alias === undefined ? '' : `${alias}.`}"${postgres.fromCamel(field)}"`).join(', ');
 
 /** The columns that an e-shop writes. */
-export const settingsColumns = (sql: Sql, alias?: Alias) => sql.unsafe(named(webhookFields, alias));
+export const settingsColumns = (sql: Sql, alias?: Alias) => sql.unsafe(columnList(webhookFields, alias));
 
 /** The columns that determine the request. */
-export const requestColumns = (sql: Sql, alias?: Alias) => sql.unsafe(named(requestFields, alias));
+export const requestColumns = (sql: Sql, alias?: Alias) => sql.unsafe(columnList(requestFields, alias));
 
 /** A body as a row of `webhooks`, to select from; all other columns are null. */
 export const rowOf = (sql: Sql, input: WebhookSettings) =>

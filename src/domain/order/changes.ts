@@ -9,7 +9,7 @@ import { oneOf } from '../fields.ts';
 import { itemsOf } from '../list.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
-import { without } from '../validation.ts';
+import { omitFields } from '../validation.ts';
 import { billingFields, billsRecipient, withBilling } from './billing.ts';
 import { type OrderContext, orderRules, type RuledOrder } from './rules.ts';
 import {
@@ -59,7 +59,7 @@ export const orderEdits = editsOf<OrderRecord, RuledOrder, OrderContext>({
   lines: {
     field: 'orderProducts',
     writable: (lines) =>
-      itemsOf(lines).length === 0 ? lines : itemsOf(lines).map((line) => without(line, ['packingLists'])),
+      itemsOf(lines).length === 0 ? lines : itemsOf(lines).map((line) => omitFields(line, ['packingLists'])),
   },
   schema: v.pipe(orderInputSchema, v.transform(withBilling)),
   // The status is that of the record, not of the request.

@@ -20,7 +20,7 @@ import {
   rulesOf,
   strayLists,
   validate,
-  without,
+  omitFields,
 } from '../../../src/domain/validation.ts';
 import { problemMessage } from '../../support/problem-message.ts';
 
@@ -185,9 +185,9 @@ test('a JSON object is neither a list nor null', () => {
 });
 
 test('a body without some of its fields; anything but an object stays as it is', () => {
-  expect(without({ a: 1, b: 2, c: 3 }, ['a', 'c', 'd'])).toEqual({ b: 2 });
-  expect(without([1], ['0'])).toEqual([1]);
-  expect(without('text', [])).toBe('text');
+  expect(omitFields({ a: 1, b: 2, c: 3 }, ['a', 'c', 'd'])).toEqual({ b: 2 });
+  expect(omitFields([1], ['0'])).toEqual([1]);
+  expect(omitFields('text', [])).toBe('text');
 });
 
 test('the fields of an update', () => {
