@@ -7,7 +7,7 @@ import { recoveryProgress } from '../src/domain/recovery-progress.ts';
 import { type Traces, traced } from '../src/traces/traces.ts';
 import type { RecoveryActivities, RecoveryProgress } from '../workflows/recovery-types.ts';
 
-/** How long one execution looks for events to deliver, in milliseconds: if few of very many events were lost, most pages have none. */
+/** How long one execution looks for events to deliver: if few of very many events were lost, most pages have none. */
 const LOOKING_MS = 5_000;
 
 export function createRecoveryActivities({

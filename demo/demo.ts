@@ -1,6 +1,6 @@
 /**
- * A complete demonstration: webhooks, the day, the deliveries, the counts. With its own receiver it leaves its webhooks to look
- * at, inactive; otherwise it leaves nothing.
+ * A complete demonstration: webhooks, the day, the deliveries, the counts. With its own receiver it leaves its
+ * webhooks to look at, inactive; otherwise it leaves nothing.
  */
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
@@ -69,8 +69,9 @@ export interface DemoResult {
 }
 
 /**
- * Plays a day. Its receiver is always closed at the end, and its webhooks are removed, unless `keepWebhooks` is set or everything
- * went well with our own receiver: then they stay, inactive, until the next such day or {@link cleanDemo}.
+ * Plays a day. Its receiver is always closed at the end, and its webhooks are removed, unless `keepWebhooks` is set
+ * or everything went well with our own receiver: then they stay, inactive, until the next such day or {@link
+ * cleanDemo}.
  * @throws UserError with the API's error; the signal's reason when it was aborted
  */
 export async function runDemo(

@@ -1,6 +1,6 @@
 /**
- * The end of a demonstration with scenes: their outstanding deliveries are made, missed events are recovered, and then every
- * webhook is deactivated, so that nothing is sent, mailed or deactivated after the demonstration.
+ * The end of a demonstration with scenes: their outstanding deliveries are made, missed events are recovered, and
+ * then every webhook is deactivated, so that nothing is sent, mailed or deactivated after the demonstration.
  */
 import * as v from 'valibot';
 import { settled } from '../src/lib/settled.ts';
@@ -22,7 +22,8 @@ const change = (client: Client, { id }: Pick<Subscription, 'id'>, what: 'activat
   client.send({ by: 'shop', method: 'PUT', path: `/v21/webhooks/${id}/${what}` });
 
 /**
- * Deactivates the webhook of the scene `waiting` once its receiver has refused some requests: its open deliveries are held.
+ * Deactivates the webhook of the scene `waiting` once its receiver has refused some requests: its open deliveries
+ * are held.
  * @param dayEnded aborted when no more requests will come
  */
 export async function holdWaiting(
@@ -82,8 +83,8 @@ export async function recoverMissed(
 }
 
 /**
- * Gives up the deliveries that were open when their receiver answered 410, until all of them have ended: only the scene `waiting`
- * should have held ones. A delivery that was being attempted at that moment is held a little later.
+ * Gives up the deliveries that were open when their receiver answered 410, until all of them have ended: only the
+ * scene `waiting` should have held ones. A delivery that was being attempted at that moment is held a little later.
  */
 export async function giveUpGone(
   client: Client,
@@ -93,7 +94,8 @@ export async function giveUpGone(
   const gone = scenes.find(({ scene }) => scene.name === 'gone');
   if (gone === undefined) return;
   const look = async () => {
-    // First the states that may become `held`: in the other order, a delivery that is held in between would be in neither answer.
+    // First the states that may become `held`: in the other order, a delivery that is held in between would be in
+    // neither answer.
     let open = 0;
     for (const state of ['pending', 'retrying']) open += await countOf(client, gone, state, signal);
     const { data } = await deliveriesOf(client, gone, 'held', { items: 100, signal });

@@ -1,6 +1,6 @@
 /**
- * Measures an installation through its API and its own databases: changes a few products at a fixed pace, and follows each change
- * until it has arrived at a receiver here.
+ * Measures an installation through its API and its own databases: changes a few products at a fixed pace, and
+ * follows each change until it has arrived at a receiver here.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * A receiver as an e-shop would write it, with the kit: every delivery is verified, and the valid ones are counted per webhook.
- * For some webhooks it fails.
+ * A receiver as an e-shop would write it, with the kit: every delivery is verified, and the valid ones are counted
+ * per webhook. For some webhooks it fails.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -19,7 +19,10 @@ export interface DemoReceiver {
   readonly url: string;
   /** Sets the secret of a webhook, and how its requests are treated (default: they are accepted). */
   trust(webhookId: number, secret: string, conduct?: (attempt: Attempt) => Conduct): void;
-  /** Deliveries of a webhook, all or those of a kind, with a matching signature, each counted once even if it came several times. */
+  /**
+   * Deliveries of a webhook, all or those of a kind, with a matching signature, each counted once even if it came
+   * several times.
+   */
   delivered(webhookId: number, kind?: EventType): number;
   /** Requests of a webhook that were refused on purpose. */
   rejected(webhookId: number): number;

@@ -22,8 +22,8 @@ export interface Pace {
   /** Ends the day: nothing is sent any more. */
   readonly signal: AbortSignal;
   /**
-   * The number of deliveries that have arrived: while it grows, there is a backlog, and a wait continues. Absent if nobody
-   * counts.
+   * The number of deliveries that have arrived: while it grows, there is a backlog, and a wait continues. Absent if
+   * nobody counts.
    */
   readonly come?: () => Promise<number>;
   /** How long a wait continues while nothing arrives, in milliseconds (default 60,000). */

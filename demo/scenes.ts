@@ -1,6 +1,6 @@
 /**
- * Scenes to show in the console: receivers that fail, and their deliveries. Each scene is an additional webhook for its kind, at
- * a receiver with a particular problem; the counts of the day leave them out.
+ * Scenes to show in the console: receivers that fail, and their deliveries. Each scene is an additional webhook for
+ * its kind, at a receiver with a particular problem; the counts of the day leave them out.
  */
 import type { EventType } from '../src/domain/event-types.ts';
 

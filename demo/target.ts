@@ -44,8 +44,8 @@ export async function instanceUrl(options: TargetOptions, settings: Settings): P
 }
 
 /**
- * Single options take precedence over `--credentials`, which takes precedence over the demonstration e-shop of the instance in
- * `DATA_DIR`.
+ * Single options take precedence over `--credentials`, which takes precedence over the demonstration e-shop of the
+ * instance in `DATA_DIR`.
  * @throws UserError naming the missing part
  */
 export async function loginOf(options: TargetOptions, settings: Settings): Promise<DemoCredentials> {

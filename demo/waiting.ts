@@ -1,6 +1,6 @@
 /**
- * Waits for deliveries as long as they arrive: a backlog takes time, without a worker nothing ever comes, and a failing receiver
- * is neither case.
+ * Waits for deliveries as long as they arrive: a backlog takes time, without a worker nothing ever comes, and a
+ * failing receiver is neither case.
  */
 import type { EventType } from '../src/domain/event-types.ts';
 import { pause } from '../src/lib/settled.ts';
@@ -29,9 +29,9 @@ export interface Waited {
 }
 
 /**
- * Waits until everything that was fired has been delivered, however long that takes while deliveries arrive. It ends early if
- * nothing has arrived for too long: after `firstMs`, or after `nextMs` if others have arrived and some have not been attempted
- * yet.
+ * Waits until everything that was fired has been delivered, however long that takes while deliveries arrive. It
+ * ends early if nothing has arrived for too long: after `firstMs`, or after `nextMs` if others have arrived and
+ * some have not been attempted yet.
  * @param onCount called with the number delivered so far
  * @throws the signal's reason when it is aborted
  */

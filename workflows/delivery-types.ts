@@ -11,7 +11,7 @@ import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
 /** The times in the input of a workflow that mails. */
 export interface MailTimes {
-  /** How long without a heartbeat until another worker sends the mail, in milliseconds; default 60 s. Tests shorten it. */
+  /** How long without a heartbeat until another worker sends the mail; default 60 s. Tests shorten it. */
   readonly mailHeartbeatMs?: number;
 }
 

@@ -13,8 +13,8 @@ export class Gone extends Error {
 }
 
 /**
- * Not now: answered with 503 and `Retry-After`. The sender waits that long or its usual wait, whichever is longer, within its 48
- * hours. It still counts as one of the 21 attempts.
+ * Not now: answered with 503 and `Retry-After`. The sender waits that long or its usual wait, whichever is longer,
+ * within its 48 hours. It still counts as one of the 21 attempts.
  *
  * @example throw new RetryLater(120, 'The shop is being updated.');
  */

@@ -1,6 +1,6 @@
 /**
- * The part of the warehouse's API that a receiver needs: the list of deliveries, their payloads, and the records that GET
- * deliveries name.
+ * The part of the warehouse's API that a receiver needs: the list of deliveries, their payloads, and the records
+ * that GET deliveries name.
  */
 import { type Delivery, isKind, type Origin } from './delivery.ts';
 import { kinds } from './kinds.ts';
@@ -86,8 +86,8 @@ export interface WaybillApi {
   /** The payload of a delivery; null when it no longer exists. */
   payload(deliveryId: string): Promise<SentPayload | null>;
   /**
-   * Where to begin with what happens from now on, for `events`. It includes what is still being written now, and may include what was
-   * written in the seconds before.
+   * Where to begin with what happens from now on, for `events`. It includes what is still being written now, and
+   * may include what was written in the seconds before.
    */
   newEvents(): Promise<string>;
   /** @param after the identifier up to which everything has been read */

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** `waybill-receiver`: examines a receiver in any language, sends it the events of an e-shop, and prints the test vectors. */
+/**
+ * `waybill-receiver`: examines a receiver in any language, sends it the events of an e-shop, and prints the test
+ * vectors.
+ */
 import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -3,7 +3,10 @@ import { type Kind, kinds } from './kinds.ts';
 
 const origins = ['shop', 'warehouse', 'service'] as const;
 
-/** Who made a change: a user of the e-shop, the warehouse (a user, or its import), or the service itself, such as its timers. */
+/**
+ * Who made a change: a user of the e-shop, the warehouse (a user, or its import), or the service itself, such as
+ * its timers.
+ */
 export type Origin = (typeof origins)[number];
 
 /** Whether this version knows the origin. */
@@ -23,8 +26,8 @@ export interface Delivery<K extends string = string> {
   /** The same at every webhook, in redeliveries and recoveries (`X-Service-Event-Id`). */
   readonly eventId: string;
   /**
-   * Rises with every event of the record, whatever its kind (`X-Service-Sequence`): one lower than the last handled is out of
-   * date. Gaps are normal.
+   * Rises with every event of the record, whatever its kind (`X-Service-Sequence`): one lower than the last handled
+   * is out of date. Gaps are normal.
    */
   readonly sequence: number;
   /** The webhook of the delivery (`X-Service-Webhook`). */
@@ -32,13 +35,13 @@ export interface Delivery<K extends string = string> {
   /** When the event happened; null if `reconcile` fetched it. */
   readonly happenedAt: Date | null;
   /**
-   * Who made the change (`X-Service-Origin`): with `shop` it was one of your own. Null if the sender does not say so in a way that
-   * nobody could have altered: one from before `v3` of the signature.
+   * Who made the change (`X-Service-Origin`): with `shop` it was one of your own. Null if the sender does not say
+   * so in a way that nobody could have altered: one from before `v3` of the signature.
    */
   readonly origin: Origin | null;
   /**
-   * The top-level fields that the change concerned (`X-Service-Changed`), in the order of the record; `['*']` if there are too many
-   * to name. Null for an event that is no update, and where the origin is null.
+   * The top-level fields that the change concerned (`X-Service-Changed`), in the order of the record; `['*']` if
+   * there are too many to name. Null for an event that is no update, and where the origin is null.
    */
   readonly changed: readonly string[] | null;
   /** `CREATE_ORDER` … */
@@ -72,8 +75,8 @@ export function entityIdIn(kind: string, json: string): string | null {
 }
 
 /**
- * The identifier that a GET webhook appends to its URL: the part after the last `/` or `=`, decoded. It contains neither, because
- * both are percent-encoded there.
+ * The identifier that a GET webhook appends to its URL: the part after the last `/` or `=`, decoded. It contains
+ * neither, because both are percent-encoded there.
  * @throws URIError when the escapes are invalid
  */
 export function entityIdInTarget(target: string): string {

@@ -14,9 +14,9 @@ export interface ReceivedRequest {
 }
 
 /**
- * A version of `X-Service-Signature`. `v3` covers everything that a receiver decides by. `v2` does not cover who made the change and
- * what it changed. `v1` also does not cover the sequence, the webhook, the test mark and, of a POST, path and query, so that they may
- * be changed in transit.
+ * A version of `X-Service-Signature`. `v3` covers everything that a receiver decides by. `v2` does not cover who
+ * made the change and what it changed. `v1` also does not cover the sequence, the webhook, the test mark and, of a
+ * POST, path and query, so that they may be changed in transit.
  */
 export type SignatureVersion = 'v1' | 'v2' | 'v3';
 

@@ -42,7 +42,9 @@ function targetOf(incoming: IncomingMessage): string {
   return typeof original === 'string' ? original : (incoming.url ?? '/');
 }
 
-/** A body that the platform has already read, byte for byte, such as `rawBody` of Google's and Firebase's functions. */
+/**
+ * A body that the platform has already read, byte for byte, such as `rawBody` of Google's and Firebase's functions.
+ */
 function rawBodyOf(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | null {
   const raw = 'rawBody' in incoming ? incoming.rawBody : undefined;
   return raw instanceof Uint8Array ? new Uint8Array(raw) : null;

@@ -4,9 +4,9 @@ import { isKind } from './delivery.ts';
 import { kinds } from './kinds.ts';
 
 /**
- * Remembers the greatest sequence handled of each record. One order may serve any number of processes; each method must be
- * atomic. If a process dies between `begin` and `advance`, its turn expires. An order serves one e-shop: records of another may
- * have the same names.
+ * Remembers the greatest sequence handled of each record. One order may serve any number of processes; each method
+ * must be atomic. If a process dies between `begin` and `advance`, its turn expires. An order serves one e-shop:
+ * records of another may have the same names.
  */
 export interface Order {
   /**
@@ -17,7 +17,10 @@ export interface Order {
    * @returns the greatest sequence handled, 0 if there is none; `busy` if another claimant has the turn
    */
   begin(record: string, claimant: string, leaseMs: number): Promise<number | 'busy'>;
-  /** It was handled: remembers the sequence, unless a greater one is known, and ends the turn if it is still the claimant's. */
+  /**
+   * It was handled: remembers the sequence, unless a greater one is known, and ends the turn if it is still the
+   * claimant's.
+   */
   advance(record: string, claimant: string, sequence: number): Promise<void>;
   /** It was not handled: ends the turn if it is still the claimant's. */
   release(record: string, claimant: string): Promise<void>;
@@ -37,7 +40,8 @@ export interface MemoryOrderOptions {
 }
 
 /**
- * An order for tests, and for receivers that may handle out-of-date deliveries after a restart. Until then it forgets nothing.
+ * An order for tests, and for receivers that may handle out-of-date deliveries after a restart. Until then it
+ * forgets nothing.
  */
 export function memoryOrder({ now = Date.now }: MemoryOrderOptions = {}): Order {
   const turns = new Map<string, { readonly claimant: string; readonly until: number }>();

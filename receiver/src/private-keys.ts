@@ -1,6 +1,6 @@
 /**
- * Private keys with which the tools for tests sign `v1a`, as the warehouse does with its own. They are written as Standard Webhooks
- * write them: `whsk_` and the base64 of 64 bytes, the private half and the public key.
+ * Private keys with which the tools for tests sign `v1a`, as the warehouse does with its own. They are written as
+ * Standard Webhooks write them: `whsk_` and the base64 of 64 bytes, the private half and the public key.
  */
 import { type Bytes, fromBase64, join, toBase64 } from './bytes.ts';
 

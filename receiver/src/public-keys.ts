@@ -2,7 +2,10 @@
 import { type Bytes, fromBase64 } from './bytes.ts';
 import { Refused } from './refused.ts';
 
-/** A public key as a JSON Web Key (RFC 8037): `jwk` in the answer of `GET /eshop/signing-keys`. Further members are ignored. */
+/**
+ * A public key as a JSON Web Key (RFC 8037): `jwk` in the answer of `GET /eshop/signing-keys`. Further members are
+ * ignored.
+ */
 export interface PublicKeyJwk {
   readonly kty: string;
   readonly crv: string;

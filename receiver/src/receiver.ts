@@ -1,5 +1,6 @@
 /**
- * `receiver({ secrets, store }).on('CREATE_ORDER', (order) => …)`: from a request to its response, each delivery once.
+ * `receiver({ secrets, store }).on('CREATE_ORDER', (order) => …)`: from a request to its response, each delivery
+ * once.
  */
 import { Gone, RetryLater } from './answers.ts';
 import { type Delivery, entityIdIn, entityIdInTarget, isKind } from './delivery.ts';
@@ -27,59 +28,66 @@ interface CommonOptions<V extends PayloadVersion> {
   /** The `secret` of each webhook that calls this receiver. */
   readonly secrets?: Secrets;
   /**
-   * The public keys of the e-shop (`GET /eshop/signing-keys`), for webhooks with `asymmetric`. Beside `secrets`: both signatures must
-   * match. Without them `v1a` alone must match, which covers the id, the time and the body: kind, sequence, webhook and test mark may
-   * be changed in transit, `origin` and `changed` are null, and GET deliveries are refused.
+   * The public keys of the e-shop (`GET /eshop/signing-keys`), for webhooks with `asymmetric`. Beside `secrets`:
+   * both signatures must match. Without them `v1a` alone must match, which covers the id, the time and the body:
+   * kind, sequence, webhook and test mark may be changed in transit, `origin` and `changed` are null, and GET
+   * deliveries are refused.
    */
   readonly publicKeys?: PublicKeys;
   /** Remembers handled deliveries. */
   readonly store: Store;
   /**
-   * Remembers the last sequence handled of each record (`memoryOrder()`, or three methods on a database): lower ones are
-   * acknowledged and not handled. Default: everything is handled, whatever its sequence.
+   * Remembers the last sequence handled of each record (`memoryOrder()`, or three methods on a database): lower
+   * ones are acknowledged and not handled. Default: everything is handled, whatever its sequence.
    */
   readonly order?: Order;
   /**
-   * The payload version of the webhooks. Decides the types of the payloads (default: `v2`, as for webhooks); if given, payloads
-   * in the other version are refused.
+   * The payload version of the webhooks. Decides the types of the payloads (default: `v2`, as for webhooks); if
+   * given, payloads in the other version are refused.
    */
   readonly payloadVersion?: V;
   /** Reads the record that a GET delivery names, as JSON text or object: `api.read`, see `waybill()`. */
   readonly read?: (delivery: Delivery) => Promise<string | object>;
   /**
-   * Signatures of which one is enough: the highest of them that a request has (default: `['v3', 'v2']`). `v2` does not cover
-   * `origin` and `changed`, which are null then; `v1` also not the sequence, the webhook and the test mark: for receivers behind
-   * something that removes headers.
+   * Signatures of which one is enough: the highest of them that a request has (default: `['v3', 'v2']`). `v2` does
+   * not cover `origin` and `changed`, which are null then; `v1` also not the sequence, the webhook and the test
+   * mark: for receivers behind something that removes headers.
    */
   readonly accept?: readonly SignatureVersion[];
   /** How far the time of a signature may be off, in seconds (default: 300). */
   readonly tolerance?: number;
   /**
-   * How long a handler may take, in milliseconds (default: 120,000): after that the process is considered dead, and the next
-   * attempt handles the delivery. The sender itself waits for 15 seconds, then tries again later.
+   * How long a handler may take, in milliseconds (default: 120,000): after that the process is considered dead, and
+   * the next attempt handles the delivery. The sender itself waits for 15 seconds, then tries again later.
    */
   readonly leaseMs?: number;
-  /** What to do with a test request (`X-Service-Test`), whose record does not exist. Default `verify`: no handler is called. */
+  /**
+   * What to do with a test request (`X-Service-Test`), whose record does not exist. Default `verify`: no handler is
+   * called.
+   */
   readonly tests?: 'verify' | 'handle';
   /** Path and query as the sender requested them, if a proxy or router has changed them (default: as in the URL). */
   readonly target?: (request: Request) => string;
   /** The identifier in path and query of a GET (default: the part after the last `/` or `=`). */
   readonly entityId?: (target: string) => string;
   /**
-   * Called with every problem: a `Refused`, or an error thrown by a handler or the store; not with `Gone` and `RetryLater`, which
-   * are thrown on purpose (default: `console.error`).
+   * Called with every problem: a `Refused`, or an error thrown by a handler or the store; not with `Gone` and
+   * `RetryLater`, which are thrown on purpose (default: `console.error`).
    */
   readonly onProblem?: (problem: unknown, request: Request) => void;
   /** Milliseconds since 1970 (default: the clock). */
   readonly now?: () => number;
 }
 
-/** Handles a delivery. If it throws, the delivery is attempted again; `Gone` and `RetryLater` have their own meaning. */
+/**
+ * Handles a delivery. If it throws, the delivery is attempted again; `Gone` and `RetryLater` have their own
+ * meaning.
+ */
 export type Handler<P, K extends string = string> = (payload: P, delivery: Delivery<K>) => unknown;
 
 /**
- * The outcome of a delivery. `repeat`: it was handled before. `stale`: it was not handled, because a later event of its record
- * was handled before. `busy`: it, or another delivery of its record, is being handled elsewhere.
+ * The outcome of a delivery. `repeat`: it was handled before. `stale`: it was not handled, because a later event of
+ * its record was handled before. `busy`: it, or another delivery of its record, is being handled elsewhere.
  */
 export type Taken = 'handled' | 'repeat' | 'stale' | 'busy';
 
@@ -175,8 +183,8 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
       const { delivery, json } = await deliveryOf(received, settings);
       if (!delivery.test || settings.tests === 'handle') return responseTo(await take(delivery, json));
       if (runOf(delivery.kind) === null) throw noHandler(delivery.kind);
-      // A test event is in the delivery log, where `reconcile` would find it; an examination checks how a delivery would be
-      // treated.
+      // A test event is in the delivery log, where `reconcile` would find it; an examination checks how a delivery
+      // would be treated.
       const taken = await inOrder(settings, delivery, () => once(settings, delivery.id, async () => {}));
       return responseTo(taken === 'repeat' || taken === 'stale' ? taken : 'verified');
     } catch (problem) {
@@ -255,8 +263,8 @@ async function deliveryOf(
 }
 
 /**
- * Takes a delivery unless a later one of its record was handled, one at a time. Equal sequences are left to the store: two events
- * of one write have different ones, but an event may come by several webhooks.
+ * Takes a delivery unless a later one of its record was handled, one at a time. Equal sequences are left to the
+ * store: two events of one write have different ones, but an event may come by several webhooks.
  */
 async function inOrder(
   { order, store, leaseMs }: Settings,
@@ -286,7 +294,8 @@ async function inOrder(
 }
 
 /**
- * Does the work if it was not done before, and remembers that it is done. A crash in the middle leaves a claim, which expires.
+ * Does the work if it was not done before, and remembers that it is done. A crash in the middle leaves a claim,
+ * which expires.
  * @throws the error of the work; then nothing is remembered, unless it is `Gone`
  */
 async function once({ store, leaseMs }: Settings, id: string, work: () => Promise<unknown>): Promise<Taken> {

@@ -1,9 +1,11 @@
 /**
- * Finds deliveries that never arrived, or arrived and were lost, by comparing the sender's log with the store, and handles them.
+ * Finds deliveries that never arrived, or arrived and were lost, by comparing the sender's log with the store, and
+ * handles them.
  *
- * Missing deliveries are fetched from the log (`GET /deliveries/{id}/payload`) and given to the same handlers instead of being
- * redelivered: this works even if the webhook is inactive or the receiver cannot be reached from outside, cannot deactivate
- * anything, keeps the id (so that a late attempt is dropped as a repeat), and shows at once whether it worked.
+ * Missing deliveries are fetched from the log (`GET /deliveries/{id}/payload`) and given to the same handlers
+ * instead of being redelivered: this works even if the webhook is inactive or the receiver cannot be reached from
+ * outside, cannot deactivate anything, keeps the id (so that a late attempt is dropped as a repeat), and shows at
+ * once whether it worked.
  */
 import { BEGINNING, isOpen, type ListedDelivery, type WaybillApi } from './api.ts';
 import { type Delivery, fieldsIn, isOrigin } from './delivery.ts';
@@ -13,8 +15,9 @@ import type { Receiver } from './receiver.ts';
 const MAX_HELD_DELIVERIES = 10_000;
 
 /**
- * How many deliveries that are not settled are asked for one by one in the next run, instead of reading the log again from the first of
- * them. Fewer: the log is read again more often. More: a longer `after`, and as many requests.
+ * How many deliveries that are not settled are asked for one by one in the next run, instead of reading the log
+ * again from the first of them. Fewer: the log is read again more often. More: a longer `after`, and as many
+ * requests.
  */
 const MAX_CARRIED = 100;
 /** The last page of the log, in deliveries: reading it again is one request. */
@@ -41,8 +44,8 @@ export interface ReconcileOptions {
 /** The result of a run. */
 export interface Reconciled {
   /**
-   * Keep it and pass it to the next run: where that goes on, and which deliveries before are not settled. A text of at most 4 KiB
-   * that means nothing to anybody else.
+   * Keep it and pass it to the next run: where that goes on, and which deliveries before are not settled. A text of
+   * at most 4 KiB that means nothing to anybody else.
    */
   readonly after: string;
   /** Number of deliveries in the log for this receiver. */
@@ -50,8 +53,8 @@ export interface Reconciled {
   /** Deliveries that had not been handled, and are now. */
   readonly recovered: readonly ListedDelivery[];
   /**
-   * Deliveries that still are not: the handler threw, they are being handled elsewhere, or the log could not be read. Tried again
-   * in the next run, unless they are in `ignore`.
+   * Deliveries that still are not: the handler threw, they are being handled elsewhere, or the log could not be
+   * read. Tried again in the next run, unless they are in `ignore`.
    */
   readonly failed: readonly { readonly delivery: ListedDelivery; readonly problem: unknown }[];
   /** Number of open deliveries: left to the sender, and checked again in the next run. */

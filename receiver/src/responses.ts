@@ -1,5 +1,6 @@
 /**
- * The responses to the sender. It keeps the first 1 KiB of the text in the delivery's log, where the e-shop's developers read it.
+ * The responses to the sender. It keeps the first 1 KiB of the text in the delivery's log, where the e-shop's
+ * developers read it.
  */
 import { Gone, RetryLater } from './answers.ts';
 import { Refused } from './refused.ts';

@@ -12,9 +12,10 @@ export type SecretList = string | readonly string[];
  * The secrets of all webhooks that call this receiver; each webhook has its own.
  *
  * - one or a list: any of them may have signed;
- * - by the id of the webhook (`{ 7: … }`), as in `X-Service-Webhook`: only the secrets of that webhook may have signed;
- * - by kind of event (`{ CREATE_ORDER: … }`): only the secrets of that kind may have signed, so that no delivery can pass for one
- *   of another kind;
+ * - by the id of the webhook (`{ 7: … }`), as in `X-Service-Webhook`: only the secrets of that webhook may have
+ *   signed;
+ * - by kind of event (`{ CREATE_ORDER: … }`): only the secrets of that kind may have signed, so that no delivery
+ *   can pass for one of another kind;
  * - a function, called for every delivery, if they are kept elsewhere.
  */
 export type Secrets =

@@ -1,9 +1,10 @@
 /**
  * The signatures of a delivery, as the sender makes them.
  *
- * `X-Service-Signature: t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>`: `v3` covers everything that a receiver decides by, `v2` all of
- * that but who made the change and what it changed. `v1` covers the body, and on GET path and query; `webhook-signature` of Standard
- * Webhooks the body and the id of the delivery. While a secret is being replaced, there are two of each.
+ * `X-Service-Signature: t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>`: `v3` covers everything that a receiver
+ * decides by, `v2` all of that but who made the change and what it changed. `v1` covers the body, and on GET path
+ * and query; `webhook-signature` of Standard Webhooks the body and the id of the delivery. While a secret is being
+ * replaced, there are two of each.
  */
 import { type Bytes, fromBase64, hmac, join, toBase64, toHex } from './bytes.ts';
 import { signatureOf } from './private-keys.ts';
@@ -62,8 +63,8 @@ export async function serviceV1(secret: string, timestamp: number, content: stri
 }
 
 /**
- * One `v1` of `webhook-signature`: base64. The key is the decoded base64 part of the secret, or the secret itself, as UTF-8, if
- * it does not begin with `whsec_`.
+ * One `v1` of `webhook-signature`: base64. The key is the decoded base64 part of the secret, or the secret itself,
+ * as UTF-8, if it does not begin with `whsec_`.
  */
 export async function standardV1(
   secret: string,

@@ -1,6 +1,6 @@
 /**
- * `webhook-signature` of Standard Webhooks: `v1`, which `v1` of `X-Service-Signature` needs beside it, and `v1a`, which a public key
- * verifies. Both cover the id, the time and the body, and nothing else.
+ * `webhook-signature` of Standard Webhooks: `v1`, which `v1` of `X-Service-Signature` needs beside it, and `v1a`,
+ * which a public key verifies. Both cover the id, the time and the body, and nothing else.
  */
 import { type Bytes, equalInConstantTime, fromBase64, join } from './bytes.ts';
 import { header, type Said } from './headers.ts';

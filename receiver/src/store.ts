@@ -9,12 +9,12 @@
 export type Claim = 'claimed' | 'busy' | 'done';
 
 /**
- * Remembers deliveries by their id. One store may serve any number of processes; each method must be atomic. If a process dies
- * between `claim` and `done`, its claim expires, and the next attempt may claim the delivery.
+ * Remembers deliveries by their id. One store may serve any number of processes; each method must be atomic. If a
+ * process dies between `claim` and `done`, its claim expires, and the next attempt may claim the delivery.
  *
- * In Redis: `claim` is `SET <id> <claimant> NX PX <leaseMs>` (and `GET` if that fails: `done` or a claimant's name), `done` is
- * `SET <id> done EX 2592000`, `release` deletes the key if it still holds the claimant's name (a script of two lines). In SQL:
- * one table, see the README.
+ * In Redis: `claim` is `SET <id> <claimant> NX PX <leaseMs>` (and `GET` if that fails: `done` or a claimant's
+ * name), `done` is `SET <id> done EX 2592000`, `release` deletes the key if it still holds the claimant's name (a
+ * script of two lines). In SQL: one table, see the README.
  */
 export interface Store {
   /**

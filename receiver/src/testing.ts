@@ -43,7 +43,10 @@ export interface Attempt {
   readonly at?: Date;
   /** Marks a sample, whose record does not exist. */
   readonly test?: boolean;
-  /** Private keys (`whsk_…`, such as `testPrivateKey`), the newest first: `webhook-signature` has a `v1a` of each (default: none). */
+  /**
+   * Private keys (`whsk_…`, such as `testPrivateKey`), the newest first: `webhook-signature` has a `v1a` of each
+   * (default: none).
+   */
   readonly privateKeys?: string | readonly string[];
 }
 

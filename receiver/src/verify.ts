@@ -1,9 +1,10 @@
 /**
  * Whether a request is a delivery: its signature, its time and its headers.
  *
- * `v3` of `X-Service-Signature` covers all of that; by `v2`, of an older sender, origin and changed fields stay unknown, whatever the
- * headers say. If the receiver accepts `v1`, `webhook-signature` is required as well: `v1` does not cover the id that identifies
- * repeats, and `webhook-signature` does not cover path and query, which are all that a GET has.
+ * `v3` of `X-Service-Signature` covers all of that; by `v2`, of an older sender, origin and changed fields stay
+ * unknown, whatever the headers say. If the receiver accepts `v1`, `webhook-signature` is required as well: `v1`
+ * does not cover the id that identifies repeats, and `webhook-signature` does not cover path and query, which are
+ * all that a GET has.
  *
  * With public keys `v1a` of `webhook-signature` has to match as well; without secrets, it alone.
  */

@@ -1,4 +1,7 @@
-/** One log line and one metric for every response. The line names the route's pattern, as a path may contain anything. */
+/**
+ * One log line and one metric for every response. The line names the route's pattern, as a path may contain
+ * anything.
+ */
 import type { Context } from 'hono';
 import type { ApiDeps, ApiEnv, Session } from './deps.ts';
 

@@ -79,8 +79,9 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   // The login comes before the authentication; everything after it needs a token.
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit, checkedKey);
   app.use('/v21/warehouse/*', requireRole('warehouse'));
-  // An import may last an hour, so only its lines take turns. Tests and examinations wait for a receiver, recoveries count events, actions
-  // wait for a worker: each takes turns only for its queries, or has a place of its own.
+  // An import may last an hour, so only its lines take turns. Tests and examinations wait for a receiver,
+  // recoveries count events, actions wait for a worker: each takes turns only for its queries, or has a place of
+  // its own.
   const received = onAllBut([IMPORT_PATH], wholeBody(MAX_BODY_BYTES));
   const waitsForOthers = [TEST_PATH, EXAMINE_PATH, RECOVER_PATH, ...DELIVERY_ACTION_PATHS];
   const taken = onAllBut([IMPORT_PATH, ...waitsForOthers], inTurn);
@@ -123,7 +124,10 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   return app;
 }
 
-/** Middleware for all routes but some, given by their patterns. Hono's `except` would match the path of each request once more. */
+/**
+ * Middleware for all routes but some, given by their patterns. Hono's `except` would match the path of each request
+ * once more.
+ */
 function onAllBut(
   routes: readonly string[],
   middleware: MiddlewareHandler<ApiEnv>,

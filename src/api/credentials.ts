@@ -13,8 +13,8 @@ import type { ApiDeps } from './deps.ts';
 type CheckCredentials = (attempt: LoginAttempt, password: string) => Promise<UserRow | null>;
 
 /**
- * Passwords checked at the same time: each takes memory and a processor. One per address, as eight from one address made
- * all other requests ten times as slow on two cores.
+ * Passwords checked at the same time: each takes memory and a processor. One per address, as eight from one address
+ * made all other requests ten times as slow on two cores.
  */
 export const CONCURRENT_PASSWORD_CHECKS = { total: 4, perKey: 1 } as const;
 

@@ -43,7 +43,10 @@ export interface ApiDeps {
   readonly loginLimits: { readonly perAddress: number };
   /** True when a proxy in front of the API sets `X-Forwarded-For`; otherwise the header is ignored. */
   readonly trustProxy: boolean;
-  /** Why a URL can never be called, as "must not lead to …"; null if it may be. @param before the URL that it replaces */
+  /**
+   * Why a URL can never be called, as "must not lead to …"; null if it may be.
+   * @param before the URL that it replaces
+   */
   readonly destinationProblem: (url: string, before?: string) => string | null;
   /** Where deliveries come from. */
   readonly deliveriesFrom: DeliveriesFrom;

@@ -36,8 +36,8 @@ export const errorContent = {
 } as const;
 
 /**
- * @example app.get('/orders', describeOperation({ id: 'listOrders', summary: 'List orders', tag: 'Orders', data: Order, list: true,
- * message: 'Orders found.' }), …)
+ * @example app.get('/orders', describeOperation({ id: 'listOrders', summary: 'List orders', tag: 'Orders', data:
+ * Order, list: true, message: 'Orders found.' }), …)
  */
 export function describeOperation(operation: Operation): MiddlewareHandler {
   const { schema, components } = describeSchema(operation.data, 'output');

@@ -72,7 +72,8 @@ export function docsRoutes(publicUrl: string | null): Hono<ApiEnv> {
     }
     if (files.has(`${file}/index.html`))
       return c.redirect(`${file.split('/').at(-1)}/${new URL(c.req.url).search}`, 308);
-    // A browser gets a page, a program the usual error; so does a path deeper than any page, as each level is in every link.
+    // A browser gets a page, a program the usual error; so does a path deeper than any page, as each level is in
+    // every link.
     const depth = path.split('/').length;
     if (c.req.header('accept')?.includes('text/html') === true && files.has('404.html') && depth <= deepest) {
       const root = '../'.repeat(depth - 1) || './';

@@ -42,8 +42,8 @@ interface Failure {
 }
 
 /**
- * The response to an error: that of a `Problem`, 503 for a database that cannot be reached or is full, 500 for all else. The last two name the
- * request, whose details are in the log.
+ * The response to an error: that of a `Problem`, 503 for a database that cannot be reached or is full, 500 for all
+ * else. The last two name the request, whose details are in the log.
  */
 export function failureOf(error: unknown, requestId: string): Failure {
   if (error instanceof Problem) {

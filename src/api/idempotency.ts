@@ -1,7 +1,7 @@
 /**
- * `Idempotency-Key`: a request is done once, however often it is sent (docs/interface.md, C21). Everything happens in one
- * transaction: the key's lock, what the request does, and the answer that is kept. So no kill leaves one without the other, and a
- * process that dies holds no key.
+ * `Idempotency-Key`: a request is done once, however often it is sent (docs/interface.md, C21). Everything happens
+ * in one transaction: the key's lock, what the request does, and the answer that is kept. So no kill leaves one
+ * without the other, and a process that dies holds no key.
  */
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';

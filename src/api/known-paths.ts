@@ -43,7 +43,10 @@ function collect(app: Hono<ApiEnv>): KnownPath[] {
   return [...paths.values()];
 }
 
-/** The known paths that match one. Those of a path without parameters are found in advance: most requests are to few of them. */
+/**
+ * The known paths that match one. Those of a path without parameters are found in advance: most requests are to few
+ * of them.
+ */
 function finder(known: readonly KnownPath[]): (path: string) => readonly KnownPath[] {
   const matching = (path: string) => known.filter(({ pattern }) => pattern.test(path));
   const exact = new Map(

@@ -84,8 +84,8 @@ async function verifiedClaims(keys: readonly Uint8Array[], token: string): Promi
 }
 
 /**
- * The content of a token; null if it was not issued here, was altered, or has expired. Whether its user still exists, only the database
- * knows.
+ * The content of a token; null if it was not issued here, was altered, or has expired. Whether its user still
+ * exists, only the database knows.
  */
 export async function verifyToken(keys: readonly Uint8Array[], token: string): Promise<TokenContent | null> {
   const claims = await verifiedClaims(keys, token);

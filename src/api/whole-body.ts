@@ -54,7 +54,10 @@ async function fromRequest({ body }: Request, pieces: Pieces): Promise<Uint8Arra
   }
 }
 
-/** From the HTTP server's own request: wrapping it in a web stream would cost as much as the rest of a small request. */
+/**
+ * From the HTTP server's own request: wrapping it in a web stream would cost as much as the rest of a small
+ * request.
+ */
 async function fromServer(incoming: IncomingMessage, pieces: Pieces): Promise<Uint8Array | undefined> {
   const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
   if ((length ?? '0') === '0' && encoding === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** Finds objects with more fields than any record has in the JSON text: refusing them after parsing costs a hundred times as much. */
+/**
+ * Finds objects with more fields than any record has in the JSON text: refusing them after parsing costs a hundred
+ * times as much.
+ */
 
 /** No valid object has this many fields. */
 export const MAX_FIELDS = 250;

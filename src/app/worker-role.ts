@@ -55,9 +55,9 @@ export interface RunningWorker {
 /** The waits between tries to reach Temporal, in milliseconds. */
 const FIRST_RECONNECT_MS = 250;
 const MAX_RECONNECT_DELAY_MS = 5_000;
-/** The least time between two renewals of the workers, in milliseconds: an unstable connection must not cause many. */
+/** The least time between two renewals of the workers: an unstable connection must not cause many. */
 const RENEWAL_SPACING_MS = 30_000;
-/** The wait after a worker has failed, in milliseconds. Less: workers that fail at once take the processor. More: work stands still. */
+/** The wait after a worker has failed. Less: workers that fail at once take the processor. More: work stands still. */
 const AFTER_FAILURE_MS = 2_000;
 /**
  * Failed workers that may stay in memory. Each keeps its connection, its threads and up to a thousand workflows. Fewer: a Temporal that

@@ -1,5 +1,6 @@
 /**
- * The span of an attempt: from the allocation of its number until its result is recorded. It belongs to the trace of its delivery.
+ * The span of an attempt: from the allocation of its number until its result is recorded. It belongs to the trace
+ * of its delivery.
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { OpenSpan, Traces } from '../traces/traces.ts';

@@ -23,8 +23,8 @@ export interface AttemptDeps {
   readonly prepare: Prepare;
   readonly limits: Limits;
   /**
-   * The deliveries whose requests this process has under way. If the database's clock is set ahead, all ownership in the records ends
-   * at once; this set keeps the process from making the same attempt twice.
+   * The deliveries whose requests this process has under way. If the database's clock is set ahead, all ownership
+   * in the records ends at once; this set keeps the process from making the same attempt twice.
    */
   readonly underWay: Set<string>;
   readonly log: Logger;
@@ -55,7 +55,10 @@ export type Beginning =
   | { readonly kind: 'skipped'; readonly reason: SkipReason }
   /** No request can be made from the stored records. */
   | { readonly kind: 'unprepared'; readonly error: unknown }
-  /** Changed since it was read: the number has its result, the webhook has changed, or the delivery has another owner. */
+  /**
+   * Changed since it was read: the number has its result, the webhook has changed, or the delivery has another
+   * owner.
+   */
   | { readonly kind: 'outdated' };
 
 /** Decides about a delivery, prepares its request, and allocates the attempt's number. */

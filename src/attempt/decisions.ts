@@ -1,6 +1,6 @@
 /**
- * The decisions of an attempt: whether a request may leave, how its result is recorded, and what comes next. Pure, so that every case
- * is a line of a table test.
+ * The decisions of an attempt: whether a request may leave, how its result is recorded, and what comes next. Pure,
+ * so that every case is a line of a table test.
  */
 import type { AttemptRecord, BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptResult } from '../delivery/sender.ts';
@@ -55,8 +55,8 @@ function isBehind(delivery: DeliveryForAttempt, expectedNumber: number | null): 
 }
 
 /**
- * Whether an attempt after the end of its window was planned inside it and is only a moment late: then its retries are spent, and there
- * was no outage.
+ * Whether an attempt after the end of its window was planned inside it and is only a moment late: then its retries
+ * are spent, and there was no outage.
  */
 export function justMissed({
   nextAttemptAt,
@@ -100,9 +100,9 @@ export function skipped(delivery: DeliveryForAttempt, reason: SkipReason): Attem
 }
 
 /**
- * How late an attempt began because of an outage of Waybill, in milliseconds. The first is due when its window starts. A change of the
- * webhook, or the end of its pause, makes one due: a delivery held until then is not late. Nor is one that waited while its process was claiming: it was
- * deferred, behind a limit or behind others.
+ * How late an attempt began because of an outage of Waybill, in milliseconds. The first is due when its window
+ * starts. A change of the webhook, or the end of its pause, makes one due: a delivery held until then is not late.
+ * Nor is one that waited while its process was claiming: it was deferred, behind a limit or behind others.
  * @param claimingMs for how long that process has been claiming without a break, in milliseconds
  */
 export function lostTimeMs(
@@ -133,7 +133,10 @@ export interface FinishedAttempt {
   readonly stillCurrent: boolean;
 }
 
-/** The record of an attempt. Internal failures never get here. Asks the queue, once, who starts the workflow: its caller notes the answer. */
+/**
+ * The record of an attempt. Internal failures never get here. Asks the queue, once, who starts the workflow: its
+ * caller notes the answer.
+ */
 export function recordOf(
   delivery: DeliveryForAttempt,
   { policy, lastChance, queue }: Pick<AttemptCommand, 'policy' | 'lastChance' | 'queue'>,
@@ -208,8 +211,8 @@ export function answerTo(record: AttemptRecord): AttemptVerdict | AttemptFailure
 }
 
 /**
- * The wait after a failed attempt, in milliseconds, if it differs from the policy's: an operator's command has changed the caller's
- * count, an outage of Waybill shortened the wait, or the receiver asked for a longer one.
+ * The wait after a failed attempt, in milliseconds, if it differs from the policy's: an operator's command has
+ * changed the caller's count, an outage of Waybill shortened the wait, or the receiver asked for a longer one.
  * @param counted the attempt's number as the caller counts
  * @returns null if it is the policy's own
  */

@@ -1,6 +1,6 @@
 /**
- * The examination of a receiver with the kit's series. It uses the sender of all attempts, so its requests are guarded, bounded and
- * signed alike (docs/interface.md, W17).
+ * The examination of a receiver with the kit's series. It uses the sender of all attempts, so its requests are
+ * guarded, bounded and signed alike (docs/interface.md, W17).
  */
 import { type Answer, examine } from '../../receiver/src/examination/examine.ts';
 import type { TestRequest } from '../../receiver/src/examination/series.ts';

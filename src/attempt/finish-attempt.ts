@@ -24,8 +24,8 @@ const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
 
 /**
  * Makes the request of an attempt.
- * @throws InternalFailure if Waybill itself failed, `LookupsFull` if it is only busy; AbortError when aborted. The attempt stays begun
- * without a result and is given up: it is made again under the same number.
+ * @throws InternalFailure if Waybill itself failed, `LookupsFull` if it is only busy; AbortError when aborted. The
+ * attempt stays begun without a result and is given up: it is made again under the same number.
  */
 export async function send(
   { sql, sender, underWay }: Pick<AttemptDeps, 'sql' | 'sender' | 'underWay'>,

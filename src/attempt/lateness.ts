@@ -1,7 +1,8 @@
 /** Lateness. Pure. */
 
 /**
- * How late something is, in milliseconds; negative if it is early. It was due at the latest of the times that it had to wait for.
+ * How late something is, in milliseconds; negative if it is early. It was due at the latest of the times that it
+ * had to wait for.
  * @param waitedFor null: nothing to wait for
  * @param at on the same clock as all of them
  * @returns null if it had to wait for nothing

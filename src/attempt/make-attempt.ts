@@ -31,10 +31,10 @@ export interface AttemptSignals {
 }
 
 /**
- * Makes one attempt and records it, even before it is due: an operator who resets the activity gets one at once. Only a
- * caller behind the records (`expectedNumber`) does not.
- * @throws InternalFailure if Waybill itself failed; AbortError when aborted; the database's error when it is unreachable. None of these
- * uses up the attempt.
+ * Makes one attempt and records it, even before it is due: an operator who resets the activity gets one at once.
+ * Only a caller behind the records (`expectedNumber`) does not.
+ * @throws InternalFailure if Waybill itself failed; AbortError when aborted; the database's error when it is
+ * unreachable. None of these uses up the attempt.
  */
 export async function makeAttempt(
   deps: AttemptDeps,
@@ -105,7 +105,8 @@ async function attempt(
     case 'unprepared':
       return await cannotBePrepared(deps, command, beginning.error);
     case 'skipped':
-      // This process makes it, but the records show no owner: a caller that waits for an ownership to end would not wait at all.
+      // This process makes it, but the records show no owner: a caller that waits for an ownership to end would not
+      // wait at all.
       if (beginning.reason === 'underWay' && read.underWayUntil === null)
         throw new InternalFailure('This attempt is under way already.');
       return await skip(deps, read, command, beginning.reason);
@@ -149,8 +150,8 @@ async function skip(
 const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery; the receiver is not at fault';
 
 /**
- * No request can be made from the stored records. This may pass (a worker may not know a new key yet), so the delivery is retried until
- * its window ends, and then ends as an internal failure: the webhook stays as it is.
+ * No request can be made from the stored records. This may pass (a worker may not know a new key yet), so the
+ * delivery is retried until its window ends, and then ends as an internal failure: the webhook stays as it is.
  * @throws InternalFailure unless it is the delivery's last chance
  */
 export async function cannotBePrepared(

@@ -1,4 +1,7 @@
-/** One request that tells a notice to its e-shop's URL (docs/interface.md, N7), signed with the secret of its notices. */
+/**
+ * One request that tells a notice to its e-shop's URL (docs/interface.md, N7), signed with the secret of its
+ * notices.
+ */
 import type { AttemptResult, Sender } from '../delivery/sender.ts';
 import type { SecretKeys } from './prepare.ts';
 
@@ -14,7 +17,10 @@ export interface NoticeToSend {
   readonly at: Date;
 }
 
-/** @throws Error if the secret cannot be opened; DOMException `AbortError` if `signal` aborts before a response has arrived */
+/**
+ * @throws Error if the secret cannot be opened; DOMException `AbortError` if `signal` aborts before a response has
+ * arrived
+ */
 export type SendNotice = (notice: NoticeToSend, signal: AbortSignal) => Promise<AttemptResult>;
 
 export function createNoticeSender({

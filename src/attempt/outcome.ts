@@ -7,8 +7,8 @@ export interface AttemptCommand {
   /** The last chance: the one attempt after a window that ended during an outage of Waybill. */
   readonly lastChance: boolean;
   /**
-   * The number that the caller expects, or null if an operator may have asked for the attempt. A caller behind the records was restored
-   * from an older copy, and its waits are out of date.
+   * The number that the caller expects, or null if an operator may have asked for the attempt. A caller behind the
+   * records was restored from an older copy, and its waits are out of date.
    */
   readonly expectedNumber: number | null;
   /** The queue makes it; null: the delivery's workflow does. */
@@ -16,8 +16,9 @@ export interface AttemptCommand {
 }
 
 /**
- * What becomes of a delivery's workflow. `start`: this process starts it now. `pending`: the queue keeps the delivery, and makes the
- * next attempt itself if that is due within a minute. `none`: it gets none. Not the delivery's state, which may be pending as well.
+ * What becomes of a delivery's workflow. `start`: this process starts it now. `pending`: the queue keeps the
+ * delivery, and makes the next attempt itself if that is due within a minute. `none`: it gets none. Not the
+ * delivery's state, which may be pending as well.
  */
 export type HandOver = 'start' | 'pending' | 'none';
 
@@ -25,15 +26,15 @@ export type HandOver = 'start' | 'pending' | 'none';
 export interface QueueTerms {
   /** The mark of the delivery's claim. */
   readonly claimId: string;
-  /** For how long this process has been claiming without a break, in milliseconds: a wait in that time is no outage. */
+  /** For how long this process has been claiming without a break: a wait in that time is no outage. */
   readonly claimingMs: number;
   /** Decides, once the result is there, who starts its workflow. */
   handOver(delivered: boolean): HandOver;
 }
 
 /**
- * Why no request was made. `underWay`: another owner makes the attempt. `stopped`: by an operator. `concurrencyLimit`: one is reached,
- * and the attempt is deferred.
+ * Why no request was made. `underWay`: another owner makes the attempt. `stopped`: by an operator.
+ * `concurrencyLimit`: one is reached, and the attempt is deferred.
  */
 export type SkipReason =
   | 'inactive'

@@ -2,9 +2,9 @@
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 
 /**
- * How long ownership lasts beyond the attempt's time-out, in milliseconds. The request leaves within the first four fifths of this or
- * not at all, so that two never meet at a receiver. Less: a busy moment costs a second try. More: attempts under way when a worker dies
- * wait longer.
+ * How long ownership lasts beyond the attempt's time-out, in milliseconds. The request leaves within the first four
+ * fifths of this or not at all, so that two never meet at a receiver. Less: a busy moment costs a second try. More:
+ * attempts under way when a worker dies wait longer.
  */
 const LONGER_MS = 5_000;
 

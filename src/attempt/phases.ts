@@ -23,7 +23,10 @@ interface Answered {
   readonly begunAt: number;
 }
 
-/** @returns null for any but a first attempt, for deliveries of a recovery, which wait on purpose, and without a connection */
+/**
+ * @returns null for any but a first attempt, for deliveries of a recovery, which wait on purpose, and without a
+ * connection
+ */
 export function toFirstByte({
   delivery,
   number,

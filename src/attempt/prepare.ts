@@ -43,14 +43,18 @@ export function prepare(
   };
 }
 
-/** How long opened secrets and rendered bodies are kept, in milliseconds. Less: opened again. More: secrets stay in memory. */
+/** How long opened secrets and rendered bodies are kept. Less: opened again. More: secrets stay in memory. */
 const KEPT_MS = 1_000;
-/** The number of last renderings to keep: the deliveries of an event follow one another. Fewer: rendered again. More: memory. */
+/**
+ * The number of last renderings to keep: the deliveries of an event follow one another. Fewer: rendered again.
+ * More: memory.
+ */
 const KEPT_BODIES = 16;
 
 /**
- * Prepares the attempts of a process: for a moment each secret is opened once, and an event is rendered and encoded once for all
- * webhooks with the same options. Both are kept by the content read, not by their owner alone: a replaced secret is a new entry.
+ * Prepares the attempts of a process: for a moment each secret is opened once, and an event is rendered and encoded
+ * once for all webhooks with the same options. Both are kept by the content read, not by their owner alone: a
+ * replaced secret is a new entry.
  */
 export function createPrepare(keys: SecretKeys): Prepare {
   const secrets = new Map<string, string>();

@@ -1,6 +1,6 @@
 /**
- * The request of a delivery, signed now, to be inspected or repeated by hand: nothing is sent. The values of its static headers are
- * masked.
+ * The request of a delivery, signed now, to be inspected or repeated by hand: nothing is sent. The values of its
+ * static headers are masked.
  */
 import { buildRequest } from '../delivery/request.ts';
 import { payloadOf, type SentEvent } from '../domain/payload.ts';

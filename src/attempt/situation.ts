@@ -88,8 +88,8 @@ export function finalState(state: StoredState): FinalState {
 }
 
 /**
- * When the next attempt is due. A change of the webhook makes one due at once, but not sooner than the policy's first wait after the
- * last one: a webhook switched on and off repeatedly must not spend the retries.
+ * When the next attempt is due. A change of the webhook makes one due at once, but not sooner than the policy's
+ * first wait after the last one: a webhook switched on and off repeatedly must not spend the retries.
  */
 function nextAttemptOf(
   delivery: DeliveryForAttempt,

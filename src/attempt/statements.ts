@@ -28,7 +28,10 @@ export interface AttemptStatements {
   settle(ended: Ended): Promise<void>;
 }
 
-/** The most rows of one statement: records may have 256 KiB each. Fewer: more statements. More: a large one delays its neighbours. */
+/**
+ * The most rows of one statement: records may have 256 KiB each. Fewer: more statements. More: a large one delays
+ * its neighbours.
+ */
 const MOST = 32;
 
 /** Statements that lock many rows lock them in the same order. */

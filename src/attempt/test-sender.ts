@@ -1,6 +1,6 @@
 /**
- * One request with a sample of the webhook's type: signed, guarded and bounded like an attempt of a delivery, but not recorded
- * (docs/interface.md, W13).
+ * One request with a sample of the webhook's type: signed, guarded and bounded like an attempt of a delivery, but
+ * not recorded (docs/interface.md, W13).
  */
 import { v7 as uuidv7 } from 'uuid';
 import { buildRequest } from '../delivery/request.ts';

@@ -1,6 +1,6 @@
 /**
- * Listeners to the results of attempts and deliveries: metrics and log lines. Nothing depends on them, and callers do not wait for
- * them.
+ * Listeners to the results of attempts and deliveries: metrics and log lines. Nothing depends on them, and callers
+ * do not wait for them.
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { DeactivationNotice } from '../db/webhooks/deactivations.ts';
@@ -13,8 +13,8 @@ export interface WatchedAttempt
   extends Pick<AttemptRecord, 'number' | 'outcome' | 'status' | 'durationMs' | 'error' | 'nextAttemptAt'> {
   readonly delivery: Pick<DeliveryForAttempt, 'id' | 'eshopId' | 'webhookId' | 'eventType'>;
   /**
-   * From the event's transaction to the first byte of its first request. null for any other attempt, for deliveries of a recovery,
-   * which wait on purpose, and where no connection was made.
+   * From the event's transaction to the first byte of its first request. null for any other attempt, for deliveries
+   * of a recovery, which wait on purpose, and where no connection was made.
    */
   readonly toFirstByte: ToFirstByte | null;
 }

@@ -67,9 +67,9 @@ export interface Status {
  * minute.
  */
 export const OUTBOX_LATE_SECONDS = 60;
-/** How long an attempt of a delivery that Temporal has may be due, in seconds: workers take it within moments, unless all are busy. */
+/** How long an attempt of a delivery that Temporal has may be due: workers take it within moments, unless all are busy. */
 export const ATTEMPT_LATE_SECONDS = 300;
-/** How long an open transaction may hold cursors and recoveries up, in seconds: Waybill's own take a moment, an import's a few. */
+/** How long an open transaction may hold cursors and recoveries up: Waybill's own take a moment, an import's a few. */
 export const HELD_UP_LATE_SECONDS = 60;
 /** A mail not sent for this long has been refused repeatedly, in seconds. Retries are a few minutes apart. */
 export const MAIL_LATE_SECONDS = 3_600;

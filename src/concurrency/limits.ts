@@ -22,8 +22,8 @@ export interface Permit {
   /** @param accepted whether the receiver accepted; null if nothing was learned about it */
   release(accepted: boolean | null): void;
   /**
-   * Too many lookups of the e-shop are under way, most likely of names that no server answers for: its webhook is closed for a while.
-   * Its host is not, as other e-shops may use it too. Called before `release`.
+   * Too many lookups of the e-shop are under way, most likely of names that no server answers for: its webhook is
+   * closed for a while. Its host is not, as other e-shops may use it too. Called before `release`.
    * @returns in how many milliseconds to ask again
    */
   lookupsFull(): number;
@@ -50,7 +50,7 @@ export interface Limits {
   quotas(share: number): Quotas;
 }
 
-/** How long after a refused permit to ask again, in milliseconds. Less: useless tries. More: a recovered receiver is noticed late. */
+/** How long after a refused permit to ask again. Less: useless tries. More: a recovered receiver is noticed late. */
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 300_000;
 /** From this many remembered webhooks or e-shops on, those with nothing open are forgotten and start over. */
@@ -129,7 +129,10 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, usage.nextAt - at, (at - usage.endedAt) / 2));
   }
 
-  /** Waits for a place of the webhook, then for the e-shop's turn. @returns whose did not come before `signal` aborted, or null */
+  /**
+   * Waits for a place of the webhook, then for the e-shop's turn.
+   * @returns whose did not come before `signal` aborted, or null
+   */
   async function enter(webhook: Usage, eshop: Usage, signal: AbortSignal): Promise<Usage | null> {
     if (!(await webhook.turns.enter(webhook.key, signal))) return webhook;
     if (await eshop.turns.enter(eshop.key, signal)) return null;

@@ -1,5 +1,6 @@
 /**
- * Fair turns: work of many keys (e-shops, addresses) shares places, and a key with a lot of work delays only itself. Pure.
+ * Fair turns: work of many keys (e-shops, addresses) shares places, and a key with a lot of work delays only
+ * itself. Pure.
  */
 import { createCounts } from './counts.ts';
 

@@ -1,4 +1,7 @@
-/** Confidential variables from files, as Docker and Kubernetes mount them: no list of variables or processes shows those. */
+/**
+ * Confidential variables from files, as Docker and Kubernetes mount them: no list of variables or processes shows
+ * those.
+ */
 import { readFileSync, statSync } from 'node:fs';
 import { ConfigError } from './config-error.ts';
 
@@ -19,7 +22,8 @@ const FROM_FILES = CONFIDENTIAL.filter((name) => name !== 'OTEL_EXPORTER_OTLP_HE
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The variables, where `SECRET_KEY_FILE` names a file with the value of `SECRET_KEY`, and so for each confidential one.
+ * The variables, where `SECRET_KEY_FILE` names a file with the value of `SECRET_KEY`, and so for each confidential
+ * one.
  * @throws ConfigError with one sentence naming the variable, if both are set or the file cannot be read
  */
 export function withSecretFiles(env: Environment): Environment {

@@ -1,6 +1,6 @@
 /**
- * The migrations of a database, compared with our files. A file that was changed after it had been applied would leave
- * tables that no release has ever seen, so the hash of each is kept.
+ * The migrations of a database, compared with our files. A file that was changed after it had been applied would
+ * leave tables that no release has ever seen, so the hash of each is kept.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -26,8 +26,8 @@ export async function readMigrations(folder: URL): Promise<MigrationFile[]> {
 }
 
 /**
- * The files that are still to be applied. A database may have more than our files: during a deployment, and after going
- * back, the former release starts on the tables of the new one.
+ * The files that are still to be applied. A database may have more than our files: during a deployment, and after
+ * going back, the former release starts on the tables of the new one.
  * @throws UserError if other files than this version's have been applied
  */
 export async function pendingMigrations(

@@ -1,5 +1,6 @@
 /**
- * The database's clock. Every time of a delivery is written and compared by it, since the clocks of workers may differ.
+ * The database's clock. Every time of a delivery is written and compared by it, since the clocks of workers may
+ * differ.
  */
 import { oneRow, type Sql } from './pool.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Whether the disk of the database is full. A statement that fails says so; others may still find room in files that are there, so that
- * only a new file tells that it is over.
+ * Whether the disk of the database is full. A statement that fails says so; others may still find room in files
+ * that are there, so that only a new file tells that it is over.
  */
 import { waitOrStop } from '../lib/wait-or-stop.ts';
 import postgres from 'postgres';
@@ -8,7 +8,10 @@ import { onServerError, type Pool } from './pool.ts';
 
 /** SQLSTATE `disk_full`. */
 const DISK_FULL = '53100';
-/** The time between two tries whether there is room again, in milliseconds. Less: more writes to a full disk. More: unready for longer. */
+/**
+ * The time between two tries whether there is room again. Less: more writes to a full disk. More: unready for
+ * longer.
+ */
 const LOOK_MS = 2_000;
 
 /** Whether Postgres can write a new file of a megabyte; true too if that cannot be tried. */

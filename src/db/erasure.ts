@@ -92,8 +92,8 @@ export async function openDeliveriesOf(
 }
 
 /**
- * Erases the personal data in the records and in the snapshots of their events, and the response snippets of their deliveries. Fires
- * no event.
+ * Erases the personal data in the records and in the snapshots of their events, and the response snippets of their
+ * deliveries. Fires no event.
  * @returns null if one of their deliveries is open; nothing is changed then
  */
 export async function eraseCustomer(

@@ -57,7 +57,10 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
     where d.webhook_id in (select id from webhooks where eshop_id = ${id}) order by a.delivery_id, a.number`,
 };
 
-/** Not the service's name: the low-water mark waits for its transactions, and this one writes nothing (`low-water-mark.ts`). */
+/**
+ * Not the service's name: the low-water mark waits for its transactions, and this one writes nothing
+ * (`low-water-mark.ts`).
+ */
 const NAME = 'waybill export';
 
 /** Passes the rows to `write`, a slice at a time. */

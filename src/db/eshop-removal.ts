@@ -40,8 +40,8 @@ export async function countHoldings(sql: Sql, eshopId: number): Promise<EshopHol
 }
 
 /**
- * Deletes the webhooks of an e-shop, which ends their deliveries and recoveries, and the release times of its pre-orders. The changes
- * are passed on to their workflows.
+ * Deletes the webhooks of an e-shop, which ends their deliveries and recoveries, and the release times of its
+ * pre-orders. The changes are passed on to their workflows.
  */
 export async function endWork(sql: Pool, eshopId: number): Promise<void> {
   for (const { id } of await listWebhooks(sql, eshopId, null)) await deleteWebhook(sql, eshopId, id);
@@ -70,8 +70,9 @@ export async function countUnderWay(sql: Sql, eshopId: number): Promise<number> 
 }
 
 /**
- * Deleted after the rows of webhooks, in this order: rows that refer to others first. Lines go with their records, sessions with their
- * users. Events refer to nothing: once their records are gone, no request that began earlier can write another one.
+ * Deleted after the rows of webhooks, in this order: rows that refer to others first. Lines go with their records,
+ * sessions with their users. Events refer to nothing: once their records are gone, no request that began earlier
+ * can write another one.
  */
 const OF_ESHOP = [
   'outbox',
@@ -91,8 +92,8 @@ const OF_ESHOP = [
   'events',
 ];
 /**
- * Rows per statement, each with its lines or attempts: fewer than for the retention, whose rows have none. Fewer: more statements.
- * More: others wait longer for locks.
+ * Rows per statement, each with its lines or attempts: fewer than for the retention, whose rows have none. Fewer:
+ * more statements. More: others wait longer for locks.
  */
 const PAGE = 2_000;
 
@@ -127,7 +128,8 @@ export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSigna
       signal,
       PAGE,
     );
-  // Until nothing is left: requests that began earlier may still add rows, and an updated row has a new `ctid` and is missed.
+  // Until nothing is left: requests that began earlier may still add rows, and an updated row has a new `ctid` and
+  // is missed.
   for (let removed = 1; removed > 0; ) {
     removed = await removeDeliveries();
     for (const table of TABLES_OF_WEBHOOKS)

@@ -38,7 +38,10 @@ export async function insertEshop(
   return row.id;
 }
 
-/** The e-shop with this name and e-mail address, or with this API key (SHA-256 in hexadecimal); null if there is none. */
+/**
+ * The e-shop with this name and e-mail address, or with this API key (SHA-256 in hexadecimal); null if there is
+ * none.
+ */
 export async function findImportedEshop(
   sql: Sql,
   eshop: { readonly name: string; readonly email: string; readonly apiKeyHash: string | null },

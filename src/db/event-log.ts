@@ -110,8 +110,8 @@ export const MAX_DELETED_WEBHOOKS = 10;
 const MAX_WEBHOOK_VERSIONS = 200;
 
 /**
- * The versions of webhooks that have or had one of these types, ordered by webhook and time; of deleted webhooks, only
- * the last. Before its last {@link MAX_WEBHOOK_VERSIONS} changes a webhook's state is unknown.
+ * The versions of webhooks that have or had one of these types, ordered by webhook and time; of deleted webhooks,
+ * only the last. Before its last {@link MAX_WEBHOOK_VERSIONS} changes a webhook's state is unknown.
  */
 export async function versionsOf(
   sql: Sql,

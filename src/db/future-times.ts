@@ -1,6 +1,7 @@
 /**
- * Corrects times that are further ahead than they can be, since the database's clock was set back after they were written: leases, and
- * due times in the queue. Times given by people, such as a pre-order's release, are never changed.
+ * Corrects times that are further ahead than they can be, since the database's clock was set back after they were
+ * written: leases, and due times in the queue. Times given by people, such as a pre-order's release, are never
+ * changed.
  */
 import { CLASS } from './outbox/outbox.ts';
 import type { Pool, Sql } from './pool.ts';
@@ -8,13 +9,13 @@ import { readSetting, writeSetting } from './settings.ts';
 import { transaction } from './transaction.ts';
 
 /**
- * How far ahead a lease may end or a waiting row be due, in seconds: half a minute for a refused start, a minute for a retry in the
- * queue, and a margin for a slow statement.
+ * How far ahead a lease may end or a waiting row be due, in seconds: half a minute for a refused start, a minute
+ * for a retry in the queue, and a margin for a slow statement.
  */
 const MAX_AHEAD_SECONDS = 180;
 /** How far ahead the next check of an unsent mail or a recovery may be, in seconds. */
 const MAX_CHECK_SECONDS = 3_600 + MAX_AHEAD_SECONDS;
-/** Steps that differ by less are one, seen by several workers: in size and in when it was noticed, in milliseconds. */
+/** Steps that differ by less are one, seen by several workers: in size and in when it was noticed. */
 const SAME_STEP_MS = 5_000;
 const SAME_TIME_MS = 10_000;
 /** The setting that holds the last step noticed. */
@@ -37,8 +38,8 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
     await sql`
       update outbox set ${unleased}, due_at = case when kind = 'webhookChanged' then least(due_at, now()) else due_at end
       where ${tooLong} or kind = 'webhookChanged' and due_at > ${far}`,
-    // Attempts begun in the future: the owner keeps its full time, and the next attempt its full wait. As an array: joined, the planner
-    // expects so many open deliveries that it would read all attempts.
+    // Attempts begun in the future: the owner keeps its full time, and the next attempt its full wait. As an array:
+    // joined, the planner expects so many open deliveries that it would read all attempts.
     await sql`
       update attempts set owned_until = now() + (owned_until - started_at)
       where delivery_id = any(array(select id from deliveries where state in ('pending', 'retrying')))
@@ -63,8 +64,8 @@ export interface ClockStep {
 }
 
 /**
- * Records a step once, however many workers notice it. A step ahead moves the windows begun before it, so that it ends none of them; a
- * step back moves planned attempts.
+ * Records a step once, however many workers notice it. A step ahead moves the windows begun before it, so that it
+ * ends none of them; a step back moves planned attempts.
  */
 export async function noteClockStep(sql: Pool, step: ClockStep): Promise<void> {
   await transaction(sql, async (tx) => {
@@ -78,7 +79,8 @@ export async function noteClockStep(sql: Pool, step: ClockStep): Promise<void> {
       await tx`
         update deliveries set window_started_at = window_started_at + ${by}
         where state in ('pending', 'retrying') and window_started_at <= now() - ${by}`;
-    // Deliveries attempted after the step are left alone; those attempted in the future are left to `forgetFutureTimes`.
+    // Deliveries attempted after the step are left alone; those attempted in the future are left to
+    // `forgetFutureTimes`.
     else
       await tx`
         update deliveries set next_attempt_at = greatest(now(), next_attempt_at + ${by})

@@ -1,6 +1,6 @@
 /**
- * The first answers to requests with an `Idempotency-Key`, kept for those who send the request again. An answer is written in the
- * transaction of what it tells, so there is never one without the other (docs/interface.md, C21).
+ * The first answers to requests with an `Idempotency-Key`, kept for those who send the request again. An answer is
+ * written in the transaction of what it tells, so there is never one without the other (docs/interface.md, C21).
  */
 import type { EntityKind } from '../domain/event-types.ts';
 import type { AnswerOwner } from '../secrets/keys.ts';
@@ -17,8 +17,8 @@ export interface AnsweredRecord {
 }
 
 /**
- * Takes a key until the end of the transaction. Its lock is one of the transaction, not of the session: it ends with a process that
- * dies, and a pooler may be in front of the server.
+ * Takes a key until the end of the transaction. Its lock is one of the transaction, not of the session: it ends
+ * with a process that dies, and a pooler may be in front of the server.
  * @returns the sealed answer, if one is kept; `underWay` if another transaction has the key
  */
 export async function takeKey(tx: Transaction, owner: AnswerOwner): Promise<Buffer | 'free' | 'underWay'> {
@@ -51,7 +51,10 @@ export async function keepAnswer(
     set answer = excluded.answer, kind = excluded.kind, entity_id = excluded.entity_id, created_at = excluded.created_at`;
 }
 
-/** Removes the answers that show these records. Their identifiers are taken, so a repeated request creates none again. */
+/**
+ * Removes the answers that show these records. Their identifiers are taken, so a repeated request creates none
+ * again.
+ */
 export async function removeAnswersOf(
   tx: Transaction,
   eshopId: number,

@@ -9,20 +9,22 @@ import { oneRow, type Sql } from './pool.ts';
 /** How long a transaction may take to appear among the running ones, in seconds: it takes microseconds. */
 const MARGIN_SECONDS = 1;
 /**
- * From when on an open transaction is named as what cursors and recoveries wait for, in seconds. Less: Waybill's own are named. More:
- * somebody who looks for the cause of a standstill does not find it.
+ * From when on an open transaction is named as what cursors and recoveries wait for, in seconds. Less: Waybill's
+ * own are named. More: somebody who looks for the cause of a standstill does not find it.
  */
 export const AWAITED_SECONDS = 5;
 
 /**
- * How old a writing transaction counts as whose beginning this database user may not see, in seconds: that of a process of Waybill with
- * another user, or any without `track_activities`. Fewer: longer ones are missed. More: cursors lag behind such processes.
+ * How old a writing transaction counts as whose beginning this database user may not see, in seconds: that of a
+ * process of Waybill with another user, or any without `track_activities`. Fewer: longer ones are missed. More:
+ * cursors lag behind such processes.
  */
 const HIDDEN_SECONDS = 30;
 
 /**
- * The open transactions that the mark waits for, as SQL. Those of other programs count only once they have written something, so
- * that a backup delays nothing; of other users' sessions, whose type is hidden as well, Waybill's own count alone.
+ * The open transactions that the mark waits for, as SQL. Those of other programs count only once they have written
+ * something, so that a backup delays nothing; of other users' sessions, whose type is hidden as well, Waybill's own
+ * count alone.
  */
 const awaitedTransactions = (sql: Sql) => sql`
   pg_stat_activity
@@ -31,8 +33,8 @@ const awaitedTransactions = (sql: Sql) => sql`
         else backend_type is null and usesysid is not null and backend_xid is not null and application_name = current_setting('application_name') end`;
 
 /**
- * The id below which no more events and deliveries will appear, since every transaction begun before its time has ended.
- * Read it before the rows.
+ * The id below which no more events and deliveries will appear, since every transaction begun before its time has
+ * ended. Read it before the rows.
  */
 export async function lowWaterMark(sql: Sql): Promise<string> {
   const row = await oneRow(sql<{ at: Date }[]>`
@@ -42,7 +44,9 @@ export async function lowWaterMark(sql: Sql): Promise<string> {
   return idAt(row.at);
 }
 
-/** The oldest transaction that the mark waits for, as SQL: none unless it has been open for {@link AWAITED_SECONDS}. */
+/**
+ * The oldest transaction that the mark waits for, as SQL: none unless it has been open for {@link AWAITED_SECONDS}.
+ */
 export const oldestAwaited = (sql: Sql) => sql`
   select pid, nullif(application_name, '') as application, xact_start as since,
     xact_start - make_interval(secs => ${MARGIN_SECONDS}) as mark

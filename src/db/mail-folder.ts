@@ -2,7 +2,9 @@
 import type { Sql } from './pool.ts';
 import { readSetting, writeSetting } from './settings.ts';
 
-/** The settings that workers write when they start. A trial has its own, since its folder is no reason for an alarm. */
+/**
+ * The settings that workers write when they start. A trial has its own, since its folder is no reason for an alarm.
+ */
 const MAIL_FOLDER = 'mailFolder';
 const TRIAL_MAIL_FOLDER = 'trialMailFolder';
 

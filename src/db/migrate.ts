@@ -6,9 +6,9 @@
  *
  *     -- outside a transaction
  *
- * as `create index concurrently` needs, which every index of a table with many rows should use. The statements of such
- * a file are sent one by one; each ends with a semicolon at the end of a line. If the process dies half-way, the next
- * start begins again, so every statement has to be repeatable; an unfinished index stays behind, invalid:
+ * as `create index concurrently` needs, which every index of a table with many rows should use. The statements of
+ * such a file are sent one by one; each ends with a semicolon at the end of a line. If the process dies half-way,
+ * the next start begins again, so every statement has to be repeatable; an unfinished index stays behind, invalid:
  *
  *     -- outside a transaction
  *     drop index concurrently if exists deliveries_by_entity;
@@ -20,8 +20,8 @@
  *
  * a statement is sent once for each, with its name for `{partition}` (CONTRIBUTING.md shows a whole file).
  *
- * A statement may run for any time, but does not wait long for a lock: a session that waits for a table blocks all that
- * come later. It is retried until it gets the lock.
+ * A statement may run for any time, but does not wait long for a lock: a session that waits for a table blocks all
+ * that come later. It is retried until it gets the lock.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -92,9 +92,9 @@ export async function migrate(
 }
 
 /**
- * Does something under the advisory lock. It belongs to a transaction, which a pooler leaves on one connection. It is polled, not
- * waited for: a session that waits inside a statement would block another's `create index concurrently`, which waits for all
- * statements under way.
+ * Does something under the advisory lock. It belongs to a transaction, which a pooler leaves on one connection. It
+ * is polled, not waited for: a session that waits inside a statement would block another's `create index
+ * concurrently`, which waits for all statements under way.
  */
 async function withLock<T>(sql: Pool, say: (text: string) => void, work: () => Promise<T>): Promise<T> {
   for (let said = false; ; said = true) {

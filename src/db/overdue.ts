@@ -1,14 +1,14 @@
 /**
- * What is overdue: attempts of deliveries that Temporal has, and the queue. Measured in Postgres, whatever has died. Found by indexes of
- * open and of waiting rows.
+ * What is overdue: attempts of deliveries that Temporal has, and the queue. Measured in Postgres, whatever has
+ * died. Found by indexes of open and of waiting rows.
  */
 import { CLASS } from './outbox/outbox.ts';
 import { isPaused, sends } from './pauses.ts';
 import type { Sql } from './pool.ts';
 
 /**
- * Of the attempts that are due first, this many are looked at: most may be under way. Fewer: with more under way than this, overdue ones
- * behind them are not seen. More: each costs a lookup.
+ * Of the attempts that are due first, this many are looked at: most may be under way. Fewer: with more under way
+ * than this, overdue ones behind them are not seen. More: each costs a lookup.
  */
 const LOOKED_AT = 1_000;
 
@@ -20,8 +20,9 @@ type DueSeconds = Readonly<Record<(typeof classes)[number], number>>;
 /** What is overdue. */
 export interface Overdue {
   /**
-   * For how long the first due attempt of the deliveries that Temporal has has not begun, in seconds; 0 if none is due. What an inactive
-   * or paused webhook or an operator holds is not due, nor what waits for a limit: its time was moved on.
+   * For how long the first due attempt of the deliveries that Temporal has has not begun, in seconds; 0 if none is
+   * due. What an inactive or paused webhook or an operator holds is not due, nor what waits for a limit: its time
+   * was moved on.
    */
   readonly attemptSeconds: number;
   readonly queue: DueSeconds;

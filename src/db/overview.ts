@@ -1,6 +1,6 @@
 /**
- * The open work of all e-shops together, and how much of it waits. Everything is found by indexes of open rows, so that the
- * cost does not grow with the stored data.
+ * The open work of all e-shops together, and how much of it waits. Everything is found by indexes of open rows, so
+ * that the cost does not grow with the stored data.
  */
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
@@ -16,7 +16,10 @@ interface OutboxOverview {
   readonly recovered: number;
   /** Deliveries that wait for a retry due within a minute. */
   readonly retry: number;
-  /** Attempted deliveries that wait for their workflow, and how many delivered ones never got one because too many waited. */
+  /**
+   * Attempted deliveries that wait for their workflow, and how many delivered ones never got one because too many
+   * waited.
+   */
   readonly undelivered: number;
   readonly delivered: number;
   readonly withoutWorkflow: number;
@@ -26,7 +29,10 @@ interface OutboxOverview {
   readonly blocked: number;
   readonly blockedRecords: number;
   readonly blockedSeconds: number | null;
-  /** The longest wait of one that is fresh, or due as a retry or for its workflow; 0 if none is due yet. Without delivered ones. */
+  /**
+   * The longest wait of one that is fresh, or due as a retry or for its workflow; 0 if none is due yet. Without
+   * delivered ones.
+   */
   readonly oldestSeconds: number | null;
   /** Some are claimed by a process: the others wait for a place. */
   readonly inFlight: boolean;
@@ -154,7 +160,7 @@ export interface FlowOverview {
   readonly delivered: number;
   /** How many were attempted without success. */
   readonly failing: number;
-  /** How long those delivered took from creation to success, in milliseconds: median and 95th percentile; null if there are none. */
+  /** How long those delivered took from creation to success: median and 95th percentile; null if there are none. */
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
 }

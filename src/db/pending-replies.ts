@@ -6,8 +6,8 @@
  */
 
 /**
- * A message of the server about a session: a parameter's value, an error's SQLSTATE, the server process it was given, or that it is
- * ready, in a transaction or not.
+ * A message of the server about a session: a parameter's value, an error's SQLSTATE, the server process it was
+ * given, or that it is ready, in a transaction or not.
  */
 export type SessionEvent =
   | { readonly kind: 'parameter'; readonly name: string; readonly value: string }
@@ -31,8 +31,8 @@ const READ: ReadonlySet<number> = new Set([
   RECEIVED.backendKeyData,
 ]);
 /**
- * About how much of a body is kept, in bytes. Less could cut off an SQLSTATE, which is near the beginning; more would only keep an
- * error's details of its statement.
+ * About how much of a body is kept, in bytes. Less could cut off an SQLSTATE, which is near the beginning; more
+ * would only keep an error's details of its statement.
  */
 const MAX_READ_BYTES = 4_096;
 const NOTHING = Buffer.alloc(0);

@@ -28,8 +28,8 @@ export interface PoolOptions extends SocketDeadlines {
   /** For a statement, before Postgres cancels it, so that no request waits for a lock forever. null: no limit. */
   readonly statementMs: number | null;
   /**
-   * Its connections are sessions with the server itself: statements are prepared, and settings of the session last. False if a
-   * transaction pooler may be in front of the server. Default true.
+   * Its connections are sessions with the server itself: statements are prepared, and settings of the session last.
+   * False if a transaction pooler may be in front of the server. Default true.
    */
   readonly session: boolean;
 }
@@ -46,16 +46,17 @@ const DEFAULTS: PoolOptions = {
 };
 
 /**
- * Optional: a delivery is a third faster at low load. Every statement is planned at its first execution on a connection, not five times,
- * and by indexes even while tables are small. Without JIT, which would compile each statement that has to read a table.
+ * Optional: a delivery is a third faster at low load. Every statement is planned at its first execution on a
+ * connection, not five times, and by indexes even while tables are small. Without JIT, which would compile each
+ * statement that has to read a table.
  */
 const PLANNING = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' } as const;
 
 /**
- * Settings of a session with the server itself; through a pooler none is requested, and `server.ts` checks those that matter.
- * With keep-alives the server notices that we are gone: it probes a silent connection (seconds), and ends the session after three
- * unanswered probes. By default that takes hours, during which the session may hold a lock. The isolation, `DateStyle` and
- * `TimeZone` may be set otherwise for the role or the database.
+ * Settings of a session with the server itself; through a pooler none is requested, and `server.ts` checks those
+ * that matter. With keep-alives the server notices that we are gone: it probes a silent connection (seconds), and
+ * ends the session after three unanswered probes. By default that takes hours, during which the session may hold a
+ * lock. The isolation, `DateStyle` and `TimeZone` may be set otherwise for the role or the database.
  */
 const SESSION = {
   application_name: 'waybill',
@@ -106,8 +107,8 @@ const TYPES = {
 const MAX_BACKOFF_S = 1;
 
 /**
- * The wait before a connection is opened again, in seconds. The library's own waits grow to 20 s, and count the failures
- * of all connections together, so that an outage of one second would become one of ten.
+ * The wait before a connection is opened again, in seconds. The library's own waits grow to 20 s, and count the
+ * failures of all connections together, so that an outage of one second would become one of ten.
  */
 function reconnectAfter(failures: number): number {
   return (0.5 + Math.random() / 2) * Math.min(MAX_BACKOFF_S, 0.05 * failures);
@@ -121,13 +122,18 @@ export function poolUse(sql: Pool): { readonly most: number; readonly open: numb
   return { most: sql.options.max, open: 0, busy: 0, ...groups.get(sql)?.use() };
 }
 
-/** Calls `hear` with the SQLSTATE of each error of the server to a pool of {@link createPool}, instead of an earlier listener. */
+/**
+ * Calls `hear` with the SQLSTATE of each error of the server to a pool of {@link createPool}, instead of an earlier
+ * listener.
+ */
 export function onServerError(sql: Pool, hear: (code: string) => void): void {
   const group = groups.get(sql);
   if (group !== undefined) group.onError = hear;
 }
 
-/** The server processes that a pool's connections were given, as named by the server or by a pooler in front of it. */
+/**
+ * The server processes that a pool's connections were given, as named by the server or by a pooler in front of it.
+ */
 export function backendPids(sql: Pool): readonly number[] {
   return groups.get(sql)?.backendPids ?? [];
 }
@@ -148,7 +154,8 @@ export function createPool(url: string, max = 10, given: Partial<PoolOptions> = 
     transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
     types: TYPES,
     prepare: session,
-    // PgBouncer forgets a statement that waits behind another on the same connection, until its parameters are described (1.18).
+    // PgBouncer forgets a statement that waits behind another on the same connection, until its parameters are
+    // described (1.18).
     max_pipeline: session ? 100 : 0,
     connection: !session
       ? POOLED

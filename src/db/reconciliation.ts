@@ -18,7 +18,10 @@ export interface DispatchedDelivery extends AttemptedDelivery {
   readonly dispatchedAt: Date | null;
   readonly lastAttemptAt: Date | null;
   readonly nextAttemptAt: Date | null;
-  /** Its webhook is inactive or paused, or a change of it is still being passed on; or an operator holds the delivery. */
+  /**
+   * Its webhook is inactive or paused, or a change of it is still being passed on; or an operator holds the
+   * delivery.
+   */
   readonly held: boolean;
   readonly readAt: Date;
 }
@@ -67,8 +70,8 @@ const deliveryColumns = (sql: Sql) => sql`
     or exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
 
 /**
- * Claims open deliveries whose next step is overdue by more than the grace. Each is then left alone for a while: workers
- * share them, and the later a delivery is, the less often it is checked.
+ * Claims open deliveries whose next step is overdue by more than the grace. Each is then left alone for a while:
+ * workers share them, and the later a delivery is, the less often it is checked.
  */
 export async function claimLateDeliveries(
   sql: Sql,

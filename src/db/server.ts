@@ -6,7 +6,10 @@ import { backendPids, createPool, oneRow, type Pool } from './pool.ts';
 
 /** The oldest Postgres that Waybill supports: the oldest that it was tested with. */
 const OLDEST_VERSION = 13;
-/** How long a notification may take to arrive, in milliseconds. Less: a start fails on a busy server. More: a wrong address shows late. */
+/**
+ * How long a notification may take to arrive. Less: a start fails on a busy server. More: a wrong address shows
+ * late.
+ */
 const NOTIFICATION_MS = 5_000;
 
 interface Server {
@@ -60,14 +63,15 @@ function problemOf(
 }
 
 /**
- * In addition to the one that listens: claims of two classes may coincide while attempts are read, begun or recorded. More: connections
- * past the pooler that are hardly used.
+ * In addition to the one that listens: claims of two classes may coincide while attempts are read, begun or
+ * recorded. More: connections past the pooler that are hardly used.
  */
 const SESSIONS = 3;
 
 /**
- * A statement that takes longer goes through the pool, in time for the request of a begun attempt (`LEAVES_WITHIN_MS`). Less: a busy
- * moment makes statements expensive for half a minute. More: while the server's own address is unreachable, attempts are interrupted.
+ * A statement that takes longer goes through the pool, in time for the request of a begun attempt
+ * (`LEAVES_WITHIN_MS`). Less: a busy moment makes statements expensive for half a minute. More: while the server's
+ * own address is unreachable, attempts are interrupted.
  */
 const SESSION_DEADLINES = { connectMs: 1_500, statementMs: 2_000, silenceMs: 3_000 } as const;
 

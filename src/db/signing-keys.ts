@@ -102,7 +102,10 @@ export async function resealSigningKeys(
   });
 }
 
-/** What becomes of the keys of an e-shop after the loss of the master key: `publicKey` is new if nothing opened the private one. */
+/**
+ * What becomes of the keys of an e-shop after the loss of the master key: `publicKey` is new if nothing opened the
+ * private one.
+ */
 export type ReplaceSigningKeys = (
   sealed: SealedSigningKeys,
 ) => Omit<SealedSigningKeys, 'eshopId'> & { readonly publicKey: Buffer | null };

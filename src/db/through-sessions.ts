@@ -1,18 +1,23 @@
-/** Bypasses the pooler for statements that take many times longer to plan than to run: behind it nothing stays prepared. */
+/**
+ * Bypasses the pooler for statements that take many times longer to plan than to run: behind it nothing stays
+ * prepared.
+ */
 import type { Sql } from './pool.ts';
 
 /** Executes a statement that may be executed twice. */
 export type Execute = <T>(statement: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /**
- * How long statements go through the pool after one on a session has failed, in milliseconds. Less: an address that never answers makes
- * too many of them wait for the deadline of a session. More: they are expensive for longer.
+ * How long statements go through the pool after one on a session has failed, in milliseconds. Less: an address that
+ * never answers makes too many of them wait for the deadline of a session. More: they are expensive for longer.
  */
 const WITHOUT_SESSIONS_MS = 30_000;
 
 /**
- * Executes on sessions with the server itself, which keep the statement prepared; through the pool while they fail or if there are none.
- * @param sessions the pool itself if no pooler is in front of the server: a failed statement is then not executed again
+ * Executes on sessions with the server itself, which keep the statement prepared; through the pool while they fail
+ * or if there are none.
+ * @param sessions the pool itself if no pooler is in front of the server: a failed statement is then not executed
+ * again
  * @param now in milliseconds, on a clock that does not jump
  */
 export function throughSessions(

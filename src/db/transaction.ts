@@ -30,8 +30,8 @@ export function wakeRelayAfter(tx: Transaction, work: RelayWork): void {
 export type Database = Pool | Transaction;
 
 /**
- * Runs a transaction and wakes the relay after COMMIT if it has work for it; rolled back when `work` throws. Within another one it is
- * a part of that: rolled back alone, committed together.
+ * Runs a transaction and wakes the relay after COMMIT if it has work for it; rolled back when `work` throws. Within
+ * another one it is a part of that: rolled back alone, committed together.
  */
 export async function transaction<T>(sql: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   if ('savepoint' in sql) return part(sql, work);

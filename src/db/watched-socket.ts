@@ -87,7 +87,7 @@ interface Member {
   isIdle(): boolean;
 }
 
-/** The time before the first keep-alive probe on an idle connection, in milliseconds; then the system gives up within seconds. */
+/** The time before the first keep-alive probe on an idle connection; then the system gives up within seconds. */
 const KEEP_ALIVE_MS = 10_000;
 /** How long the server may take to notice that we closed the connection, in milliseconds. */
 const GOODBYE_MS = 2_000;
@@ -184,7 +184,8 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
       socket.destroy(new DatabaseReadOnly('The database takes no writes: it is a standby, or read-only.'));
     if (event.kind === 'error' && event.code === READ_ONLY_TRANSACTION) refused = true;
     if (event.kind === 'error') group.onError(event.code);
-    // Once the library has received the error and left its transaction. The other connections lead to the same server.
+    // Once the library has received the error and left its transaction. The other connections lead to the same
+    // server.
     if (event.kind === 'ready' && !event.inTransaction && refused) {
       setImmediate(() => {
         socket.destroy(new DatabaseReadOnly('The database takes no writes any more.'));

@@ -1,10 +1,11 @@
 /**
- * Keeps deliveries away from private and special destinations: registering a webhook must not give access to addresses that only our
- * network can reach. The guard judges the address actually dialled, on every connection, never a name.
+ * Keeps deliveries away from private and special destinations: registering a webhook must not give access to
+ * addresses that only our network can reach. The guard judges the address actually dialled, on every connection,
+ * never a name.
  *
- * Only global unicast addresses pass. An IPv4-mapped IPv6 address is judged as the IPv4 address that the system dials for it. Every
- * other form that embeds an IPv4 address (NAT64, 6to4, Teredo, IPv4-compatible) is always refused, since a translator on the way could
- * turn it into a private one.
+ * Only global unicast addresses pass. An IPv4-mapped IPv6 address is judged as the IPv4 address that the system
+ * dials for it. Every other form that embeds an IPv4 address (NAT64, 6to4, Teredo, IPv4-compatible) is always
+ * refused, since a translator on the way could turn it into a private one.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';

@@ -1,10 +1,11 @@
 /**
  * The connections to receivers: a set per e-shop, so that no e-shop waits for another.
  *
- * Connections are kept alive, since thousands of deliveries go to few hosts. A receiver may close an idle connection just as we use it:
- * that request is sent again, and its host gets fresh connections for a while (`kept-client.ts`). To keep this rare, an idle connection
- * is closed before receivers usually do so: after 2 s, or 2 s before the end that a receiver's `Keep-Alive` announces. One in steady
- * use ends by its age, after the request under way: the next looks up the name, and passes the guard and the check of the certificate.
+ * Connections are kept alive, since thousands of deliveries go to few hosts. A receiver may close an idle
+ * connection just as we use it: that request is sent again, and its host gets fresh connections for a while
+ * (`kept-client.ts`). To keep this rare, an idle connection is closed before receivers usually do so: after 2 s, or
+ * 2 s before the end that a receiver's `Keep-Alive` announces. One in steady use ends by its age, after the request
+ * under way: the next looks up the name, and passes the guard and the check of the certificate.
  */
 import { Agent, type buildConnector, type Dispatcher, Pool } from 'undici';
 import { KeptClient } from './kept-client.ts';

@@ -1,7 +1,8 @@
 /**
- * Opens connections to receivers, only at addresses that the guard allows. Three checks: literal addresses, which need no lookup; the
- * addresses of a name, which the socket gets instead of a lookup of its own, so that none can differ; and the connected socket's remote
- * address, before a byte is written. Through a proxy the first two have to do: it looks up names itself.
+ * Opens connections to receivers, only at addresses that the guard allows. Three checks: literal addresses, which
+ * need no lookup; the addresses of a name, which the socket gets instead of a lookup of its own, so that none can
+ * differ; and the connected socket's remote address, before a byte is written. Through a proxy the first two have
+ * to do: it looks up names itself.
  */
 import type { LookupAddress } from 'node:dns';
 import { isIP, type Socket } from 'node:net';
@@ -43,13 +44,16 @@ interface ConnectorOptions {
 }
 
 /**
- * The least and the most time that one of several addresses gets, in milliseconds and as a share of the time-out. Less: all addresses of
- * a distant receiver are given up. More: a dead address takes the time of the others.
+ * The least and the most time that one of several addresses gets, in milliseconds and as a share of the time-out.
+ * Less: all addresses of a distant receiver are given up. More: a dead address takes the time of the others.
  */
 const MIN_ADDRESS_MS = 250;
 const MAX_ADDRESS_SHARE = 1 / 4;
 
-/** A connector for undici that dials only addresses that the guard allows; otherwise it fails with `BlockedDestination`. */
+/**
+ * A connector for undici that dials only addresses that the guard allows; otherwise it fails with
+ * `BlockedDestination`.
+ */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const { guard, resolve, timeoutMs, maxSessionAgeMs, ca, proxy } = options;
   const sessions = createSessions(maxSessionAgeMs);
@@ -79,7 +83,10 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     }
   }
 
-  /** A connection that leads to the receiver, or to the proxy for whole requests. @param left of the time-out, in milliseconds */
+  /**
+   * A connection that leads to the receiver, or to the proxy for whole requests.
+   * @param left of the time-out, in milliseconds
+   */
   async function throughProxy(
     via: OutboundProxy,
     { host, port, tls }: { host: string; port: number; tls: boolean },
@@ -161,7 +168,10 @@ interface KeptSession {
 /** The most sessions of one e-shop. Fewer: more full handshakes. More: memory, some KiB each. */
 const MAX_SESSIONS = 100;
 
-/** TLS sessions, by host and port. A resumed one does not check the certificate, so none is resumed for longer than `maxAgeMs`. */
+/**
+ * TLS sessions, by host and port. A resumed one does not check the certificate, so none is resumed for longer than
+ * `maxAgeMs`.
+ */
 function createSessions(maxAgeMs: number) {
   const kept = new Map<string, KeptSession>();
   const keyOf = (host: string, port: number) => `${host}:${port}`;

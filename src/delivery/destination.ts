@@ -4,8 +4,8 @@ import type { AddressGuard } from './address-guard.ts';
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 /**
- * Why a URL can never be called, such as "must not lead to 10.0.0.5, which is in a private range"; null if it may be, or if that
- * depends on its name's addresses.
+ * Why a URL can never be called, such as "must not lead to 10.0.0.5, which is in a private range"; null if it may
+ * be, or if that depends on its name's addresses.
  */
 export function destinationProblem(guard: AddressGuard, url: string): string | null {
   const { hostname, protocol, port: given } = new URL(url);

@@ -7,8 +7,9 @@ const MIN_PART_LENGTH = 6;
 /** In characters: a shorter value is no secret, and masking it would make a text unreadable. */
 const MIN_VALUE_LENGTH = 3;
 /**
- * How many values and parts are looked for in Base64 and hexadecimal, whole values first: nine codes each. More: a header of hundreds of
- * cookies costs milliseconds at every response. Fewer: a credential in a longer header is found in plain forms alone.
+ * How many values and parts are looked for in Base64 and hexadecimal, whole values first: nine codes each. More: a
+ * header of hundreds of cookies costs milliseconds at every response. Fewer: a credential in a longer header is
+ * found in plain forms alone.
  */
 const MAX_CODED = 32;
 /** Names of schemes precede the secret, and occur in many error messages (RFC 9110, 11.1). */
@@ -39,9 +40,10 @@ interface Reading {
 }
 
 /**
- * Masks in a response the values of the static headers of its request, and the credentials in them (words, parameters, cookies, the
- * password of a Basic header): as they are, as escaped in URLs, JSON, JavaScript or HTML, in Base64, also of a longer text, and in
- * hexadecimal; each in capitals or small letters, and with spaces or invisible characters in between.
+ * Masks in a response the values of the static headers of its request, and the credentials in them (words,
+ * parameters, cookies, the password of a Basic header): as they are, as escaped in URLs, JSON, JavaScript or HTML,
+ * in Base64, also of a longer text, and in hexadecimal; each in capitals or small letters, and with spaces or
+ * invisible characters in between.
  * @returns a function of a text, whose end may have been cut off
  */
 export function withoutEchoes(headers: Readonly<Record<string, string>>): (text: string) => string {
@@ -83,7 +85,10 @@ function secretsIn(values: readonly string[]): string[] {
   return [...new Set(read)].filter(({ length }) => length >= MIN_VALUE_LENGTH);
 }
 
-/** Hexadecimal and Base64, in both alphabets (RFC 4648, 4 and 5), alone and as it is within the Base64 of a longer text. */
+/**
+ * Hexadecimal and Base64, in both alphabets (RFC 4648, 4 and 5), alone and as it is within the Base64 of a longer
+ * text.
+ */
 function inOtherCodes(value: string): string[] {
   const bytes = Buffer.from(value);
   const base64 = bytes.toString('base64');
@@ -104,8 +109,8 @@ function readingOf(text: string): Reading {
 }
 
 /**
- * As it is, and with its escapes read, even nested ones; each also with plus signs as spaces, as in forms. All in small letters and
- * without spaces and what is invisible.
+ * As it is, and with its escapes read, even nested ones; each also with plus signs as spaces, as in forms. All in
+ * small letters and without spaces and what is invisible.
  */
 function readingsOf(text: string): Iterable<Reading> {
   const readings = [text, text.replaceAll('+', ' ')].flatMap((each) => {

@@ -1,6 +1,6 @@
 /**
- * One request and its response. Success is any 2xx, decided by status line and headers regardless of the body; redirects are failures.
- * The attempt is bounded in time, the response in size.
+ * One request and its response. Success is any 2xx, decided by status line and headers regardless of the body;
+ * redirects are failures. The attempt is bounded in time, the response in size.
  */
 import { type Dispatcher, errors } from 'undici';
 import type { ConnectionsTo } from './connections.ts';
@@ -25,7 +25,10 @@ import { parseRetryAfter } from './retry-after.ts';
 
 /** The result of an attempt. */
 export type AttemptResult = {
-  /** Of `internal`: nothing failed, but too many lookups of the e-shop were under way. It must not be retried at once. */
+  /**
+   * Of `internal`: nothing failed, but too many lookups of the e-shop were under way. It must not be retried at
+   * once.
+   */
   readonly lookupsFull?: true;
   /** The HTTP status; null if none arrived. */
   readonly status: number | null;
@@ -45,8 +48,9 @@ export type AttemptResult = {
   | { readonly outcome: 'success'; readonly error: null }
   | {
       /**
-       * `gone`: the receiver answered 410 and wants no more deliveries. `internal`: Waybill itself failed (resolver, file
-       * descriptors, no route at all), which says nothing about the receiver and uses up no attempt.
+       * `gone`: the receiver answered 410 and wants no more deliveries. `internal`: Waybill itself failed
+       * (resolver, file descriptors, no route at all), which says nothing about the receiver and uses up no
+       * attempt.
        */
       readonly outcome: 'failure' | 'gone' | 'internal';
       /** A sentence; names no path, query or secret of the URL. */
@@ -142,7 +146,8 @@ export function exchange(
     const onDue = () => {
       const late = elapsed() - timeoutMs;
       if (settled || connection !== null || late >= STALL_MS) return onTimeout();
-      // The request has not left: while this process was suspended its connection could not be made, and gets that time now.
+      // The request has not left: while this process was suspended its connection could not be made, and gets that
+      // time now.
       deadlineMs = elapsed() + late;
       timer = schedule(late, onTimeout);
     };

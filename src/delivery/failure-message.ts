@@ -1,6 +1,6 @@
 /**
- * The failure of an attempt as one sentence for people. It names the host (with an unusual port), and never path, query, header or
- * secret.
+ * The failure of an attempt as one sentence for people. It names the host (with an unusual port), and never path,
+ * query, header or secret.
  */
 import { errors } from 'undici';
 import { BlockedDestination } from './connector.ts';
@@ -36,8 +36,8 @@ export function timeoutMessage(host: string, timeoutMs: number): string {
 export const INVALID_URL = 'the URL of the webhook is not an absolute http or https URL';
 
 /**
- * The sentence for an error of DNS, connection, TLS or HTTP parsing, made from the error's code: its message may hold anything and is
- * not repeated.
+ * The sentence for an error of DNS, connection, TLS or HTTP parsing, made from the error's code: its message may
+ * hold anything and is not repeated.
  */
 export function failureMessage(error: unknown, host: string, connectTimeoutMs: number): string {
   const cause = firstOf(error);
@@ -90,7 +90,10 @@ const MALFORMED: readonly (readonly [RegExp, string])[] = [
   [/version/i, 'its version of HTTP is unknown'],
 ];
 
-/** The sentence for a response that the parser refuses. Its message quotes nothing of the response; all other text is fixed. */
+/**
+ * The sentence for a response that the parser refuses. Its message quotes nothing of the response; all other text
+ * is fixed.
+ */
 function malformedMessage({ message }: Error, host: string): string {
   const found = /\(([^()]+)\)$/.exec(message)?.[1] ?? '';
   const problem = MALFORMED.find(([pattern]) => pattern.test(found))?.[1];

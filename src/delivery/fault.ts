@@ -1,9 +1,9 @@
 /**
- * Whose failure it is if no response arrived. A failure of the receiver, its name server or the route to it counts as an attempt; an
- * internal failure does not, and the same attempt is made again.
+ * Whose failure it is if no response arrived. A failure of the receiver, its name server or the route to it counts
+ * as an attempt; an internal failure does not, and the same attempt is made again.
  *
- * Only this table decides that; docs/deliveries.md, "Whose failure it is", says the same in words. Two kinds of error can mean either;
- * they are decided by evidence gathered when they occur.
+ * Only this table decides that; docs/deliveries.md, "Whose failure it is", says the same in words. Two kinds of
+ * error can mean either; they are decided by evidence gathered when they occur.
  */
 
 /**
@@ -86,8 +86,8 @@ async function isInternal(fault: Fault, evidence: Evidence): Promise<boolean> {
 }
 
 /**
- * Whether a failure is internal. Of several errors (one per address tried), all have to be: a single failure of another kind shows that
- * we were able to try.
+ * Whether a failure is internal. Of several errors (one per address tried), all have to be: a single failure of
+ * another kind shows that we were able to try.
  */
 export async function isInternalFault(steps: readonly FailedStep[], evidence: Evidence): Promise<boolean> {
   for (const step of steps) {

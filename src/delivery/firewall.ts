@@ -1,11 +1,17 @@
-/** Firewalls and bot protections that answer in place of the shop, recognized by the marks that they put on their responses. */
+/**
+ * Firewalls and bot protections that answer in place of the shop, recognized by the marks that they put on their
+ * responses.
+ */
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The statuses with which they refuse. */
 const BLOCKING_STATUSES: ReadonlySet<number> = new Set([403, 406, 429, 503]);
 
-/** Each by a header that the shop behind it does not set on its own responses, or by one that names the answering server. */
+/**
+ * Each by a header that the shop behind it does not set on its own responses, or by one that names the answering
+ * server.
+ */
 const MARKS: readonly (readonly [name: string, header: string, value: RegExp])[] = [
   ['Cloudflare', 'cf-mitigated', /./],
   ['Cloudflare', 'server', /^cloudflare$/i],
@@ -18,8 +24,8 @@ const MARKS: readonly (readonly [name: string, header: string, value: RegExp])[]
 ];
 
 /**
- * The firewall that seems to have refused a request in front of the shop; null if none has. With a CDN in front, a problemOf of
- * the shop itself may carry the CDN's name too: then the sentence is right about where to look first.
+ * The firewall that seems to have refused a request in front of the shop; null if none has. With a CDN in front, a
+ * problemOf of the shop itself may carry the CDN's name too: then the sentence is right about where to look first.
  */
 export function refusingFirewall(status: number, headers: Headers): string | null {
   if (!BLOCKING_STATUSES.has(status)) return null;

@@ -1,6 +1,6 @@
 /**
- * A kept connection, and the repetition of a request lost on it: a receiver may close the connection just as we use it, without an
- * answer. Such a request is sent again, on a fresh connection, once the first is closed.
+ * A kept connection, and the repetition of a request lost on it: a receiver may close the connection just as we use
+ * it, without an answer. Such a request is sent again, on a fresh connection, once the first is closed.
  */
 import { Client, type Dispatcher } from 'undici';
 

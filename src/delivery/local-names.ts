@@ -11,7 +11,8 @@ const LOOPBACK: readonly LookupAddress[] = [
 /**
  * Knows local names.
  * @param path the hosts file, read again when it changes
- * @returns the addresses of a name in lower case, `[]` if it never has any; undefined if a name server has to be asked
+ * @returns the addresses of a name in lower case, `[]` if it never has any; undefined if a name server has to be
+ * asked
  */
 export function localNames(path = '/etc/hosts'): (name: string) => readonly LookupAddress[] | undefined {
   const hosts = watchedFile(path, parseHosts);

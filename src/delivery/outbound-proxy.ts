@@ -1,6 +1,6 @@
 /**
- * The operator's proxy on the way out. It is asked for a tunnel (CONNECT) to receivers with https, in which TLS is verified as without
- * it, and gets whole requests (absolute-form, RFC 9112, 3.2.2) for those with http.
+ * The operator's proxy on the way out. It is asked for a tunnel (CONNECT) to receivers with https, in which TLS is
+ * verified as without it, and gets whole requests (absolute-form, RFC 9112, 3.2.2) for those with http.
  */
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
@@ -78,7 +78,8 @@ export function connectToProxy({ url }: OutboundProxy, timeoutMs: number, ca?: s
 /**
  * Makes a tunnel of a connection to the proxy.
  * @param authority host and port of the receiver
- * @throws ProxyError if the proxy refuses; ConnectTimeoutError if it does not answer, as it is still connecting itself
+ * @throws ProxyError if the proxy refuses; ConnectTimeoutError if it does not answer, as it is still connecting
+ * itself
  */
 export function tunnelTo(
   authority: string,

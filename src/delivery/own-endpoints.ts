@@ -1,6 +1,6 @@
 /**
- * Waybill's own ports (API, consoles, databases, Temporal and its UI, mail server, proxy), never destinations, even if exempt: a webhook must
- * not call them in our name.
+ * Waybill's own ports (API, consoles, databases, Temporal and its UI, mail server, proxy), never destinations, even
+ * if exempt: a webhook must not call them in our name.
  */
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
@@ -29,7 +29,10 @@ export function createOwnEndpoints(passing: () => readonly number[] = () => []):
   /** Ports of this machine, on any of its addresses. */
   const local = new Set<number>();
   const elsewhere = new Map<string, Set<number>>();
-  /** The addresses of names: when each was last found, on a clock that does not jump, and whether it is this machine's. */
+  /**
+   * The addresses of names: when each was last found, on a clock that does not jump, and whether it is this
+   * machine's.
+   */
   const leadsTo = new Map<string, Map<string, { readonly at: number; readonly here: boolean }>>();
 
   const own: OwnEndpoints = {
@@ -76,16 +79,16 @@ export function endpointOf(url: string, defaultPort: number): Endpoint {
 /** The time between two lookups of hosts with names, in milliseconds. */
 const FOLLOW_INTERVAL_MS = 30_000;
 /**
- * How long an address counts as own after it was last found, in milliseconds: a lookup may return only a few of a name's addresses, and a
- * cloud soon reassigns an address.
+ * How long an address counts as own after it was last found, in milliseconds: a lookup may return only a few of a
+ * name's addresses, and a cloud soon reassigns an address.
  */
 const ADDRESS_CACHE_MS = 10 * 60_000;
 
 type Resolve = (name: string) => Promise<readonly { readonly address: string }[]>;
 
 /**
- * All addresses found in any of these ways. Webhooks' names are not looked up as the system does it, with search domains; the clients
- * of databases and of Temporal use the system's way.
+ * All addresses found in any of these ways. Webhooks' names are not looked up as the system does it, with search
+ * domains; the clients of databases and of Temporal use the system's way.
  * @throws AggregateError if none of them answers
  */
 export function byEachOf(...ways: readonly Resolve[]): Resolve {

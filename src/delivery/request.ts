@@ -14,7 +14,9 @@ export interface AttemptRequest {
   readonly secrets: readonly string[];
   /** The e-shop's private keys, newest first, where the webhook is asymmetric. */
   readonly signingKeys?: readonly KeyObject[];
-  /** The headers that the e-shop adds for its receiver's gateway, with names spelled as it spells them. Not signed. */
+  /**
+   * The headers that the e-shop adds for its receiver's gateway, with names spelled as it spells them. Not signed.
+   */
   readonly staticHeaders: Readonly<Record<string, string>>;
   /** The same on every attempt, so that a receiver can drop duplicates. */
   readonly deliveryId: string;
@@ -36,7 +38,7 @@ export interface AttemptRequest {
   readonly entityId: string;
   /** 1 for the first attempt. */
   readonly number: number;
-  /** How long this attempt may take, in milliseconds, if less than the sender allows: its ownership is based on this. */
+  /** How long this attempt may take, if less than the sender allows: its ownership is based on this. */
   readonly timeoutMs?: number;
   /** JSON text for POST, or its bytes in UTF-8, which several requests may share; null for GET. */
   readonly body: string | Uint8Array | null;
@@ -75,7 +77,8 @@ export function buildRequest(request: AttemptRequest, version: string): WireRequ
   const timestamp = Math.floor(request.at.getTime() / 1000);
   const own = Object.keys(staticHeaders);
   const headers: Record<string, string> = { 'user-agent': userAgentOf(version) };
-  // The log keeps only the beginning of a response, so compression is of no use. An e-shop's own header is sent all the same.
+  // The log keeps only the beginning of a response, so compression is of no use. An e-shop's own header is sent all
+  // the same.
   if (!own.some((name) => name.toLowerCase() === 'accept-encoding')) headers['accept-encoding'] = 'identity';
   headers['x-service-event'] = request.eventType;
   headers['x-service-event-id'] = request.eventId;

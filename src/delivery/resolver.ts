@@ -1,6 +1,7 @@
 /**
- * Resolves names to addresses without libuv's four threads, which a few silent names would block for all. Lookups are bounded in time,
- * and in number per owner (an e-shop): silent names of one never delay another's. Nothing is cached, and search domains are not tried.
+ * Resolves names to addresses without libuv's four threads, which a few silent names would block for all. Lookups
+ * are bounded in time, and in number per owner (an e-shop): silent names of one never delay another's. Nothing is
+ * cached, and search domains are not tried.
  */
 import { type LookupAddress, promises } from 'node:dns';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -124,7 +125,10 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
     return await control;
   }
 
-  /** The answers of both families within the time: as soon as both are there, or one has addresses and the other had its delay. */
+  /**
+   * The answers of both families within the time: as soon as both are there, or one has addresses and the other had
+   * its delay.
+   */
   async function gather(families: readonly Promise<FamilyAnswer>[], ms: number): Promise<FamilyAnswer[]> {
     const given: FamilyAnswer[] = [];
     const all = Promise.all(families.map(async (family) => given.push(await family)));
@@ -137,8 +141,8 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
   }
 
   /**
-   * Concludes the addresses of a name. A resolver that answers now may not have answered before: a name without an answer is looked up
-   * again once the resolver has shown that it works.
+   * Concludes the addresses of a name. A resolver that answers now may not have answered before: a name without an
+   * answer is looked up again once the resolver has shown that it works.
    */
   async function conclude(
     name: string,

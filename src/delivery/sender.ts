@@ -28,8 +28,8 @@ export interface Sender {
   /** Sends a notice, guarded and bounded like an attempt. @throws as `send` */
   sendNotice(notice: NoticeRequest, signal?: AbortSignal): Promise<AttemptResult>;
   /**
-   * When a receiver's TLS certificate expires; null if it has none or cannot be reached. Opens a connection, guarded like those of
-   * attempts, and sends nothing.
+   * When a receiver's TLS certificate expires; null if it has none or cannot be reached. Opens a connection,
+   * guarded like those of attempts, and sends nothing.
    */
   certificateEnd(receiver: Pick<AttemptRequest, 'eshopId' | 'url'>): Promise<Date | null>;
   /** Waits for the attempts under way, then closes every connection. */
@@ -61,8 +61,8 @@ export interface SenderOptions {
 const LOOKUP_SHARE = 0.8;
 
 /**
- * In steady use a connection never ends by itself. Less: more handshakes. More: a receiver that has moved, or whose certificate has
- * expired, is noticed later.
+ * In steady use a connection never ends by itself. Less: more handshakes. More: a receiver that has moved, or whose
+ * certificate has expired, is noticed later.
  */
 export const MAX_CONNECTION_AGE_MS = 60_000;
 

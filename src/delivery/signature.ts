@@ -1,7 +1,7 @@
 /**
- * The signatures of a delivery: `v1` to `v3` of `X-Service-Signature`, and the Standard Webhooks headers, which published libraries
- * verify (docs/interface.md, D11 and D12). Only `v3` covers everything that a receiver bases decisions on; `v1` and `v2` are for
- * receivers that know no other.
+ * The signatures of a delivery: `v1` to `v3` of `X-Service-Signature`, and the Standard Webhooks headers, which
+ * published libraries verify (docs/interface.md, D11 and D12). Only `v3` covers everything that a receiver bases
+ * decisions on; `v1` and `v2` are for receivers that know no other.
  *
  * During the overlap after a rotation both secrets sign, newest first; a receiver accepts either.
  */
@@ -41,9 +41,9 @@ interface SignatureInput {
 }
 
 /**
- * The value of `X-Service-Signature`: `t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>`, with one of each version per secret. Each is
- * HMAC-SHA256 with the UTF-8 bytes of the whole secret as the key: `v1` over `<t>.<body>`, on GET `<t>.<path and query>`; `v2` and
- * `v3` over the lines of {@link linesOf} and the body.
+ * The value of `X-Service-Signature`: `t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>`, with one of each version per
+ * secret. Each is HMAC-SHA256 with the UTF-8 bytes of the whole secret as the key: `v1` over `<t>.<body>`, on GET
+ * `<t>.<path and query>`; `v2` and `v3` over the lines of {@link linesOf} and the body.
  */
 export function serviceSignature(input: SignatureInput): string {
   const { secrets, timestamp, method, target, body } = input;
@@ -60,7 +60,8 @@ export function serviceSignature(input: SignatureInput): string {
 }
 
 /**
- * The lines that are signed before the body, each ended. None can hold a line break: all are from headers or the request line.
+ * The lines that are signed before the body, each ended. None can hold a line break: all are from headers or the
+ * request line.
  * @param made those about the write, which `v2` lacks
  */
 function linesOf(input: Omit<SignatureInput, 'secrets' | 'body'>, made: readonly string[]): string {
@@ -70,9 +71,9 @@ function linesOf(input: Omit<SignatureInput, 'secrets' | 'body'>, made: readonly
 }
 
 /**
- * The value of `webhook-signature`: one `v1,<base64>` per secret and one `v1a,<base64>` per signing key, separated by spaces, all over
- * `<deliveryId>.<t>.<body>`. `v1` is HMAC-SHA256 with the decoded base64 part of the secret as the key, or the bytes of one without
- * `whsec_`; `v1a` is Ed25519.
+ * The value of `webhook-signature`: one `v1,<base64>` per secret and one `v1a,<base64>` per signing key, separated
+ * by spaces, all over `<deliveryId>.<t>.<body>`. `v1` is HMAC-SHA256 with the decoded base64 part of the secret as
+ * the key, or the bytes of one without `whsec_`; `v1a` is Ed25519.
  */
 export function standardSignature({
   secrets,

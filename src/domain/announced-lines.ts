@@ -1,6 +1,6 @@
 /**
- * Lines of receivings and returns, which an e-shop announces and the warehouse counts. A line is identified by its SKU and
- * lot; one that an update leaves out stays, marked D (docs/interface.md, R2).
+ * Lines of receivings and returns, which an e-shop announces and the warehouse counts. A line is identified by its
+ * SKU and lot; one that an update leaves out stays, marked D (docs/interface.md, R2).
  */
 import * as v from 'valibot';
 import { compareDecimals, count, sumDecimals } from './decimal.ts';
@@ -121,9 +121,9 @@ export function announce<Line extends AnnouncedLine, Sent extends LineKey>(
 }
 
 /**
- * The lines after the warehouse has counted. An entry belongs to the enabled line of its SKU and lot. If there is none, and either has
- * no lot, it belongs to the next line of its SKU, and the line takes the known lot. Another lot of an announced product becomes a new
- * line with nothing announced. Lines without an entry stay as they are.
+ * The lines after the warehouse has counted. An entry belongs to the enabled line of its SKU and lot. If there is
+ * none, and either has no lot, it belongs to the next line of its SKU, and the line takes the known lot. Another
+ * lot of an announced product becomes a new line with nothing announced. Lines without an entry stay as they are.
  * @param path of the entries in the body
  * @param furtherLot makes a line for another lot from the announced one
  * @throws Problem 400 if a product was not announced, or a line is named twice

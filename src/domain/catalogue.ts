@@ -41,7 +41,10 @@ export interface CatalogueEntry {
   readonly idField: string;
   /** Fields of the record that an e-shop's requests may not write. */
   readonly responseOnly: readonly string[];
-  /** Those of them that the warehouse writes: a change of one is an update. A change of only the others fires nothing. */
+  /**
+   * Those of them that the warehouse writes: a change of one is an update. A change of only the others fires
+   * nothing.
+   */
   readonly warehouseFields?: readonly string[];
   /** The record's schema in a payload of this version. */
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;

@@ -2,8 +2,8 @@
 import type { EntityKind } from './event-types.ts';
 
 /**
- * So many changes of one record within a minute are a loop. Fewer: busy integrations are suspected. More: a loop whose receiver takes
- * half a second is missed.
+ * So many changes of one record within a minute are a loop. Fewer: busy integrations are suspected. More: a loop
+ * whose receiver takes half a second is missed.
  */
 export const LOOP_CHANGES_PER_MINUTE = 100;
 

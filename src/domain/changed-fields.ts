@@ -5,7 +5,10 @@ import { unchanged } from './unchanged.ts';
 const MAX_CHANGED_CHARS = 1024;
 /** Stands for a longer list. */
 export const ANY_FIELD = '*';
-/** The list of an event that fires because nothing but a product's stock changed. No write names `stock` beside other fields. */
+/**
+ * The list of an event that fires because nothing but a product's stock changed. No write names `stock` beside
+ * other fields.
+ */
 export const STOCK_ONLY = 'stock';
 /** Changes with every write. */
 const NEVER_NAMED = 'updatedAt';

@@ -1,4 +1,7 @@
-/** The contract of an e-shop, set by the operator. A request that it forbids is refused with 400 (docs/interface.md, W11). */
+/**
+ * The contract of an e-shop, set by the operator. A request that it forbids is refused with 400 (docs/interface.md,
+ * W11).
+ */
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { eventTypeNames } from './event-types.ts';

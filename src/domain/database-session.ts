@@ -22,7 +22,9 @@ export function openTransaction(session: DatabaseSession): string {
   return `${databaseProcess(session)}, whose transaction ${open}`;
 }
 
-/** What keeps dead rows from being removed: a session with an old snapshot, or a replication slot that nobody uses. */
+/**
+ * What keeps dead rows from being removed: a session with an old snapshot, or a replication slot that nobody uses.
+ */
 export type DeadRowsKeeper =
   | ({ readonly kind: 'session'; readonly transactions: number } & DatabaseSession)
   | {

@@ -11,7 +11,9 @@ import { fieldsOf, isObject, problemIf, type Rule, validate, omitFields } from '
 
 interface Editing<Rec extends object, Input extends object, Context> {
   readonly entry: CatalogueEntry;
-  /** The field of its lines, and the part of them that an e-shop writes, so that a record can be sent back as read. */
+  /**
+   * The field of its lines, and the part of them that an e-shop writes, so that a record can be sent back as read.
+   */
   readonly lines?: { readonly field: string; writable(lines: unknown): unknown };
   readonly schema: v.GenericSchema<unknown, Input>;
   /** Of an update, if different. */

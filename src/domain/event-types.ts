@@ -82,7 +82,10 @@ export function typesAbout(group: keyof typeof groups): EventType[] {
 /** How many types a sentence names. */
 const NAMED_TYPES = 3;
 
-/** "type CREATE_ORDER", "types CREATE_ORDER and UPDATE_ORDER", "types CREATE_ORDER, UPDATE_ORDER, CREATE_RETURN and 15 more". */
+/**
+ * "type CREATE_ORDER", "types CREATE_ORDER and UPDATE_ORDER", "types CREATE_ORDER, UPDATE_ORDER, CREATE_RETURN and
+ * 15 more".
+ */
 export function typesPhrase(types: readonly EventType[]): string {
   if (types.length === 1) return `type ${types.join()}`;
   const cut = types.length > NAMED_TYPES + 1;

@@ -22,7 +22,10 @@ export function atMost(max: number, message: string) {
   return counting;
 }
 
-/** Text of at most `max` characters and at least `min`. Characters that cannot be stored are refused earlier (`refused-values.ts`). */
+/**
+ * Text of at most `max` characters and at least `min`. Characters that cannot be stored are refused earlier
+ * (`refused-values.ts`).
+ */
 export function text(max: number, min = 0) {
   return v.pipe(
     v.string('must be a string'),

@@ -1,6 +1,6 @@
 /**
- * The events of a write (docs/interface.md, E1 and E2): the record is compared before and after, so a write that changes
- * nothing fires nothing, on any path.
+ * The events of a write (docs/interface.md, E1 and E2): the record is compared before and after, so a write that
+ * changes nothing fires nothing, on any path.
  */
 import type { CatalogueEntry } from './catalogue.ts';
 import { type EventType, eventOn, type Occasion } from './event-types.ts';

@@ -87,7 +87,8 @@ const lasts = (policy: RetryPolicy) => waitsThatFit(policy, null, 1, policy.wind
 const MIN_WARNED_SPAN_MS = 60_000;
 
 /**
- * A day before, and after six hours; proportionally less for a policy whose retries take less time than the default's.
+ * A day before, and after six hours; proportionally less for a policy whose retries take less time than the
+ * default's.
  * @returns null if all retries fit into a minute: then there is no warning
  */
 export function warningTimes(policy: RetryPolicy): WarningTimes | null {

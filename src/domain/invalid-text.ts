@@ -9,8 +9,8 @@ const UNSTORABLE = /[\0\p{Surrogate}]/u;
 const unstorable = 'must not contain NUL or an unpaired surrogate';
 
 /**
- * True for names that objects inherit from their prototype, such as `__proto__`: valibot's `record` silently drops some,
- * and a look-up by name finds them in every object.
+ * True for names that objects inherit from their prototype, such as `__proto__`: valibot's `record` silently drops
+ * some, and a look-up by name finds them in every object.
  */
 export function isInherited(name: string): boolean {
   return name in Object.prototype || name === 'prototype';

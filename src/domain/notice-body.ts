@@ -63,8 +63,8 @@ function factsOf(content: NoticeContent): (readonly [name: string, value: string
 }
 
 /**
- * Slack and Mattermost show `text` and ignore what they do not know; none of our other names is one of theirs (`type`, `channel`,
- * `username`, `attachments`, `blocks`, `props`, …).
+ * Slack and Mattermost show `text` and ignore what they do not know; none of our other names is one of theirs
+ * (`type`, `channel`, `username`, `attachments`, `blocks`, `props`, …).
  */
 function textBody(content: NoticeContent) {
   const { id, kind, at, eshop, webhook, since, lastError, failures, deliveryId, reason } = content;
@@ -87,16 +87,16 @@ function textBody(content: NoticeContent) {
 }
 
 /**
- * Characters that the chats take for emphasis or code, and their likes: Slack has no way to escape them, and shows the backslash that
- * Mattermost would take. The other fields have the text as it is.
+ * Characters that the chats take for emphasis or code, and their likes: Slack has no way to escape them, and shows
+ * the backslash that Mattermost would take. The other fields have the text as it is.
  */
 const LIKES: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼', _: '＿' };
 /** Within a word an underscore is none of them: `CREATE_ORDER`. */
 const OUTER_UNDERSCORE = /(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu;
 
 /**
- * Also the three characters that begin markup and mentions in Slack (`<!channel>`), an @ that would address everybody in Mattermost, and
- * its links.
+ * Also the three characters that begin markup and mentions in Slack (`<!channel>`), an @ that would address
+ * everybody in Mattermost, and its links.
  */
 function plain(text: string): string {
   return text

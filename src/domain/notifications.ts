@@ -1,4 +1,7 @@
-/** Which notices an e-shop gets about its webhooks, and where: `notifications` of `/eshop` (docs/interface.md, N2 to N8). */
+/**
+ * Which notices an e-shop gets about its webhooks, and where: `notifications` of `/eshop` (docs/interface.md, N2 to
+ * N8).
+ */
 import * as v from 'valibot';
 import { described, email, oneOf, time } from './fields.ts';
 import { list } from './list.ts';

@@ -1,5 +1,6 @@
 /**
- * The actions that an operator may request for an open delivery, and their effects (docs/decisions/0090-operator-actions.md). Pure.
+ * The actions that an operator may request for an open delivery, and their effects
+ * (docs/decisions/0090-operator-actions.md). Pure.
  */
 
 import { type DeliveryState, isOpen, type StoredState } from './delivery-state.ts';
@@ -118,7 +119,10 @@ export function askedBy(role: Role, username: string): Omit<ActionInput, 'reason
 
 /** The answer to a caller outside the workflow. */
 export interface RequestedResult extends ActionResult {
-  /** Nobody decided: no worker answered in time, so that the action may still be carried out, or Temporal asked none. */
+  /**
+   * Nobody decided: no worker answered in time, so that the action may still be carried out, or Temporal asked
+   * none.
+   */
   readonly unanswered?: true;
   /** Its workflow is paused in Temporal. */
   readonly paused?: true;
@@ -157,7 +161,10 @@ function rejectionReason(action: ActionName, delivery: ActionTarget): string | n
   return REJECTION_REASONS[action](delivery);
 }
 
-/** No attempt is left: its end is being recorded. A delivery that waits for its turn has no next attempt planned either. */
+/**
+ * No attempt is left: its end is being recorded. A delivery that waits for its turn has no next attempt planned
+ * either.
+ */
 function isExhausted({ attemptsMade, nextAttemptAt, maxAttempts, blocked }: ActionTarget): boolean {
   return attemptsMade >= maxAttempts || (attemptsMade > 0 && nextAttemptAt === null && !blocked);
 }

@@ -2,7 +2,10 @@
 
 export interface TemporalPause {
   readonly workflowId: string;
-  /** As Temporal names the client that paused it, such as `temporal-cli:anna@laptop`; with the reason, if one was given. */
+  /**
+   * As Temporal names the client that paused it, such as `temporal-cli:anna@laptop`; with the reason, if one was
+   * given.
+   */
   readonly by: string;
   readonly since: Date;
 }

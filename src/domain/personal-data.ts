@@ -1,4 +1,7 @@
-/** Which fields of records are personal data (docs/interface.md, O14): what an erasure empties, and webhooks may leave out (W24). */
+/**
+ * Which fields of records are personal data (docs/interface.md, O14): what an erasure empties, and webhooks may
+ * leave out (W24).
+ */
 import type { EntityKind } from './event-types.ts';
 import { personalOrderFields, withoutCustomer } from './order/personal-data.ts';
 import type { OrderRecord } from './order/schema.ts';

@@ -1,6 +1,6 @@
 /**
- * The pace of a recovery: it creates deliveries as fast as its receiver takes them, so that the backlog is bounded and
- * failures are noticed early. Pure.
+ * The pace of a recovery: it creates deliveries as fast as its receiver takes them, so that the backlog is bounded
+ * and failures are noticed early. Pure.
  */
 
 /** The progress of a recovery. */
@@ -30,8 +30,8 @@ export interface RecoveryPace {
 const MIN_WAITING = 20;
 const MAX_WAITING = 500;
 /**
- * Deliveries that may wait behind older ones of their records. A record has dozens of events, so about a hundred refused records fit.
- * Each step counts these deliveries, which takes milliseconds.
+ * Deliveries that may wait behind older ones of their records. A record has dozens of events, so about a hundred
+ * refused records fit. Each step counts these deliveries, which takes milliseconds.
  */
 const MAX_IN_ORDER = 5_000;
 /** If the last step was longer ago than this, in seconds, a step says nothing about the receiver. */
@@ -48,7 +48,9 @@ export interface StepTiming {
   readonly ageS: number;
 }
 
-/** The mean looks back over half of the recovery's age: during a lasting burst it has a turn only every 15 seconds. */
+/**
+ * The mean looks back over half of the recovery's age: during a lasting burst it has a turn only every 15 seconds.
+ */
 export function nextPace(
   pace: RecoveryPace,
   counts: RecoveryCounts,
@@ -65,9 +67,10 @@ export function nextPace(
 }
 
 /**
- * How many deliveries may be created now. Twice as many may wait as have ended since the last step. If any did, superseded ones count
- * too, since they made room. Deliveries waiting for their order say nothing about the receiver and do not count, so a refused record
- * does not hold up others. If many are being retried and none ends, one per step tests whether that has changed.
+ * How many deliveries may be created now. Twice as many may wait as have ended since the last step. If any did,
+ * superseded ones count too, since they made room. Deliveries waiting for their order say nothing about the
+ * receiver and do not count, so a refused record does not hold up others. If many are being retried and none ends,
+ * one per step tests whether that has changed.
  * @param before the pace before this step
  */
 export function allowanceFor(counts: RecoveryCounts, before: RecoveryPace): number {

@@ -24,7 +24,10 @@ export interface Progress {
   readonly state: RecoveryState;
   /** Why it is paused or was canceled, or what its end waits for, as a sentence for its e-shop. */
   readonly reason: string | null;
-  /** Deliveries created so far, by result: done (delivered), failed (also expired or canceled), superseded; the others are open. */
+  /**
+   * Deliveries created so far, by result: done (delivered), failed (also expired or canceled), superseded; the
+   * others are open.
+   */
   readonly created: number;
   readonly done: number;
   readonly failed: number;
@@ -70,8 +73,8 @@ export function recoveryProgress(recovery: StoredRecovery): Progress {
 }
 
 /**
- * Computed from the measured rate, assuming that the share of superseded deliveries stays the same. If only retries are left, the end is
- * the last planned attempt, or later.
+ * Computed from the measured rate, assuming that the share of superseded deliveries stays the same. If only retries
+ * are left, the end is the last planned attempt, or later.
  */
 function estimatedEnd(recovery: StoredRecovery, left: number): Date | null {
   const { exhausted, pending, retrying, superseded, rate, lastRetryAt, now } = recovery;

@@ -15,8 +15,8 @@ export interface AskedOfRecovery {
 }
 
 /**
- * The start and the outcomes of a recovery. The start is by default the last deactivation. Events from before the webhook existed are
- * recovered only if the request names `missed`.
+ * The start and the outcomes of a recovery. The start is by default the last deactivation. Events from before the
+ * webhook existed are recovered only if the request names `missed`.
  * @returns null if the start is not known
  */
 export function recoveryOfWebhook(

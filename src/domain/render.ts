@@ -1,7 +1,7 @@
 /**
  * Renders the JSON text of an entity for read endpoints and deliveries alike: a POST payload is the read endpoint's
- * `data`, byte for byte (docs/interface.md, D1). The input is the complete v2 record; v21 turns decimals into numbers,
- * and packing lists are left out unless requested.
+ * `data`, byte for byte (docs/interface.md, D1). The input is the complete v2 record; v21 turns decimals into
+ * numbers, and packing lists are left out unless requested.
  */
 import type { PayloadVersion } from './decimal.ts';
 import { type PersonalKind, withoutPersonalData } from './personal-data.ts';

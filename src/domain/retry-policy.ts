@@ -38,12 +38,14 @@ function partOfPlan(policy: RetryPolicy, attempt: number, share: number): number
   return Math.min(Math.round(planned * share), policy.windowMs);
 }
 
-/** The shortest wait, as a part of the planned one: what failed together comes back spread over a tenth of the wait. */
+/**
+ * The shortest wait, as a part of the planned one: what failed together comes back spread over a tenth of the wait.
+ */
 export const SHORTEST_PART = 0.9;
 
 /**
- * The wait after the attempt of this number of this delivery, in milliseconds: 90–100 % of the planned one, by a hash of both, so that
- * every process computes the same. Waits still grow where the coefficient is at least 1.2.
+ * The wait after the attempt of this number of this delivery, in milliseconds: 90–100 % of the planned one, by a
+ * hash of both, so that every process computes the same. Waits still grow where the coefficient is at least 1.2.
  */
 export function jitteredWait(policy: RetryPolicy, deliveryId: string, attempt: number): number {
   const share = SHORTEST_PART + (1 - SHORTEST_PART) * unitHash(`${deliveryId}/${attempt}`);
@@ -51,8 +53,8 @@ export function jitteredWait(policy: RetryPolicy, deliveryId: string, attempt: n
 }
 
 /**
- * A number from 0 to 1, evenly distributed: FNV-1a with the finalizer of MurmurHash3, since FNV alone leaves the upper bits of similar
- * texts similar. Workflow code has no `node:crypto`.
+ * A number from 0 to 1, evenly distributed: FNV-1a with the finalizer of MurmurHash3, since FNV alone leaves the
+ * upper bits of similar texts similar. Workflow code has no `node:crypto`.
  */
 function unitHash(text: string): number {
   let hash = 0x811c9dc5;
@@ -74,7 +76,7 @@ export function windowEnd({ windowMs }: RetryPolicy, windowStartedAt: Date): Dat
   return new Date(windowStartedAt.getTime() + windowMs);
 }
 
-/** A longer `Retry-After` counts as this, in milliseconds: a receiver that is back sooner should not wait for days. */
+/** A longer `Retry-After` counts as this: a receiver that is back sooner should not wait for days. */
 export const MAX_RETRY_AFTER_MS = 6 * 3_600_000;
 
 /** The input for the next wait besides the policy. Times in milliseconds since 1970. */
@@ -97,9 +99,9 @@ export type NextAttempt =
   | { readonly at: null; readonly internal: boolean };
 
 /**
- * When the attempt after a failed one is due. A `Retry-After` lengthens the wait, by six hours at most and never past
- * the window. Time lost to outages is taken from the waits, not from the number of attempts: the waits shrink in proportion to the
- * rest of the window, but never below the policy's first wait.
+ * When the attempt after a failed one is due. A `Retry-After` lengthens the wait, by six hours at most and never
+ * past the window. Time lost to outages is taken from the waits, not from the number of attempts: the waits shrink
+ * in proportion to the rest of the window, but never below the policy's first wait.
  */
 export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): NextAttempt {
   const { deliveryId, number, now, windowEndsAt, retryAfterMs, lateMs } = failed;
@@ -118,7 +120,8 @@ export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): Ne
 }
 
 /**
- * The sum of a delivery's waits from this attempt on that fit into a time, in milliseconds; 0 if not even the first does.
+ * The sum of a delivery's waits from this attempt on that fit into a time, in milliseconds; 0 if not even the first
+ * does.
  * @param deliveryId null: of the waits as planned
  */
 export function waitsThatFit(

@@ -1,4 +1,7 @@
-/** Headers that an e-shop adds to every attempt, for a gateway in front of its receiver (docs/interface.md, W16). Values are secrets. */
+/**
+ * Headers that an e-shop adds to every attempt, for a gateway in front of its receiver (docs/interface.md, W16).
+ * Values are secrets.
+ */
 import * as v from 'valibot';
 import { described } from './fields.ts';
 import { invalid } from './problem.ts';
@@ -15,7 +18,10 @@ const MAX_BYTES = 4096;
 
 /** RFC 9110, 5.6.2. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** RFC 9110, 5.5, without `obs-text`, whose encoding is undefined. Leading and trailing spaces and tabs are not part of a value. */
+/**
+ * RFC 9110, 5.5, without `obs-text`, whose encoding is undefined. Leading and trailing spaces and tabs are not part
+ * of a value.
+ */
 const VALUE = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
 
 /** Set by each sender, for each connection or message: those of RFC 9110, 7.6.1, and their predecessors. */
@@ -104,7 +110,10 @@ function staticHeaders(masks: boolean) {
   );
 }
 
-/** The static headers of a new webhook, in a request: null or empty for none. A mask is refused, as no value is stored. */
+/**
+ * The static headers of a new webhook, in a request: null or empty for none. A mask is refused, as no value is
+ * stored.
+ */
 export const newHeadersField = v.optional(v.nullable(staticHeaders(false)));
 
 /** The static headers of a replaced webhook, in a request: undefined if left out. */

@@ -17,7 +17,10 @@ export interface WebhookWithSecrets extends RequestSettings {
   readonly secret: Buffer;
   readonly previousSecret: Buffer | null;
   readonly previousSecretUntil: Date | null;
-  /** The e-shop's private signing keys, sealed, where the webhook is asymmetric: the present one, and the one before while it signs. */
+  /**
+   * The e-shop's private signing keys, sealed, where the webhook is asymmetric: the present one, and the one before
+   * while it signs.
+   */
   readonly signingKey: Buffer | null;
   readonly previousSigningKey: Buffer | null;
   /** The database's clock when this was read. */

@@ -1,6 +1,9 @@
 /** The pause of a webhook (docs/interface.md, W23). Pure. */
 
-/** How far ahead a pause may end, in days. Less: a longer maintenance has to be extended. More: one that was forgotten holds more. */
+/**
+ * How far ahead a pause may end. Less: a longer maintenance has to be extended. More: one that was forgotten holds
+ * more.
+ */
 export const MAX_PAUSE_DAYS = 7;
 
 /** Whether a webhook is paused at a time. @param pausedUntil when its last pause ends or ended */
@@ -15,8 +18,9 @@ export function isPaused({
 }
 
 /**
- * After a pause the deliveries whose attempts Temporal has planned go on within this time, spread evenly, in milliseconds: thousands may be due. Those of
- * the queue go on by turns. Less: a burst at Temporal. More: they wait without need.
+ * After a pause the deliveries whose attempts Temporal has planned go on within this time, spread evenly, in
+ * milliseconds: thousands may be due. Those of the queue go on by turns. Less: a burst at Temporal. More: they wait
+ * without need.
  */
 export const SPREAD_MS = 10_000;
 

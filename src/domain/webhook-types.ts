@@ -8,7 +8,10 @@ export interface GivenTypes {
   readonly additionalTypes?: readonly EventType[] | null | undefined;
 }
 
-/** All types in a body, the `webhookType` first. @param stored the additional types that stay if it leaves them out */
+/**
+ * All types in a body, the `webhookType` first.
+ * @param stored the additional types that stay if it leaves them out
+ */
 export function typesIn(body: GivenTypes, stored: readonly EventType[]): EventType[] {
   const more = body.additionalTypes === undefined ? stored : (body.additionalTypes ?? []);
   return [body.webhookType, ...sortedTypes(more).filter((type) => type !== body.webhookType)];

@@ -168,7 +168,10 @@ const inputEntries = {
   asymmetric: v.optional(asymmetric),
 };
 
-/** The fields that an e-shop writes, except its secrets: each is a column of `webhooks` of the same name in snake case. */
+/**
+ * The fields that an e-shop writes, except its secrets: each is a column of `webhooks` of the same name in snake
+ * case.
+ */
 export const webhookFields = v.keyof(v.object(inputEntries)).options;
 
 /** The fields that determine the request: also columns of `former_request_settings`. */

@@ -1,4 +1,7 @@
-/** The lock of `DATA_DIR`: one process at a time, also of processes that cannot see each other, as in two containers. */
+/**
+ * The lock of `DATA_DIR`: one process at a time, also of processes that cannot see each other, as in two
+ * containers.
+ */
 import { once } from 'node:events';
 import { link, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -36,8 +39,8 @@ export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>
 const SOCKET = 'lock.socket';
 
 /**
- * Listens on a socket in the folder: in another container a process has another id or none, but a socket answers all of the machine.
- * Only on Linux, where containers run; nothing where the file system has no sockets.
+ * Listens on a socket in the folder: in another container a process has another id or none, but a socket answers
+ * all of the machine. Only on Linux, where containers run; nothing where the file system has no sockets.
  * @throws UserError while another process listens there
  * @returns a function that ends it
  */

@@ -1,22 +1,22 @@
 /**
- * The settings, beyond the defaults, of a Temporal server that Waybill brings. `temporal-dynamic-config.yaml` has the same for the
- * server of `docker-compose.temporal.yml`.
+ * The settings, beyond the defaults, of a Temporal server that Waybill brings. `temporal-dynamic-config.yaml` has
+ * the same for the server of `docker-compose.temporal.yml`.
  */
 
 /** Temporal's dynamic configuration: key → JSON value. */
 export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>> = {
   // How often timers are checked; the default of a second would make every shorter wait a second long.
   'history.timerProcessorMaxTimeShift': '1ms',
-  // A queue of timers that is read this often within a second counts as stuck, and its timers of that second go to a slow reader
-  // (docs/decisions/0024). 0: none counts as stuck.
+  // A queue of timers that is read this often within a second counts as stuck, and its timers of that second go to
+  // a slow reader (docs/decisions/0024). 0: none counts as stuck.
   'history.queueReaderStuckCriticalAttempts': 0,
   // The first attempt starts on the worker that scheduled it, without passing through the task queue. Older
   // servers, such as 1.29, need the setting.
   'system.enableActivityEagerExecution': true,
   // Waiting tasks are taken by priority, and then from each e-shop in turn (workflows/priorities.ts).
   'matching.enableFairness': true,
-  // Waiting tasks are written into one partition instead of four, so that turns are those of the whole task queue: each partition
-  // takes its own turns.
+  // Waiting tasks are written into one partition instead of four, so that turns are those of the whole task queue:
+  // each partition takes its own turns.
   'matching.numTaskqueueWritePartitions': 1,
   // And read from it alone: polling the three that are always empty would cost the server each time.
   'matching.numTaskqueueReadPartitions': 1,

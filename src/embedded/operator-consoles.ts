@@ -1,6 +1,6 @@
 /**
- * The operators' consoles that run on this machine, listed in `DATA_DIR`: the processes that deliver must know their ports. The list
- * has its own file, since the account that runs the command may not be that of the instance.
+ * The operators' consoles that run on this machine, listed in `DATA_DIR`: the processes that deliver must know
+ * their ports. The list has its own file, since the account that runs the command may not be that of the instance.
  */
 import * as v from 'valibot';
 import type { DataDir } from './data-dir.ts';
@@ -28,7 +28,8 @@ export function portsOf(consoles: readonly OperatorConsole[]): number[] {
 }
 
 /**
- * Adds a console of this process to the list. If the folder does not exist or is not writable, no process here would read it.
+ * Adds a console of this process to the list. If the folder does not exist or is not writable, no process here
+ * would read it.
  * @returns a function that removes it
  */
 export async function noteConsole(dataDir: DataDir, port: number): Promise<() => Promise<void>> {

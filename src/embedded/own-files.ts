@@ -44,8 +44,8 @@ export function requireOwner(path: string, found: Owned, me = process.getuid?.()
 }
 
 /**
- * Before servers start in `DATA_DIR`: the folder and all that is read in it belong to us or to root, and nobody else may write
- * them. A folder with nothing but the instance in it is closed to the writing of others.
+ * Before servers start in `DATA_DIR`: the folder and all that is read in it belong to us or to root, and nobody
+ * else may write them. A folder with nothing but the instance in it is closed to the writing of others.
  * @param path exists
  * @param guest the user of a server's own folders, if it is not us
  * @param close changes the mode of the folder

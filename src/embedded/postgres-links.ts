@@ -1,4 +1,7 @@
-/** The links between the embedded Postgres's libraries: npm's archives hold none, and npm runs no script that would make them. */
+/**
+ * The links between the embedded Postgres's libraries: npm's archives hold none, and npm runs no script that would
+ * make them.
+ */
 import { lstat, readFile, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import * as v from 'valibot';

@@ -1,6 +1,6 @@
 /**
- * The embedded Postgres of an unconfigured start. It runs in its own session, so that Ctrl-C in a terminal reaches only this process,
- * which stops Postgres after the drain.
+ * The embedded Postgres of an unconfigured start. It runs in its own session, so that Ctrl-C in a terminal reaches
+ * only this process, which stops Postgres after the drain.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -56,7 +56,8 @@ async function requireAccess(path: string, user: User, wayOut: string): Promise<
 }
 
 /**
- * Makes sure that the server's user can reach its programs and its folder, and that no other user can reach the folder.
+ * Makes sure that the server's user can reach its programs and its folder, and that no other user can reach the
+ * folder.
  * @returns that user; undefined if it is our own
  */
 async function grantServerAccess({ pg_ctl }: Programs, dataDir: DataDir): Promise<User | undefined> {
@@ -80,8 +81,8 @@ async function grantServerAccess({ pg_ctl }: Programs, dataDir: DataDir): Promis
 }
 
 /**
- * Starts the server under `DATA_DIR`/postgres, creating the cluster on the first start. A server that an earlier process
- * left running is stopped first.
+ * Starts the server under `DATA_DIR`/postgres, creating the cluster on the first start. A server that an earlier
+ * process left running is stopped first.
  * @param superuser whether a new cluster's only role, `waybill`, is a superuser, as harnesses need it
  * @throws UserError if the folder cannot be used by the server's user
  */
@@ -134,8 +135,8 @@ export async function startPostgres(
   const pidInFile = async () => Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
 
   /**
-   * The id of the running server, from its pid file. After a restart of the machine that id may belong to another process, which is
-   * left alone; the file is removed, as it would keep Postgres from starting.
+   * The id of the running server, from its pid file. After a restart of the machine that id may belong to another
+   * process, which is left alone; the file is removed, as it would keep Postgres from starting.
    */
   async function postmaster(): Promise<number | undefined> {
     const pid = await pidInFile();
@@ -160,8 +161,9 @@ export async function startPostgres(
   }
 
   /**
-   * A killed server remains in the process table as a zombie until its parent reaps it, and until then Postgres considers the
-   * folder in use. Its child processes end with it, so its pid file can be removed if it is never reaped.
+   * A killed server remains in the process table as a zombie until its parent reaps it, and until then Postgres
+   * considers the folder in use. Its child processes end with it, so its pid file can be removed if it is never
+   * reaped.
    */
   async function clearZombie(): Promise<void> {
     const pid = await pidInFile();
@@ -188,7 +190,8 @@ export async function startPostgres(
     await createRole(admin, { name: 'waybill', password });
     await createDatabase(admin, 'waybill', 'waybill');
   } else {
-    // A harness's cluster, or an old one in which the role is a superuser: the first role of a cluster cannot cease to be one.
+    // A harness's cluster, or an old one in which the role is a superuser: the first role of a cluster cannot cease
+    // to be one.
     await createDatabase(`postgres://waybill:${password}@${address}/postgres`, 'waybill');
   }
   return {

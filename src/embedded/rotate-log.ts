@@ -4,7 +4,8 @@ import { rename, stat } from 'node:fs/promises';
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
 /**
- * Renames a log of more than 10 MiB to `<path>.1`. Call it before the server starts: a running one keeps writing to the renamed file.
+ * Renames a log of more than 10 MiB to `<path>.1`. Call it before the server starts: a running one keeps writing to
+ * the renamed file.
  */
 export async function rotateLog(path: string): Promise<void> {
   const size = await stat(path).then(

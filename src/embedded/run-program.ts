@@ -1,11 +1,14 @@
-/** How other programs are started: none of them gets our variables, or looks into the folder that we were started in. */
+/**
+ * How other programs are started: none of them gets our variables, or looks into the folder that we were started
+ * in.
+ */
 import { type ExecFileOptions, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { childEnvironment } from './child-environment.ts';
 
 /**
- * The folder that all programs run in. In the current folder others may have left files for them: Python imports from it, and a
- * relative entry of PATH means it. Nobody but root can write here.
+ * The folder that all programs run in. In the current folder others may have left files for them: Python imports
+ * from it, and a relative entry of PATH means it. Nobody but root can write here.
  */
 export const PROGRAMS_FOLDER = '/';
 

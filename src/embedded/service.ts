@@ -1,6 +1,6 @@
 /**
- * A server that runs as our child: in its own process group, so that Ctrl-C in a terminal reaches only us; with its id in a file
- * for the next start, in case we are killed; restarted with growing waits if it dies.
+ * A server that runs as our child: in its own process group, so that Ctrl-C in a terminal reaches only us; with its
+ * id in a file for the next start, in case we are killed; restarted with growing waits if it dies.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,8 +23,8 @@ interface ServiceOptions {
   /** Default: {@link childEnvironment}. */
   readonly env?: NodeJS.ProcessEnv;
   /**
-   * Its output is appended here: a pipe to us would break when we are killed. Rotated at a start if long. Without a file,
-   * the output is dropped.
+   * Its output is appended here: a pipe to us would break when we are killed. Rotated at a start if long. Without a
+   * file, the output is dropped.
    */
   readonly logFile?: string | undefined;
   /** Holds its process id while it runs. */

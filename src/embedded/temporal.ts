@@ -16,7 +16,10 @@ export interface EmbeddedTemporal extends Service {
   readonly port: number;
   /** The port of the guard in front of the UI; null without a UI. */
   readonly uiPort: number | null;
-  /** All ports on which it listens: gRPC, HTTP, metrics, UI, and those between its own services, its choice at each start. */
+  /**
+   * All ports on which it listens: gRPC, HTTP, metrics, UI, and those between its own services, its choice at each
+   * start.
+   */
   ports(): readonly number[];
 }
 
@@ -67,8 +70,8 @@ async function serves(address: string): Promise<boolean> {
 }
 
 /**
- * True if the server's HTTP API accepts the host name that only our own server knows: another instance may have bound the
- * ports that we found free. It answers once its process has bound all its ports, the gRPC port included.
+ * True if the server's HTTP API accepts the host name that only our own server knows: another instance may have
+ * bound the ports that we found free. It answers once its process has bound all its ports, the gRPC port included.
  */
 function isOwnServer(httpPort: number, name: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -90,8 +93,9 @@ function isOwnServer(httpPort: number, name: string): Promise<boolean> {
 }
 
 /**
- * Makes the dev server's SQLite flush at checkpoints instead of in every transaction, for nearly twice the deliveries per second.
- * A killed process loses nothing; a power cut may lose the last moments, which Waybill's own database still has.
+ * Makes the dev server's SQLite flush at checkpoints instead of in every transaction, for nearly twice the
+ * deliveries per second. A killed process loses nothing; a power cut may lose the last moments, which Waybill's own
+ * database still has.
  */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 
@@ -102,7 +106,10 @@ async function storageOptions({ binary, databaseFile }: EmbeddedTemporalOptions)
   return ['--db-filename', databaseFile, ...pragmas.flatMap((pragma) => ['--sqlite-pragma', pragma])];
 }
 
-/** The number of starts: a port that is free when chosen may be taken when the server binds it, most of a second later. */
+/**
+ * The number of starts: a port that is free when chosen may be taken when the server binds it, most of a second
+ * later.
+ */
 const STARTS = 3;
 
 /**

@@ -1,6 +1,7 @@
 /**
- * A proxy in front of the embedded Temporal's UI. That UI accepts any host name, so a foreign page whose name resolves to this
- * machine (DNS rebinding) could read and end all workflows. The proxy accepts only the names of this machine.
+ * A proxy in front of the embedded Temporal's UI. That UI accepts any host name, so a foreign page whose name
+ * resolves to this machine (DNS rebinding) could read and end all workflows. The proxy accepts only the names of
+ * this machine.
  */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,7 +21,8 @@ interface UiGuard {
 }
 
 /**
- * An address of this machine that no page can guess: on Linux all of 127.0.0.0/8 is local. Elsewhere only the port is secret.
+ * An address of this machine that no page can guess: on Linux all of 127.0.0.0/8 is local. Elsewhere only the port
+ * is secret.
  * @throws UserError if the system finds no free port
  */
 export async function hiddenAddress(): Promise<HiddenAddress> {

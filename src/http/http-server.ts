@@ -38,7 +38,7 @@ export interface HttpServerOptions {
   readonly maxConnections?: number;
   /** How long a connection is kept after a response, in milliseconds (default {@link KEEP_ALIVE_MS}). */
   readonly keepAliveMs?: number;
-  /** How long a request may take to arrive completely, except an import, in milliseconds: a megabyte on a slow line. */
+  /** How long a request may take to arrive completely, except an import: a megabyte on a slow line. */
   readonly uploadMs?: number;
   /** How long the head of a request may take, in milliseconds. */
   readonly headMs?: number;
@@ -47,8 +47,8 @@ export interface HttpServerOptions {
 }
 
 /**
- * A proxy must not send a request on a connection that is closed meanwhile: it cannot repeat a POST. nginx keeps its own for 60 s.
- * Less: such requests are answered with 502. More: only idle connections.
+ * A proxy must not send a request on a connection that is closed meanwhile: it cannot repeat a POST. nginx keeps
+ * its own for 60 s. Less: such requests are answered with 502. More: only idle connections.
  */
 const KEEP_ALIVE_MS = 75_000;
 /** What stands for all addresses of the machine → the one that it reaches itself at. */

@@ -1,6 +1,6 @@
 /**
- * The connections of a server between two requests. They are kept for as long as clients keep theirs, so their number needs a bound,
- * and a server that stops must not wait for them.
+ * The connections of a server between two requests. They are kept for as long as clients keep theirs, so their
+ * number needs a bound, and a server that stops must not wait for them.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,8 +13,8 @@ interface IdleConnections {
 }
 
 /**
- * @param maxConnections of the server, idle ones included: beyond it the one that has been idle for longest is closed, or the new
- *   one if all are busy
+ * @param maxConnections of the server, idle ones included: beyond it the one that has been idle for longest is
+ * closed, or the new one if all are busy
  */
 export function watchIdle(server: Server, maxConnections = Number.POSITIVE_INFINITY): IdleConnections {
   /** The one that has been idle for longest comes first. */

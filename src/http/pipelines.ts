@@ -1,6 +1,6 @@
 /**
- * Requests that a client pipelines on one connection. Node would begin all at once, and make their responses before the
- * first is read.
+ * Requests that a client pipelines on one connection. Node would begin all at once, and make their responses before
+ * the first is read.
  */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -7,8 +7,8 @@ export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
    * Receives what the command prints, line by line.
-   * @param shownOnce it contains a key, password or secret that is shown nowhere else: if standard output fails, as on a full disk,
-   * it is printed on standard error
+   * @param shownOnce it contains a key, password or secret that is shown nowhere else: if standard output fails, as
+   * on a full disk, it is printed on standard error
    */
   readonly print: (line: string, shownOnce?: boolean) => void;
 }

@@ -29,7 +29,10 @@ export function databaseLack(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? (LACKS[error.code] ?? null) : null;
 }
 
-/** The sentence, if the error says that the database at `DATABASE_URL` cannot be used; any other error is returned as it is. */
+/**
+ * The sentence, if the error says that the database at `DATABASE_URL` cannot be used; any other error is returned
+ * as it is.
+ */
 export function databaseProblem(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'string' && AWAY.includes(code))

@@ -1,6 +1,6 @@
 /**
- * One signal for several, without `AbortSignal.any`: on Node.js 20 a long-lived signal keeps a reference to each signal ever made
- * of it.
+ * One signal for several, without `AbortSignal.any`: on Node.js 20 a long-lived signal keeps a reference to each
+ * signal ever made of it.
  */
 
 interface EitherSignal {

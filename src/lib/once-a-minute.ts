@@ -6,8 +6,8 @@ const MAX_REASONS = 200;
 
 /**
  * @param now on a clock that does not jump, in milliseconds
- * @returns a function called for each line: how many lines with the same reason were left out before it; null if it is to be left
- * out. Numbers in a reason make no difference.
+ * @returns a function called for each line: how many lines with the same reason were left out before it; null if it
+ * is to be left out. Numbers in a reason make no difference.
  */
 export function onceAMinute(now = () => performance.now()): (reason: string) => number | null {
   const said = new Map<string, { at: number; leftOut: number }>();

@@ -135,8 +135,8 @@ export function onInterruption(asked: (times: number) => void): () => void {
 const PARENT_CHECK_INTERVAL_MS = 500;
 
 /**
- * Notices a SIGTERM sent to npm alone: it ends npm and the shell between npm and us, and most shells do not pass it on. We see that
- * the shell is gone.
+ * Notices a SIGTERM sent to npm alone: it ends npm and the shell between npm and us, and most shells do not pass it
+ * on. We see that the shell is gone.
  * @param gone called once, and only in a program that npm has started
  */
 export function onNpmGone(gone: () => void): void {
@@ -154,7 +154,8 @@ export function onNpmGone(gone: () => void): void {
 export const INTERRUPTED = 130;
 
 /**
- * Runs `work` with a signal that is aborted by Ctrl-C or the end of the terminal; a second Ctrl-C ends the process at once.
+ * Runs `work` with a signal that is aborted by Ctrl-C or the end of the terminal; a second Ctrl-C ends the process
+ * at once.
  * @param message of the error then
  */
 export async function untilInterrupted<T>(
@@ -175,7 +176,10 @@ export async function untilInterrupted<T>(
   }
 }
 
-/** For programs that only have to clean up: the first interruption stops all and ends the process, a second ends it at once. */
+/**
+ * For programs that only have to clean up: the first interruption stops all and ends the process, a second ends it
+ * at once.
+ */
 export function stopOnInterruption(): Shutdown {
   const shutdown = createShutdown();
   onInterruption((times) => {

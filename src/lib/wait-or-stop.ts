@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits, or until the signal is aborted, whichever is first: an abort is no error here, the caller looks at the signal.
+ * Waits, or until the signal is aborted, whichever is first: an abort is no error here, the caller looks at the
+ * signal.
  * @param ref whether the wait keeps the process alive; default true
  */
 export async function waitOrStop(

@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * How long pieces of work may follow each other without a pause, in milliseconds. A single delivery takes about ten turns of the
- * event loop from its claim to its request, and may wait this long before each.
+ * How long pieces of work may follow each other without a pause, in milliseconds. A single delivery takes about ten
+ * turns of the event loop from its claim to its request, and may wait this long before each.
  */
 const TURN_MS = 4;
 

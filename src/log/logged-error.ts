@@ -1,5 +1,6 @@
 /**
- * An error as logged, without its data: properties of a Postgres error hold the values of a row, and messages quote them.
+ * An error as logged, without its data: properties of a Postgres error hold the values of a row, and messages quote
+ * them.
  */
 import postgres from 'postgres';
 

@@ -1,6 +1,6 @@
 /**
- * Text for stdout or stderr, from a process that never waits for it: a full disk, a reader that stopped and a paused terminal
- * cost lines, and neither memory without end nor the end of the process.
+ * Text for stdout or stderr, from a process that never waits for it: a full disk, a reader that stopped and a
+ * paused terminal cost lines, and neither memory without end nor the end of the process.
  */
 import { constants, openSync, write, writeSync } from 'node:fs';
 
@@ -14,15 +14,18 @@ export interface Output {
 }
 
 /**
- * The most text that waits, in bytes. Some 3,000 lines: less would lose lines to a reader that pauses for some seconds under load,
- * more would only be memory.
+ * The most text that waits, in bytes. Some 3,000 lines: less would lose lines to a reader that pauses for some
+ * seconds under load, more would only be memory.
  */
 const MAX_WAITING_BYTES = 1024 * 1024;
-/** The most text in one call, in bytes: a call for each line costs much under load; a larger one only has to be split by the system. */
+/**
+ * The most text in one call: a call for each line costs much under load; a larger one only has to be split by the
+ * system.
+ */
 const MAX_WRITE_BYTES = 64 * 1024;
-/** The pause after a write that failed, in milliseconds: shorter ones only cost processor time, longer ones fill the buffer. */
+/** The pause after a write that failed: shorter ones only cost processor time, longer ones fill the buffer. */
 const RETRY_PAUSE_MS = 100;
-/** How long the end of the process waits for a slow reader, in milliseconds: less loses the last lines, more delays a restart. */
+/** How long the end of the process waits for a slow reader: less loses the last lines, more delays a restart. */
 const EXIT_FLUSH_MS = 500;
 /** The pause between writes at the end of the process, in milliseconds. */
 const EXIT_PAUSE_MS = 10;

@@ -8,8 +8,8 @@ import { merged, type MailContent, mailOf } from './mail-template.ts';
 import { activation, readDelivery } from './requests.ts';
 
 /**
- * The mail about a deactivation. Webhook, generation and delivery make its Message-ID, so that a repetition after a crash is
- * recognised.
+ * The mail about a deactivation. Webhook, generation and delivery make its Message-ID, so that a repetition after a
+ * crash is recognised.
  * @param publicUrl of the API; null if unknown
  * @param others that were postponed and are included in the same mail
  */

@@ -1,11 +1,14 @@
 /**
- * A mail was not accepted. The message has no addresses, names or passwords; nor is the library's error kept as the cause, because
- * causes end up in workflow histories.
+ * A mail was not accepted. The message has no addresses, names or passwords; nor is the library's error kept as the
+ * cause, because causes end up in workflow histories.
  */
 export class MailError extends Error {
   /** The reply code of the mail server (550 …); null if there was none. */
   readonly responseCode: number | null;
-  /** The server refused this mail permanently (5xx to its sender, recipient or text): sending it again would get the same reply. */
+  /**
+   * The server refused this mail permanently (5xx to its sender, recipient or text): sending it again would get the
+   * same reply.
+   */
   readonly refused: boolean;
 
   constructor(message: string, responseCode: number | null, refused = false) {

@@ -11,8 +11,8 @@ export interface ConversationLimits {
   /** Until the text has been sent: giving up before that cannot duplicate the mail. */
   readonly beforeTextMs: number;
   /**
-   * Until the server has accepted it; below the time-out of the activity, which would otherwise be repeated during the first
-   * conversation.
+   * Until the server has accepted it; below the time-out of the activity, which would otherwise be repeated during
+   * the first conversation.
    */
   readonly wholeMs: number;
 }

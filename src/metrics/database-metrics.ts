@@ -1,6 +1,6 @@
 /**
- * Metrics from the database, read on request and seldom enough to cost nothing. A database that is away does not delay the
- * response.
+ * Metrics from the database, read on request and seldom enough to cost nothing. A database that is away does not
+ * delay the response.
  */
 
 import { readHoldUp } from '../db/low-water-mark.ts';

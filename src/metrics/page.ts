@@ -1,5 +1,6 @@
 /**
- * The response of `GET /metrics`, in Prometheus's text format: the process's own metrics, then those of Temporal's SDK.
+ * The response of `GET /metrics`, in Prometheus's text format: the process's own metrics, then those of Temporal's
+ * SDK.
  */
 import type { Metrics } from './metrics.ts';
 

@@ -1,5 +1,6 @@
 /**
- * Temporal's knowledge of workflows. A description is strongly consistent and decides; the list lags behind and only hints.
+ * Temporal's knowledge of workflows. A description is strongly consistent and decides; the list lags behind and
+ * only hints.
  */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -121,7 +122,10 @@ export function createExecutions(client: Client, taskQueue: string) {
       }
     },
 
-    /** The event of the last task that a worker has completed, as far as the latest events tell; empty if they do not. */
+    /**
+     * The event of the last task that a worker has completed, as far as the latest events tell; empty if they do
+     * not.
+     */
     async lastCompletedTask(workflowId: string): Promise<string> {
       const events = await latestEvents(workflowId);
       const completed = events.find((event) => event.workflowTaskCompletedEventAttributes);
@@ -129,8 +133,8 @@ export function createExecutions(client: Client, taskQueue: string) {
     },
 
     /**
-     * Whether a running workflow was signalled a change, handled it and did nothing: Temporal was set back, and its worker takes new
-     * events for known ones.
+     * Whether a running workflow was signalled a change, handled it and did nothing: Temporal was set back, and its
+     * worker takes new events for known ones.
      */
     async isUnresponsive(workflowId: string): Promise<boolean> {
       let handled = false;
@@ -144,7 +148,10 @@ export function createExecutions(client: Client, taskQueue: string) {
       return false;
     },
 
-    /** The workflows of deliveries and recoveries that were terminated or canceled since a time, as far as the list knows. */
+    /**
+     * The workflows of deliveries and recoveries that were terminated or canceled since a time, as far as the list
+     * knows.
+     */
     endedExternally: (since: Date) =>
       list(`ExecutionStatus IN ('Terminated', 'Canceled') AND CloseTime >= '${since.toISOString()}'`),
     /** The running workflows of deliveries and recoveries, as far as the list knows. */
@@ -158,8 +165,8 @@ type Description = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']
 const MAILS: keyof DeliveryActivities = 'mailDeactivation';
 
 /**
- * True if nothing happens before a future time or a signal. A workflow that mails is not asleep, nor is one with an activity paused by
- * an operator.
+ * True if nothing happens before a future time or a signal. A workflow that mails is not asleep, nor is one with an
+ * activity paused by an operator.
  */
 function isAsleep({ pendingActivities, pendingWorkflowTask }: Description): boolean {
   if (pendingWorkflowTask !== null && pendingWorkflowTask !== undefined) return false;

@@ -14,8 +14,8 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
   /** The time between two checks of late and ended workflows, in milliseconds. */
   readonly intervalMs: number;
   /**
-   * Called while Temporal may know less than before: it was away, its namespace is a new one, or a workflow could not go on. Workers
-   * must then drop their cached workflows.
+   * Called while Temporal may know less than before: it was away, its namespace is a new one, or a workflow could
+   * not go on. Workers must then drop their cached workflows.
    */
   readonly onSetBack: (why: string) => void;
   /** Called at every interval in which Temporal answers. */

@@ -1,6 +1,6 @@
 /**
- * Repairs one workflow: asks Temporal, then the database again, then acts. Any worker may repeat a step: a workflow id runs once, and a
- * delivery is closed once.
+ * Repairs one workflow: asks Temporal, then the database again, then acts. Any worker may repeat a step: a workflow
+ * id runs once, and a delivery is closed once.
  */
 import type { TemporalPause } from '../domain/operator-pause.ts';
 import type { Former } from '../temporal/workflow-calls.ts';
@@ -48,7 +48,10 @@ export async function repair(
   }
 }
 
-/** A workflow that was woken before without an effect is started again instead, and one at work only if it stands still for long. */
+/**
+ * A workflow that was woken before without an effect is started again instead, and one at work only if it stands
+ * still for long.
+ */
 async function confirmed(
   executions: Executions,
   stalls: Stalls,

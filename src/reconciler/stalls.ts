@@ -2,16 +2,22 @@
 import type { Executions } from './executions.ts';
 
 /**
- * How long no task of a late workflow may end before it is started again, in milliseconds: ten time-outs of a task. Less: busy machines
- * lose what they have begun. More: deliveries stand still.
+ * How long no task of a late workflow may end before it is started again, in milliseconds: ten time-outs of a task.
+ * Less: busy machines lose what they have begun. More: deliveries stand still.
  */
 const STALLED_MS = 100_000;
-/** Workflows watched at once. Fewer: many that stall together wait for each other. More: starting them again adds to an overload. */
+/**
+ * Workflows watched at once. Fewer: many that stall together wait for each other. More: starting them again adds to
+ * an overload.
+ */
 const WATCHED_AT_ONCE = 10;
 
 /** The late workflows that are watched. In the memory of one worker. */
 export interface Stalls {
-  /** Watches it, if there is room. @returns whether it has stood still for long enough; then it is watched no longer */
+  /**
+   * Watches it, if there is room.
+   * @returns whether it has stood still for long enough; then it is watched no longer
+   */
   isStalled(workflowId: string): Promise<boolean>;
   /** Those to look at again. */
   watched(): readonly string[];

@@ -78,8 +78,8 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
   }
 
   /**
-   * A delivery that is over. If its workflow still waits, it has forgotten that: Temporal was set back. Woken or started again, it finds
-   * that its delivery is over, and ends.
+   * A delivery that is over. If its workflow still waits, it has forgotten that: Temporal was set back. Woken or
+   * started again, it finds that its delivery is over, and ends.
    */
   function closed(found: db.AttemptedDelivery): TrackedWorkflow {
     return {

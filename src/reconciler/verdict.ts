@@ -8,8 +8,8 @@ export type TrackedKind = 'delivery' | 'mail' | 'release' | 'recovery';
 /** A workflow as Temporal describes it. */
 export type WorkflowFound =
   /**
-   * `asleep`: it waits for a future time or for a signal. `failing`: its steps keep failing. `atWork`: a worker has one of its tasks.
-   * `pause`: an operator has paused it.
+   * `asleep`: it waits for a future time or for a signal. `failing`: its steps keep failing. `atWork`: a worker has
+   * one of its tasks. `pause`: an operator has paused it.
    */
   | {
       readonly as: 'running';
@@ -35,8 +35,8 @@ export interface Verdict {
 }
 
 /**
- * When a workflow's next step is due. `late`: past due although nothing holds it. `held`: not before an inactive webhook or an operator's
- * hold ends. `over`: there is none, and no workflow should wait for one.
+ * When a workflow's next step is due. `late`: past due although nothing holds it. `held`: not before an inactive
+ * webhook or an operator's hold ends. `over`: there is none, and no workflow should wait for one.
  */
 export type NextStep = 'ahead' | 'late' | 'held' | 'over';
 
@@ -48,8 +48,8 @@ export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: NextSte
     case 'running':
       // Temporal was restored from an older copy: the workflow has lost later signals, and sleeps.
       if ((next === 'late' || next === 'over') && found.asleep) return { reason: 'asleep', action: 'woken' };
-      // Or its history is inconsistent: a worker that remembered more than Temporal went on writing it, or the code cannot replay it.
-      // It would not notice that it is no longer held.
+      // Or its history is inconsistent: a worker that remembered more than Temporal went on writing it, or the code
+      // cannot replay it. It would not notice that it is no longer held.
       if (next !== 'ahead' && found.failing) return { reason: 'stuck', action: 'startedAgain' };
       // If it goes on like this for long.
       return next === 'late' && found.atWork ? { reason: 'stalled', action: 'startedAgain' } : null;

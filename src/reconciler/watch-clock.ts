@@ -8,9 +8,12 @@ import type { Pool } from '../db/pool.ts';
 
 /** The time between two readings, in milliseconds. */
 const LOOK_MS = 1_000;
-/** A smaller difference is no step, in milliseconds: both clocks are constantly corrected, and a response takes time. */
+/** A smaller difference is no step: both clocks are constantly corrected, and a response takes time. */
 const STEP_MS = 5_000;
-/** Readings after a step that repair times: within half a minute an attempt under way, 15 s by default, has been recorded. */
+/**
+ * Readings after a step that repair times: within half a minute an attempt under way, 15 s by default, has been
+ * recorded.
+ */
 const LOOKS_AFTER_STEP = 30;
 
 interface ClockWatchOptions {

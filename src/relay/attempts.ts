@@ -1,9 +1,9 @@
 /**
  * From the queue to attempts: each class that waits for one is claimed in its own loop, by the same statement.
  *
- * Two gates stand in the way. The quota, in Postgres: a claim takes no more of a webhook than can begin soon and leaves the rest in the
- * queue. The permit, in the worker: an attempt waits for one if its receiver is prompt, and is deferred otherwise. So a full receiver
- * costs at most a claim, and nothing to others.
+ * Two gates stand in the way. The quota, in Postgres: a claim takes no more of a webhook than can begin soon and
+ * leaves the rest in the queue. The permit, in the worker: an attempt waits for one if its receiver is prompt, and
+ * is deferred otherwise. So a full receiver costs at most a claim, and nothing to others.
  */
 import type { Quotas } from '../concurrency/limits.ts';
 import { keepOrdering } from '../db/outbox/keep-ordering.ts';
@@ -15,9 +15,12 @@ import type { RelayDeps } from './deps.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Next } from './loop.ts';
 
-/** The wait before checking again for a free place, or for deliveries, in milliseconds. Less: checks without result. More: idle places. */
+/**
+ * The wait before checking again for a free place, or for deliveries. Less: checks without result. More: idle
+ * places.
+ */
 const AGAIN_MS = 10;
-/** The time between two searches for retries that still wait for their workflow, in milliseconds. Less: load. More: late retries. */
+/** The time between two searches for retries that still wait for their workflow. Less: load. More: late retries. */
 const SEARCH_MS = 5_000;
 
 /** One class of deliveries that wait for an attempt. */
@@ -27,7 +30,8 @@ interface Attempts {
   /** Whether it could attempt a few more deliveries at once: no others wait. */
   hasRoom(): boolean;
   /**
-   * Attempts new deliveries that were written as claimed, up to the quotas of their webhooks and e-shops, and gives back the others.
+   * Attempts new deliveries that were written as claimed, up to the quotas of their webhooks and e-shops, and gives
+   * back the others.
    * @returns how many were given back
    */
   start(claimed: readonly QueuedDelivery[]): Promise<number>;

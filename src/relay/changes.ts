@@ -1,6 +1,6 @@
 /**
- * Passes on, as background calls: changes of webhooks to their open deliveries, page by page; changes of pre-orders to their timers;
- * changes of recoveries; warnings of deactivations; and notices.
+ * Passes on, as background calls: changes of webhooks to their open deliveries, page by page; changes of pre-orders
+ * to their timers; changes of recoveries; warnings of deactivations; and notices.
  */
 import { decideWarnings } from '../db/incidents/decide.ts';
 import { claimWarnings, giveBackWarnings } from '../db/incidents/warnings.ts';
@@ -162,8 +162,8 @@ export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'rec
 }
 
 /**
- * Decides whom to warn, and starts the workflows of warnings. The reconciler does not cover these: each is started again until its mail
- * is sent.
+ * Decides whom to warn, and starts the workflows of warnings. The reconciler does not cover these: each is started
+ * again until its mail is sent.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchWarnings(
@@ -181,7 +181,8 @@ export async function dispatchWarnings(
 }
 
 /**
- * Starts the workflows of notices. The reconciler does not cover these: each is started again until its notice is sent.
+ * Starts the workflows of notices. The reconciler does not cover these: each is started again until its notice is
+ * sent.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchNotices(deps: CommonDeps & Pick<RelayDeps, 'notices'>): Promise<Next> {

@@ -1,13 +1,18 @@
 /** The classes of waiting deliveries, and which goes first. */
 
-/** The classes that wait for an attempt, and those that wait for their workflow, as in `CLASS`; each has a loop of its name. */
+/**
+ * The classes that wait for an attempt, and those that wait for their workflow, as in `CLASS`; each has a loop of
+ * its name.
+ */
 export const attemptClasses = ['fresh', 'retry', 'bulk', 'recovered'] as const;
 export type AttemptClass = (typeof attemptClasses)[number];
 export const workflowClasses = ['undelivered', 'delivered'] as const;
 export type WorkflowClass = (typeof workflowClasses)[number];
 export type ClassName = AttemptClass | WorkflowClass;
 
-/** A class is claimed only when nothing is left of these; one that waits for an attempt, all the same after a while. */
+/**
+ * A class is claimed only when nothing is left of these; one that waits for an attempt, all the same after a while.
+ */
 const claimedAfter: Readonly<Record<ClassName, readonly AttemptClass[]>> = {
   fresh: [],
   retry: [],
@@ -17,7 +22,10 @@ const claimedAfter: Readonly<Record<ClassName, readonly AttemptClass[]>> = {
   delivered: ['fresh', 'retry', 'bulk'],
 };
 
-/** How many a class may have in flight, and how much of each quota it may fill, as a share of what fresh ones may: each has its own. */
+/**
+ * How many a class may have in flight, and how much of each quota it may fill, as a share of what fresh ones may:
+ * each has its own.
+ */
 export const shareOf: Readonly<Record<AttemptClass, number>> = {
   fresh: 1,
   retry: 0.5,
@@ -25,7 +33,10 @@ export const shareOf: Readonly<Record<AttemptClass, number>> = {
   recovered: 0.5,
 };
 
-/** A class not claimed for this long, in milliseconds, was not being claimed. Less: a busy moment counts as an outage. More: the reverse. */
+/**
+ * A class not claimed for this long, was not being claimed. Less: a busy moment counts as an outage. More: the
+ * reverse.
+ */
 const BREAK_MS = 5_000;
 
 export type Precedence = ReturnType<typeof createPrecedence>;

@@ -16,7 +16,10 @@ import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import type { WarningStarter } from '../temporal/start-warning.ts';
 import type { Precedence, WorkflowClass } from './classes.ts';
 
-/** A value of WORKFLOWS: whether deliveries accepted at the first attempt get a workflow when it cannot be started at once. */
+/**
+ * A value of WORKFLOWS: whether deliveries accepted at the first attempt get a workflow when it cannot be started
+ * at once.
+ */
 export type WorkflowsSetting = 'all' | 'undelivered';
 
 /** Makes the next attempt of a queued delivery. @throws the error that interrupted it, already logged */

@@ -1,8 +1,8 @@
 /**
- * Deliveries in flight: claimed, and being attempted by this process. The result is recorded together with the delivery's next step in
- * the queue. In a calm its workflow is started with that result at once, after a failure as well. Otherwise the delivery stays in the
- * queue: for its next attempt if that is due within a minute, else until a loop starts its workflow. Attempts wait for nothing at
- * Temporal.
+ * Deliveries in flight: claimed, and being attempted by this process. The result is recorded together with the
+ * delivery's next step in the queue. In a calm its workflow is started with that result at once, after a failure as
+ * well. Otherwise the delivery stays in the queue: for its next attempt if that is due within a minute, else until
+ * a loop starts its workflow. Attempts wait for nothing at Temporal.
  *
  * If the process dies, the next claim finds the attempt recorded, owned, or not begun.
  */
@@ -31,7 +31,10 @@ const RETURNED_TOGETHER = 100;
 
 export function createInFlight(deps: RelayDeps): InFlight {
   const { sql, log, options, starts, stopping, precedence } = deps;
-  /** Those that count, and when their requests may have begun: not while they wait for a permit, nor once they have taken long. */
+  /**
+   * Those that count, and when their requests may have begun: not while they wait for a permit, nor once they have
+   * taken long.
+   */
   const counted = perClass();
   const claims = new Set<QueuedDelivery>();
   const running = new Set<Promise<void>>();

@@ -6,12 +6,15 @@ import type { SchedulerOptions } from '../concurrency/settings.ts';
 import { createBackoff } from '../lib/backoff.ts';
 
 /**
- * When the next step follows: `more`: at once; `idle`: when woken or at the next poll; a number: after this many milliseconds, even if
- * woken, since nothing can be done before.
+ * When the next step follows: `more`: at once; `idle`: when woken or at the next poll; a number: after this many
+ * milliseconds, even if woken, since nothing can be done before.
  */
 export type Next = 'more' | 'idle' | number;
 
-/** How a pass of a loop ends: the next step follows at once (`more`) or after a pause (`later`), nothing is left, or it failed. */
+/**
+ * How a pass of a loop ends: the next step follows at once (`more`) or after a pause (`later`), nothing is left, or
+ * it failed.
+ */
 export const passResults = ['more', 'later', 'idle', 'failed'] as const;
 export type PassResult = (typeof passResults)[number];
 

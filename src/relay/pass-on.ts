@@ -13,7 +13,8 @@ interface Calls<Item> {
 }
 
 /**
- * Calls Temporal for each. After a call without an answer no further one begins: each would only wait for the deadline too.
+ * Calls Temporal for each. After a call without an answer no further one begins: each would only wait for the
+ * deadline too.
  * @returns the items left for another try; `throwFailure` throws its error if it was away
  */
 export async function callEach<Item>(

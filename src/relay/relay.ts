@@ -28,7 +28,10 @@ import { workflowStarter, workflowsOf } from './workflows.ts';
 export interface RelayOptions extends RelayTerms {
   /** Executes claims. */
   readonly execute: Execute;
-  /** Direct sessions with the server, where notifications arrive; null: behind a pooler there are none, and loops only poll. */
+  /**
+   * Direct sessions with the server, where notifications arrive; null: behind a pooler there are none, and loops
+   * only poll.
+   */
   readonly sessionSql: Pool | null;
   /** Called with whether Temporal answered a call. */
   readonly onTemporal: (state: 'up' | 'down') => void;
@@ -54,7 +57,10 @@ export type RelayLoop = (typeof relayLoops)[number];
 export interface Relay {
   /** No new claims; waits for the calls under way, each of which has a deadline. */
   stop(): Promise<void>;
-  /** Waits for the attempts still under way after the stop, at most as long as one may take; those not begun are given back. */
+  /**
+   * Waits for the attempts still under way after the stop, at most as long as one may take; those not begun are
+   * given back.
+   */
   ended(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * From the queue to Temporal: the workflows of attempted deliveries that were not started at once, or that have to decide. Background
- * calls, a few at a time. Undelivered ones wait for no other class; delivered ones come last, and are bounded in number and age.
+ * From the queue to Temporal: the workflows of attempted deliveries that were not started at once, or that have to
+ * decide. Background calls, a few at a time. Undelivered ones wait for no other class; delivered ones come last,
+ * and are bounded in number and age.
  */
 import { groupedWrites } from '../db/grouped.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
@@ -38,12 +39,12 @@ export function workflowStarter({
   };
 }
 
-/** The time between two checks of the bound on delivered ones, in milliseconds. Less: load. More: more of them than the bound. */
+/** The time between two checks of the bound on delivered ones. Less: load. More: more of them than the bound. */
 const LIMIT_EVERY_MS = 1_000;
 
 /**
- * In a burst the loop of delivered ones pauses for so many times as long as its last pass took: a busy Temporal gets fewer of them. Less:
- * they take processor time from attempts. More: more of them reach the bound.
+ * In a burst the loop of delivered ones pauses for so many times as long as its last pass took: a busy Temporal
+ * gets fewer of them. Less: they take processor time from attempts. More: more of them reach the bound.
  */
 const BURST_PAUSES = 3;
 

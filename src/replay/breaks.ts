@@ -15,8 +15,8 @@ export interface Break {
 }
 
 /**
- * Replays a history; if that fails, finds the event. The SDK names it only for some failures, so a binary search finds the
- * shortest beginning of the history that fails.
+ * Replays a history; if that fails, finds the event. The SDK names it only for some failures, so a binary search
+ * finds the shortest beginning of the history that fails.
  */
 export async function breakOf(
   replayer: Replayer,

@@ -1,6 +1,6 @@
 /**
- * Checks whether a history holds anything but identifiers (docs/decisions/0011). Anything that looks different counts as confidential:
- * better one history too few than a secret in a folder.
+ * Checks whether a history holds anything but identifiers (docs/decisions/0011). Anything that looks different
+ * counts as confidential: better one history too few than a secret in a folder.
  */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { isKnownField } from './fields.ts';

@@ -1,6 +1,6 @@
 /**
- * All fields that Waybill's workflows write into a history (docs/decisions/0011: identifiers, times and counts). The compiler
- * requires each new one here; adding it asserts that it holds nothing confidential.
+ * All fields that Waybill's workflows write into a history (docs/decisions/0011: identifiers, times and counts).
+ * The compiler requires each new one here; adding it asserts that it holds nothing confidential.
  */
 import type {
   ActionRequest,

@@ -1,6 +1,6 @@
 /**
- * Passwords: argon2id with the parameters recommended by OWASP (19 MiB, two passes, one lane). Users from another system
- * have its hashes: argon2id with other parameters, or bcrypt (docs/interface.md, A8).
+ * Passwords: argon2id with the parameters recommended by OWASP (19 MiB, two passes, one lane). Users from another
+ * system have its hashes: argon2id with other parameters, or bcrypt (docs/interface.md, A8).
  */
 import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
@@ -19,8 +19,8 @@ export function hashPassword(password: string): Promise<string> {
 const BCRYPT_BYTES = 72;
 
 /**
- * Whether the hash of a correct password is replaced by an argon2id hash. Not if bcrypt has checked only the beginning of it: a wrong
- * password with the same beginning would become the password.
+ * Whether the hash of a correct password is replaced by an argon2id hash. Not if bcrypt has checked only the
+ * beginning of it: a wrong password with the same beginning would become the password.
  */
 export const isReplaced = (passwordHash: string, password: string) =>
   isBcrypt(passwordHash) && Buffer.byteLength(password) <= BCRYPT_BYTES;

@@ -1,6 +1,6 @@
 /**
- * The Ed25519 key pairs with which an e-shop's deliveries are signed (docs/interface.md, D19): made here, and in the forms in which
- * they are stored and shown.
+ * The Ed25519 key pairs with which an e-shop's deliveries are signed (docs/interface.md, D19): made here, and in
+ * the forms in which they are stored and shown.
  */
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Keys } from './keys.ts';

@@ -86,8 +86,8 @@ export function createDispatcher(
       eventType,
       entityId,
       attemptsMade,
-      // If today's policy allows no more, one is left: Temporal's client refuses a policy with none. The workflow makes it only if the
-      // row has a time for it.
+      // If today's policy allows no more, one is left: Temporal's client refuses a policy with none. The workflow
+      // makes it only if the row has a time for it.
       policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
       ...made,
       ...mailTimes,
@@ -127,8 +127,8 @@ export function createDispatcher(
   return {
     /**
      * Starts the delivery's workflow after the attempts already made; one started before counts as started.
-     * @param last the attempt just made: the first task runs here. Left out: the row tells all, and any worker may take the task, in
-     * Temporal's order
+     * @param last the attempt just made: the first task runs here. Left out: the row tells all, and any worker may
+     * take the task, in Temporal's order
      */
     async startDelivery(delivery: QueuedDelivery, last?: QueueAttempt): Promise<void> {
       const attemptsMade = last?.number ?? delivery.attemptsMade;

@@ -1,5 +1,6 @@
 /**
- * Sends the Temporal SDK's log lines to our logger, and serves its metrics if configured. Once per process: the SDK has one runtime.
+ * Sends the Temporal SDK's log lines to our logger, and serves its metrics if configured. Once per process: the SDK
+ * has one runtime.
  */
 import {
   DefaultLogger,
@@ -29,13 +30,14 @@ const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = 
 };
 
 /**
- * Expected, no reason to warn: the worker of the steps has only activities (docs/decisions/0017), and the workflow of a failed
- * delivery fails with a failure that names the record.
+ * Expected, no reason to warn: the worker of the steps has only activities (docs/decisions/0017), and the workflow
+ * of a failed delivery fails with a failure that names the record.
  */
 const EXPECTED = /^(No workflows registered|Workflow failed)/;
 
 /**
- * @param metricsAddress where the SDK serves its metrics under `/metrics`, as `host:port`; used only by the process's first call
+ * @param metricsAddress where the SDK serves its metrics under `/metrics`, as `host:port`; used only by the
+ * process's first call
  */
 export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
   target = log.child({ part: 'temporal-sdk' });

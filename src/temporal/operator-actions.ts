@@ -1,6 +1,6 @@
 /**
- * Operator actions from outside Temporal: through the update of the delivery's workflow or, as long as it waits in the queue, in the
- * database, without Temporal.
+ * Operator actions from outside Temporal: through the update of the delivery's workflow or, as long as it waits in
+ * the queue, in the database, without Temporal.
  */
 import { randomUUID } from 'node:crypto';
 import {

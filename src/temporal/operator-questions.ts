@@ -1,5 +1,6 @@
 /**
- * Questions of operators as queries of Temporal's list of workflows: one table for the command, the documents and the tests.
+ * Questions of operators as queries of Temporal's list of workflows: one table for the command, the documents and
+ * the tests.
  */
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import {
@@ -74,7 +75,10 @@ export function questionsAbout({ webhookId, entityId, receiver }: Subject): Ques
   ];
 }
 
-/** The page of Temporal's UI with the workflows of a namespace. @param ui its address, such as `http://127.0.0.1:8233` */
+/**
+ * The page of Temporal's UI with the workflows of a namespace.
+ * @param ui its address, such as `http://127.0.0.1:8233`
+ */
 function workflowsUrl(ui: string, namespace: string): string {
   return `${ui.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
 }

@@ -6,10 +6,11 @@ import { READ_DEADLINE_MS } from './deadlines.ts';
 const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 
 /**
- * Workflow tasks alone are looked at: they take moments, while attempts may fill every place of their worker, which then does not poll.
+ * Workflow tasks alone are looked at: they take moments, while attempts may fill every place of their worker, which
+ * then does not poll.
  * @param identity of the worker, by which Temporal lists it
- * @returns a function that resolves to whether Temporal has accepted a poll since it was last called; true if it does not say, for
- * the question may be forbidden where polls are not
+ * @returns a function that resolves to whether Temporal has accepted a poll since it was last called; true if it
+ * does not say, for the question may be forbidden where polls are not
  */
 export function ownPolls(client: Client, taskQueue: string, identity: string): () => Promise<boolean> {
   const { namespace } = client.options;

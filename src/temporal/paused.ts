@@ -1,4 +1,7 @@
-/** Workflows that an operator has paused in Temporal (server 1.30 and later): they do nothing until they are unpaused there. */
+/**
+ * Workflows that an operator has paused in Temporal (server 1.30 and later): they do nothing until they are
+ * unpaused there.
+ */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import { eshopIdKey } from '../../workflows/search-attributes.ts';

@@ -6,18 +6,19 @@ export class AbandonedWorker extends Error {
   override readonly name = 'AbandonedWorker';
 }
 
-/** The time between two looks at a worker's state, in milliseconds. Less: work without result. More: a failure is noticed later. */
+/** The time between two looks at a worker's state. Less: work without result. More: a failure is noticed later. */
 const LOOK_MS = 500;
 /**
- * How long the run of a failed worker may take to end, in milliseconds. A worker whose poll failed never ends. Less: others are abandoned
- * too. More: a stop takes as long.
+ * How long the run of a failed worker may take to end, in milliseconds. A worker whose poll failed never ends.
+ * Less: others are abandoned too. More: a stop takes as long.
  */
 const RELEASE_MS = 2_000;
 
 /**
  * Runs the workers until the work ends, then drains them.
  * @param work ends when the workers must end
- * @param onFailure called with the reason as soon as a worker fails, or stops unasked: the others end too, and so must the work
+ * @param onFailure called with the reason as soon as a worker fails, or stops unasked: the others end too, and so
+ * must the work
  * @throws the error of a failed worker, once the others are drained; `AbandonedWorker` if it does not end
  */
 export async function runTogether(

@@ -5,8 +5,8 @@ import { CALL_DEADLINE_MS } from './deadlines.ts';
 import { keepLooking, type Looking } from './keep-looking.ts';
 
 /**
- * Creates the schedule if it is missing, so that an operator's change (such as a pause) stays. Waybill goes on without it: a Temporal
- * that refuses is asked again until there is one.
+ * Creates the schedule if it is missing, so that an operator's change (such as a pause) stays. Waybill goes on
+ * without it: a Temporal that refuses is asked again until there is one.
  * @param intervalMs between two tries
  * @returns after the first try
  */

@@ -13,7 +13,10 @@ export type NoticeStarter = ReturnType<typeof createNoticeStarter>;
 
 export function createNoticeStarter(client: Client, taskQueue: string, mailTimes: MailTimes = {}) {
   return {
-    /** Starts the workflow of a notice, unless it runs. One that has ended is started again: its notice is still to be sent. */
+    /**
+     * Starts the workflow of a notice, unless it runs. One that has ended is started again: its notice is still to
+     * be sent.
+     */
     async startNotice({ id, eshopId, kind, webhookId, webhookType }: PendingNotice): Promise<void> {
       const input: NoticeInput = {
         noticeId: id,

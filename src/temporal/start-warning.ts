@@ -13,7 +13,10 @@ export type WarningStarter = ReturnType<typeof createWarningStarter>;
 
 export function createWarningStarter(client: Client, taskQueue: string, mailTimes: MailTimes = {}) {
   return {
-    /** Starts the workflow of a pending warning, unless it runs. One that has ended is started again: its mail is still unsent. */
+    /**
+     * Starts the workflow of a pending warning, unless it runs. One that has ended is started again: its mail is
+     * still unsent.
+     */
     async startWarning({ id, eshopId, webhookId, webhookType, ofSecrets }: UnsentWarning): Promise<void> {
       const input: WarningInput = {
         warningId: id,

@@ -5,8 +5,8 @@ import { READ_DEADLINE_MS } from './deadlines.ts';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 /**
- * A living worker has polled within this time, in milliseconds: a poll lasts a minute. Temporal lists workers for five minutes
- * after their end.
+ * A living worker has polled within this time, in milliseconds: a poll lasts a minute. Temporal lists workers for
+ * five minutes after their end.
  */
 const ASKED_WITHIN_MS = 90_000;
 

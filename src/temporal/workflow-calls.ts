@@ -1,4 +1,7 @@
-/** Calls that start and signal workflows, each with a deadline: without one, a call to an unreachable server is retried for long. */
+/**
+ * Calls that start and signal workflows, each with a deadline: without one, a call to an unreachable server is
+ * retried for long.
+ */
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,

@@ -1,6 +1,7 @@
 /**
- * The public URL. The console's pages, redirects and cookies use paths from the root, and the guides a first instance: this is the only
- * place that replaces them by `PUBLIC_URL`. A proxy may pass its prefix on or remove it. Links of the documentation are relative.
+ * The public URL. The console's pages, redirects and cookies use paths from the root, and the guides a first
+ * instance: this is the only place that replaces them by `PUBLIC_URL`. A proxy may pass its prefix on or remove it.
+ * Links of the documentation are relative.
  */
 import type { MiddlewareHandler } from 'hono';
 

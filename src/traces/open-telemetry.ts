@@ -1,6 +1,6 @@
 /**
- * Traces by OpenTelemetry's SDK, loaded only if an endpoint is configured. Spans are sent in the background from a bounded queue: a
- * hanging collector delays nothing.
+ * Traces by OpenTelemetry's SDK, loaded only if an endpoint is configured. Spans are sent in the background from a
+ * bounded queue: a hanging collector delays nothing.
  */
 import {
   type Context,

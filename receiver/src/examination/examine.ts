@@ -1,6 +1,6 @@
 /**
- * Examines a receiver: a series of marked test requests, of which some must be accepted and the others refused. The caller says
- * how to make a request, so that the server and the kit's command share the rest.
+ * Examines a receiver: a series of marked test requests, of which some must be accepted and the others refused. The
+ * caller says how to make a request, so that the server and the kit's command share the rest.
  */
 import {
   AS_THE_FIRST,

@@ -1,6 +1,6 @@
 /**
- * Follows the events of an e-shop, and sends each to a receiver on this machine. It needs no webhook, and the service no way to this
- * machine: it only reads, so that it creates, changes and marks nothing there.
+ * Follows the events of an e-shop, and sends each to a receiver on this machine. It needs no webhook, and the
+ * service no way to this machine: it only reads, so that it creates, changes and marks nothing there.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BEGINNING, type ListedEvent, type WaybillApi } from '../api.ts';
@@ -8,7 +8,7 @@ import type { Response } from '../send.ts';
 import { ApiError } from '../session.ts';
 import { forward, type LocalWebhook, type Prepared, prepare } from './forward.ts';
 
-/** The time between two looks for new events, in milliseconds. Less: more requests for nothing. More: events come later. */
+/** The time between two looks for new events. Less: more requests for nothing. More: events come later. */
 const POLL_MS = 1_000;
 /** The time between two tries to reach the service or the receiver, in milliseconds, at first and at most. */
 const RETRY_MS = { first: 500, most: 10_000 } as const;

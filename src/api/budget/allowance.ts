@@ -18,7 +18,10 @@ export interface Allowance {
   spend(bytes: number): void;
   /** Counts milliseconds for which a request blocked the process, as bytes; a few are free. */
   held(ms: number): void;
-  /** Call before each small piece of long work: undefined while it may go on, else a promise of the e-shop's next slice. */
+  /**
+   * Call before each small piece of long work: undefined while it may go on, else a promise of the e-shop's next
+   * slice.
+   */
   slice(): Promise<void> | undefined;
   /** Resolves once the e-shop's bytes are within its budget and it has read enough of its responses. */
   paced(): Promise<void>;

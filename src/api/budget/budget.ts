@@ -1,6 +1,6 @@
 /**
- * The share of a process that one e-shop may use: requests in flight, database connections, bytes per second, and memory
- * for unread responses. An ordinary client reaches no limit; a runaway client slows down only itself.
+ * The share of a process that one e-shop may use: requests in flight, database connections, bytes per second, and
+ * memory for unread responses. An ordinary client reaches no limit; a runaway client slows down only itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
@@ -15,18 +15,27 @@ import type { Allowance, BudgetLimits } from './allowance.ts';
 import { createSlices } from './slices.ts';
 import { createUnread, type Leaving } from './unread.ts';
 
-/** Bytes are averaged over this many seconds. Fewer: short bursts are refused. More: an e-shop loads the process for longer at once. */
+/**
+ * Bytes are averaged over this many seconds. Fewer: short bursts are refused. More: an e-shop loads the process for
+ * longer at once.
+ */
 const WINDOW_SECONDS = 10;
 
 /**
- * Milliseconds per second: an e-shop that blocks the process for longer uses up all its bytes. Fewer: large orders are refused. More: its
- * neighbours wait (docs/measurements.md, bodies of unknown fields).
+ * Milliseconds per second: an e-shop that blocks the process for longer uses up all its bytes. Fewer: large orders
+ * are refused. More: its neighbours wait (docs/measurements.md, bodies of unknown fields).
  */
 const HELD_MS_PER_SECOND = 250;
-/** The time that an ordinary request blocks at once, in milliseconds: not counted. Less: small requests pay. More: many block for free. */
+/**
+ * The time that an ordinary request blocks at once: not counted. Less: small requests pay. More: many block for
+ * free.
+ */
 const FREE_HELD_MS = 5;
 
-/** Unread responses may take as much memory as an e-shop may receive in this many seconds. Fewer: slow readers are refused. More: memory. */
+/**
+ * Unread responses may take as much memory as an e-shop may receive in this many seconds. Fewer: slow readers are
+ * refused. More: memory.
+ */
 const UNREAD_SECONDS = 2;
 
 /** How often a paused import checks whether the e-shop has read its responses, in milliseconds. */
@@ -160,8 +169,8 @@ export function createBudget(limits: BudgetLimits): Budget {
     },
     inTurn: (c, next) =>
       turns.run(c.get('session').eshopId, async () => {
-        // Many requests may have been admitted before the first response, and before the first of their bodies was checked. Its own
-        // bytes have been counted: they refuse the next one.
+        // Many requests may have been admitted before the first response, and before the first of their bodies was
+        // checked. Its own bytes have been counted: they refuse the next one.
         const { left, resetMs } = await bytesLeft(c.get('session').eshopId);
         if (left + (c.get('body')?.byteLength ?? 0) <= 0) throw tooManyRequests(tooMuch, resetMs);
         if (isUnread(c.get('session').eshopId)) throw tooManyRequests(unreadMessage, RETRY_AFTER_MS);

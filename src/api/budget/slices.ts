@@ -1,6 +1,6 @@
 /**
- * Work in slices, so that imports and lists never block the process: after a few milliseconds everything else has its turn, then
- * the waiting work, by e-shop.
+ * Work in slices, so that imports and lists never block the process: after a few milliseconds everything else has
+ * its turn, then the waiting work, by e-shop.
  */
 import { createTurns } from '../../concurrency/turns.ts';
 

@@ -43,7 +43,7 @@ export const DELIVERY_ACTION_PATHS = actions.map(({ path }) => `/v21${path}`);
 
 const AT_ONCE = { total: 50, perKey: 8 };
 const QUEUE_TIMEOUT_MS = 15_000;
-/** How long the response waits for the end of a delivery that was given up, in milliseconds; a busy worker may take longer. */
+/** How long the response waits for the end of a delivery that was given up; a busy worker may take longer. */
 const END_MS = 2_000;
 const LOOK_AGAIN_MS = 50;
 

@@ -83,7 +83,8 @@ export type ApplyLine = (line: Line) => Promise<LineResult>;
  * @param requestId names the request in the log and in the message of an internal failure
  * @param access checked before lines are written
  * @param turns shared by all imports: how many write at the same time, each e-shop in turn
- * @param allowance gives the slices in which lines are written, and pays for those that take long to check (docs/interface.md, C15)
+ * @param allowance gives the slices in which lines are written, and pays for those that take long to check
+ * (docs/interface.md, C15)
  */
 export function createApplyLine(
   deps: ApiDeps,

@@ -1,5 +1,6 @@
 /**
- * The operations of an import's lines: each operation of the warehouse by name, with the body and function of its endpoint.
+ * The operations of an import's lines: each operation of the warehouse by name, with the body and function of its
+ * endpoint.
  */
 import type * as v from 'valibot';
 import type { EntityMapping } from '../../db/records/entity-mapping.ts';

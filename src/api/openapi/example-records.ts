@@ -1,5 +1,6 @@
 /**
- * The records of the examples, by the names of their schemas: the samples of the catalogue, and records about deliveries.
+ * The records of the examples, by the names of their schemas: the samples of the catalogue, and records about
+ * deliveries.
  */
 import { catalogue, sampleOf } from '../../domain/catalogue.ts';
 import { payloadVersions } from '../../domain/decimal.ts';

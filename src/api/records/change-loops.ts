@@ -6,7 +6,10 @@ import { onceAMinute } from '../../lib/once-a-minute.ts';
 import { setNewest } from '../../lib/set-newest.ts';
 
 const MINUTE_MS = 60_000;
-/** The most records remembered. Fewer: a loop is forgotten between two of its changes. More: memory, some 100 bytes each. */
+/**
+ * The most records remembered. Fewer: a loop is forgotten between two of its changes. More: memory, some 100 bytes
+ * each.
+ */
 const MAX_RECORDS = 10_000;
 
 export interface ChangeLoops {

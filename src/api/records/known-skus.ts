@@ -7,7 +7,10 @@ import { Problem } from '../../domain/problem.ts';
 /** SQLSTATE: a line names a product that does not exist. */
 const NO_SUCH_PRODUCT = '23503';
 
-/** Writes as if all these SKUs were products of the e-shop; once refused, again with the known ones, to name the others too. */
+/**
+ * Writes as if all these SKUs were products of the e-shop; once refused, again with the known ones, to name the
+ * others too.
+ */
 export async function withKnownSkus<T>(
   sql: Database,
   eshopId: number,

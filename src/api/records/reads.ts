@@ -43,7 +43,10 @@ export function idParams({ noun, idField }: CatalogueEntry) {
   return { id: described(identifier(), `The \`${idField}\` of the ${noun}.`) };
 }
 
-/** The JSON texts of records, in slices: a hundred large records at once, or many such lists, would block the process. */
+/**
+ * The JSON texts of records, in slices: a hundred large records at once, or many such lists, would block the
+ * process.
+ */
 async function rendered(
   records: readonly object[],
   options: RenderOptions,

@@ -64,7 +64,10 @@ function inactive(id: number): Problem {
   return badRequest(`Webhook ${id} is inactive. Activate it first.`);
 }
 
-/** Begins or counts a recovery: it may read very many events, so it takes no turn of the budget but a place of its own. */
+/**
+ * Begins or counts a recovery: it may read very many events, so it takes no turn of the budget but a place of its
+ * own.
+ */
 export const RECOVER_PATH = '/v21/webhooks/:id/recover';
 /** One at a time per e-shop, so that a few with very many events leave the database to the others. */
 const COUNTED_AT_ONCE = { total: 4, perKey: 1 } as const;

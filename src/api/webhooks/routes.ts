@@ -45,7 +45,10 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     return contractOf(await readContract(from, eshopId));
   }
 
-  /** Checks beyond the schema: the e-shop's contract, and where webhooks may lead. @param before the URL that is replaced */
+  /**
+   * Checks beyond the schema: the e-shop's contract, and where webhooks may lead.
+   * @param before the URL that is replaced
+   */
   async function checkInput(from: Database, eshopId: number, input: WebhookSettings, before?: string) {
     const found = await contract(from, eshopId);
     const destination = deps.destinationProblem(input.url, before);

@@ -9,8 +9,8 @@ export interface BlockedRecords {
 }
 
 /**
- * The most waiting deliveries that are read. Fewer: the count is too low if many wait. More: each view of the overview reads as many
- * rows.
+ * The most waiting deliveries that are read. Fewer: the count is too low if many wait. More: each view of the
+ * overview reads as many rows.
  */
 const MOST = 10_000;
 

@@ -1,4 +1,7 @@
-/** The notices of an e-shop with their recipients and times: the mails of warnings and deactivations, and all others. */
+/**
+ * The notices of an e-shop with their recipients and times: the mails of warnings and deactivations, and all
+ * others.
+ */
 import type { Sql } from '../pool.ts';
 
 export interface ListedNotice {

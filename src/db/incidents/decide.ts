@@ -1,6 +1,6 @@
 /**
- * Decides which e-shops to warn, or to notify that a webhook has recovered, and compacts the ledger. One process at a time, so that no
- * incident causes two warnings.
+ * Decides which e-shops to warn, or to notify that a webhook has recovered, and compacts the ledger. One process at
+ * a time, so that no incident causes two warnings.
  */
 import type { WarningTimes } from '../../domain/incident.ts';
 import { unhealthyByOneDelivery, addRecoveryNotices, addWarningNotices } from '../notices/decide.ts';
@@ -18,8 +18,8 @@ const SUCCESS_KEPT_S = 60;
 const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
 
 /**
- * Decides which e-shops to warn, or to notify that a webhook has recovered, and compacts the ledger; does nothing while another process
- * does it.
+ * Decides which e-shops to warn, or to notify that a webhook has recovered, and compacts the ledger; does nothing
+ * while another process does it.
  * @param terms null: no warnings
  * @returns how many warnings and notices were decided
  */
@@ -83,7 +83,9 @@ async function endForgotten(tx: Sql, terms: WarningTimes): Promise<void> {
     where ${due(tx, terms)} and a.at is not null`;
 }
 
-/** One warning for each webhook with a delivery on its last retries, at most one in the time before a deactivation. */
+/**
+ * One warning for each webhook with a delivery on its last retries, at most one in the time before a deactivation.
+ */
 async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<readonly Decided[]> {
   return await tx<Decided[]>`
     insert into warnings (webhook_id, generation, delivery_id)
@@ -108,8 +110,8 @@ async function warnOfIncidents(tx: Sql, terms: WarningTimes): Promise<readonly D
 
 const PAGE = 10_000;
 /**
- * How long a delivery with few retries left is kept, in seconds, and after a pause: it may be recorded just after the decision, and
- * nobody is warned during a pause.
+ * How long a delivery with few retries left is kept, in seconds, and after a pause: it may be recorded just after
+ * the decision, and nobody is warned during a pause.
  */
 const LAST_CALL_S = 30;
 

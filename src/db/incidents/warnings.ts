@@ -19,8 +19,8 @@ export interface UnsentWarning {
 const isUnsent = (sql: Sql) => sql`x.mailed_at is null and x.dropped_at is null and x.mail_failed_at is null`;
 
 /**
- * Claims unsent warnings. Each is then left alone for a minute, and longer each time: its workflow takes as long as the
- * mail server does.
+ * Claims unsent warnings. Each is then left alone for a minute, and longer each time: its workflow takes as long as
+ * the mail server does.
  */
 export async function claimWarnings(sql: Sql, limit: number): Promise<UnsentWarning[]> {
   return await sql<UnsentWarning[]>`
@@ -53,7 +53,10 @@ export interface WarningNotice extends UnsentWarning, StoredIncident {
   readonly eshopName: string;
   readonly email: string;
   readonly open: number;
-  /** The delivery whose last retries it is about, or its successor if it was superseded; all null if it is about all deliveries. */
+  /**
+   * The delivery whose last retries it is about, or its successor if it was superseded; all null if it is about all
+   * deliveries.
+   */
   readonly deliveryId: string | null;
   readonly deliverySince: Date | null;
   readonly deliveryAttempts: number | null;

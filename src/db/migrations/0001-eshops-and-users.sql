@@ -16,7 +16,8 @@ create table eshops (
   -- Whether to warn it before a webhook is deactivated, and to notify it when one has recovered.
   warning_mails boolean not null default true,
   recovered_notices boolean not null default true,
-  -- Where its notices go besides the mails, in which form, and the secret that signs them, sealed like those of webhooks.
+  -- Where its notices go besides the mails, in which form, and the secret that signs them, sealed like those of
+  -- webhooks.
   notice_url text,
   notice_format text not null default 'text' check (notice_format in ('text', 'teams')),
   notice_secret bytea,
@@ -34,7 +35,8 @@ create table users (
   password_hash text not null,
   -- A token ends with the password for which it was issued, whatever the clock says.
   password_version integer not null default 1,
-  -- Algorithm and parameters of the hash, which determine the cost of a check. Null for a hash that no password matches.
+  -- Algorithm and parameters of the hash, which determine the cost of a check. Null for a hash that no password
+  -- matches.
   password_kind text generated always as (
     case
       when password_hash ~ '^[$]2[aby][$][0-9][0-9][$]' then '$2b$' || substring(password_hash, 5, 2)
@@ -74,7 +76,8 @@ create table console_forms (
   primary key (id_hash, form)
 );
 
--- Further addresses for an e-shop's notices. An unconfirmed one gets nothing but the mail that asks for the confirmation.
+-- Further addresses for an e-shop's notices. An unconfirmed one gets nothing but the mail that asks for the
+-- confirmation.
 create table notice_addresses (
   id integer generated always as identity primary key,
   eshop_id integer not null references eshops (id),

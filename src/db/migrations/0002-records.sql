@@ -1,7 +1,7 @@
--- The records of e-shops: products and their stock, orders, receivings, returns. Records are deleted only with their whole e-shop,
--- whose id is never used again. So `last_sequence`, written under the row's lock by the statement of a change, never falls below a
--- number that was sent.
--- Money and counts are numeric without a scale: a decimal is read back as written. Lists whose inner order matters are json, not jsonb.
+-- The records of e-shops: products and their stock, orders, receivings, returns. Records are deleted only with
+-- their whole e-shop, whose id is never used again. So `last_sequence`, written under the row's lock by the
+-- statement of a change, never falls below a number that was sent. Money and counts are numeric without a scale: a
+-- decimal is read back as written. Lists whose inner order matters are json, not jsonb.
 
 create table products (
   eshop_id integer not null references eshops (id),

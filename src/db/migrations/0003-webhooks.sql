@@ -39,7 +39,8 @@ create table webhooks (
   secret bytea not null,
   previous_secret bytea,
   previous_secret_until timestamptz,
-  -- Its last pauses, oldest first, none overlapping: the last one may be under way. A window that has begun moves by each.
+  -- Its last pauses, oldest first, none overlapping: the last one may be under way. A window that has begun moves
+  -- by each.
   pauses tstzrange[] not null default '{}',
   -- Of the last pause. Paused: the end is in the future.
   paused_at timestamptz generated always as (lower(pauses[cardinality(pauses)])) stored,
@@ -54,16 +55,16 @@ create index webhooks_on_stock_change on webhooks (eshop_id) where on_stock_chan
 -- Claims leave out those that are paused.
 create index webhooks_paused on webhooks (paused_until) where paused_until is not null;
 
--- A time that pauses suspend, moved by those since. In seconds, as a day of an interval has 23 hours in some sessions' time zones. A
--- function, as most webhooks are never paused, and each attempt would plan this query.
+-- A time that pauses suspend, moved by those since. In seconds, as a day of an interval has 23 hours in some
+-- sessions' time zones. A function, as most webhooks are never paused, and each attempt would plan this query.
 create function moved_by_pauses(since timestamptz, pauses tstzrange[]) returns timestamptz language sql stable as $$
   select since + make_interval(secs => coalesce(sum(extract(epoch from upper(x.pause) - lower(x.pause))), 0)::float8)
   from (select pause * tstzrange(since, null) as pause from unnest(pauses) pause) x
   where not isempty(x.pause)
 $$;
 
--- Each type that a webhook has, or has in one of its versions. An event finds its webhooks by one step of the partial index, however
--- many types they have.
+-- Each type that a webhook has, or has in one of its versions. An event finds its webhooks by one step of the
+-- partial index, however many types they have.
 create table webhook_types (
   eshop_id integer not null,
   type text not null,
@@ -75,8 +76,8 @@ create table webhook_types (
 create index webhook_types_subscribed on webhook_types (eshop_id, type, webhook_id) where subscribed;
 create index webhook_types_by_webhook on webhook_types (webhook_id);
 
--- The Ed25519 key with which an e-shop's deliveries are signed where a webhook is asymmetric. Private keys are sealed. The one before
--- also signs, until its time.
+-- The Ed25519 key with which an e-shop's deliveries are signed where a webhook is asymmetric. Private keys are
+-- sealed. The one before also signs, until its time.
 create table signing_keys (
   eshop_id integer primary key references eshops (id),
   private_key bytea not null,
@@ -116,7 +117,8 @@ begin
 end $$;
 create trigger webhook_version_noted after insert on webhook_versions for each row execute function note_webhook_types();
 
--- Every change of types, URL, activity, interest in stock or own changes, or deletion leaves a version, even one that an operator makes with SQL.
+-- Every change of types, URL, activity, interest in stock or own changes, or deletion leaves a version, even one
+-- that an operator makes with SQL.
 create function note_webhook_version() returns trigger language plpgsql as $$
 begin
   insert into webhook_versions (webhook_id, eshop_id, webhook_type, additional_types, url, active, on_stock_change, skip_own, deleted, generation)
@@ -165,8 +167,8 @@ create table deactivations (
 create index deactivations_unmailed on deactivations (webhook_id, generation)
   where mailed_at is null and delivery_id is not null;
 
--- The ledger of recent failures. Rows are only added, so that attempts recorded at the same moment do not wait for each other;
--- from time to time they are compacted.
+-- The ledger of recent failures. Rows are only added, so that attempts recorded at the same moment do not wait for
+-- each other; from time to time they are compacted.
 create table failures (
   webhook_id integer not null,
   generation integer not null,

@@ -1,13 +1,13 @@
--- Events, deliveries and attempts, partitioned by week. Their ids are UUIDv7, which rise with time: a query by id reads one partition.
--- They have no foreign keys, so that a week can be dropped.
+-- Events, deliveries and attempts, partitioned by week. Their ids are UUIDv7, which rise with time: a query by id
+-- reads one partition. They have no foreign keys, so that a week can be dropped.
 
 create table events (
   id uuid primary key,
   eshop_id integer not null,
   type text not null,
   entity_id text not null,
-  -- Rises with every event of a record, whatever its type, in commit order. 1 for a stock movement and for a test, whose
-  -- records have no other event.
+  -- Rises with every event of a record, whatever its type, in commit order. 1 for a stock movement and for a test,
+  -- whose records have no other event.
   sequence bigint not null default 1 check (sequence >= 1),
   -- When its record was written: never before that time of the record's previous event.
   happened_at timestamptz not null default now(),
@@ -33,8 +33,8 @@ create table deliveries (
   entity_id text not null,
   -- That of the event.
   sequence bigint not null default 1 check (sequence >= 1),
-  -- Of its e-shop, kind of record, record and recovery: those that are attempted one after the other, where a webhook asks for it.
-  -- Null for a redelivery that an e-shop asked for: it is outside any ordering.
+  -- Of its e-shop, kind of record, record and recovery: those that are attempted one after the other, where a
+  -- webhook asks for it. Null for a redelivery that an e-shop asked for: it is outside any ordering.
   ordering_key text,
   -- "held" is derived, not stored: an open delivery is held by an inactive webhook or by an operator.
   state text not null default 'pending'
@@ -59,10 +59,12 @@ create table deliveries (
   -- Outages left no room for the remaining attempts: the receiver is not to blame.
   window_lost boolean not null default false,
 
-  -- Its class while it waits in the queue. For an attempt: 0 fresh, 1 retry (due within a minute), 2 bulk (written by an import),
-  -- 3 recovered. For the start of its workflow: 4 undelivered, 5 delivered. 6 ordered: behind an older event of its record.
+  -- Its class while it waits in the queue. For an attempt: 0 fresh, 1 retry (due within a minute), 2 bulk (written
+  -- by an import), 3 recovered. For the start of its workflow: 4 undelivered, 5 delivered. 6 ordered: behind an
+  -- older event of its record.
   class smallint not null default 0 check (class between 0 and 6),
-  -- True if an import wrote it: after a wait in another class without an attempt it is bulk again. Null for all others.
+  -- True if an import wrote it: after a wait in another class without an attempt it is bulk again. Null for all
+  -- others.
   bulk boolean,
   -- When it may be claimed at the earliest.
   due_at timestamptz not null default now(),
@@ -77,15 +79,16 @@ create table deliveries (
   -- Written only by the reconciler: when to check again at the earliest.
   check_at timestamptz,
 
-  -- Operator actions: the order in effect until it is lifted or carried out ('hold' or 'giveUp'), and the latest actions, oldest
-  -- first: [{"id", "action", "by", "reason", "at"}], with "user" where a user of the e-shop asked.
+  -- Operator actions: the order in effect until it is lifted or carried out ('hold' or 'giveUp'), and the latest
+  -- actions, oldest first: [{"id", "action", "by", "reason", "at"}], with "user" where a user of the e-shop asked.
   operator_stop text,
   operator_actions jsonb,
   -- The point of the trace that it comes from, as W3C's header `traceparent`. Null where traces are off.
   traceparent text
 ) partition by range (id);
 
--- The queue. Claims take turns by e-shop and by webhook: the next webhook with waiting deliveries is one step in the index.
+-- The queue. Claims take turns by e-shop and by webhook: the next webhook with waiting deliveries is one step in
+-- the index.
 create index deliveries_waiting on deliveries (class, eshop_id, webhook_id, due_at, id) where dispatched_at is null;
 -- Deliveries that wait for their workflow, by their next attempt: if Temporal is away, the queue makes it.
 create index deliveries_due_without_workflow on deliveries (coalesce(next_attempt_at, due_at))
@@ -109,7 +112,8 @@ create index deliveries_with_failures on deliveries (webhook_id, id)
 create index deliveries_held_by_operators on deliveries (webhook_id, id)
   where operator_stop = 'hold' and state in ('pending', 'retrying');
 
--- Recoveries: lost deliveries in the order of events, and the progress of a recovery (the rest of its deliveries are delivered).
+-- Recoveries: lost deliveries in the order of events, and the progress of a recovery (the rest of its deliveries
+-- are delivered).
 create index deliveries_lost on deliveries (webhook_id, event_id) where state in ('failed', 'expired', 'canceled');
 create index deliveries_recovered on deliveries (recovery_id, state)
   where recovery_id is not null and state <> 'delivered';
@@ -133,9 +137,9 @@ create table attempts (
   primary key (delivery_id, number)
 ) partition by range (delivery_id);
 
--- The first partitions: one for all ids before a Monday at least two days ahead, one for the week from then on (the program
--- creates later weeks), and the default for ids of a clock that is far off, which stays empty or is emptied.
--- The first 48 bits of an id are its time in milliseconds.
+-- The first partitions: one for all ids before a Monday at least two days ahead, one for the week from then on (the
+-- program creates later weeks), and the default for ids of a clock that is far off, which stays empty or is
+-- emptied. The first 48 bits of an id are its time in milliseconds.
 do $$
 declare
   monday timestamptz := date_trunc('week', now() + interval '8 days', 'UTC');
@@ -152,16 +156,16 @@ begin
   end loop;
 end $$;
 
--- Which deliveries are open or waiting changes within seconds. By statistics of a quiet minute the planner would take the indexes
--- of these for empty, and read one whole to find a single id. Without any, it expects a fixed share of the rows there are. Nor is the
--- mean number of a webhook's deliveries of use: among few webhooks it is so large that a page of one with few deliveries would be
--- looked for among those of all.
+-- Which deliveries are open or waiting changes within seconds. By statistics of a quiet minute the planner would
+-- take the indexes of these for empty, and read one whole to find a single id. Without any, it expects a fixed
+-- share of the rows there are. Nor is the mean number of a webhook's deliveries of use: among few webhooks it is so
+-- large that a page of one with few deliveries would be looked for among those of all.
 alter table deliveries
   alter column state set statistics 0, alter column class set statistics 0, alter column dispatched_at set statistics 0,
   alter column recovery_id set statistics 0, alter column operator_stop set statistics 0, alter column webhook_id set statistics 0;
 
--- Deliveries created after their event: redeliveries that an e-shop requested, or those of a recovery. They are few and found here;
--- deliveries created with their event are found by their ids, which begin like the event's.
+-- Deliveries created after their event: redeliveries that an e-shop requested, or those of a recovery. They are few
+-- and found here; deliveries created with their event are found by their ids, which begin like the event's.
 create table redeliveries (
   delivery_id uuid primary key,
   event_id uuid not null,

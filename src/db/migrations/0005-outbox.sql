@@ -1,7 +1,7 @@
 -- The changes that Temporal must learn of besides deliveries.
 
--- Written in the transaction of the change. A change of a webhook is passed on to its open deliveries, in the order of their ids.
--- A further change waits for the one under way, and covers all that come until it begins itself.
+-- Written in the transaction of the change. A change of a webhook is passed on to its open deliveries, in the order
+-- of their ids. A further change waits for the one under way, and covers all that come until it begins itself.
 create table outbox (
   id bigint generated always as identity primary key,
   kind text not null check (kind in ('webhookChanged', 'orderReleaseChanged')),

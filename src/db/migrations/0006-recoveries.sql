@@ -21,12 +21,14 @@ create table recoveries (
   -- All events have been checked: no further delivery is created.
   exhausted boolean not null default false,
   created integer not null default 0,
-  -- Its pace: deliveries ended and superseded at the last step, and the number that ends per second, without superseded ones.
+  -- Its pace: deliveries ended and superseded at the last step, and the number that ends per second, without
+  -- superseded ones.
   ended integer not null default 0,
   superseded integer not null default 0,
   rate double precision,
   stepped_at timestamptz,
-  -- Its webhook is paused until then: its workflow, which waits, has to look again. Null if it does not wait for that.
+  -- Its webhook is paused until then: its workflow, which waits, has to look again. Null if it does not wait for
+  -- that.
   waits_until timestamptz,
   -- The latest version of its state, and the version that its workflow was signalled.
   version integer not null default 1,

@@ -1,6 +1,6 @@
 /**
- * Decides who gets which notice about a webhook (docs/interface.md, N5 and N8), in the transaction that causes it. Warnings and deactivations
- * carry the mail to the e-shop's own address; everything else is a row of `notices`.
+ * Decides who gets which notice about a webhook (docs/interface.md, N5 and N8), in the transaction that causes it.
+ * Warnings and deactivations carry the mail to the e-shop's own address; everything else is a row of `notices`.
  */
 import { joinSuccessor } from '../outbox/ordering.ts';
 import type { Sql } from '../pool.ts';
@@ -45,8 +45,9 @@ export async function addDeactivationNotices(
 }
 
 /**
- * Unhealthy webhooks that have recovered: one accepted delivery suffices, and of a webhook at which only one delivery failed, that one.
- * A recipient that got no notice of the failure gets none of the recovery; this is decided when it is due.
+ * Unhealthy webhooks that have recovered: one accepted delivery suffices, and of a webhook at which only one
+ * delivery failed, that one. A recipient that got no notice of the failure gets none of the recovery; this is
+ * decided when it is due.
  * @returns how many notices
  */
 export async function addRecoveryNotices(tx: Sql): Promise<number> {

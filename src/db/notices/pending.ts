@@ -17,8 +17,8 @@ export interface PendingNotice {
 const isPending = (sql: Sql) => sql`n.sent_at is null and n.dropped_at is null and n.failed_at is null`;
 
 /**
- * Claims notices. Each is then left alone for a minute, and longer each time, up to an hour: its workflow takes as long as its recipient
- * does.
+ * Claims notices. Each is then left alone for a minute, and longer each time, up to an hour: its workflow takes as
+ * long as its recipient does.
  */
 export async function claimNotices(sql: Sql, limit: number): Promise<PendingNotice[]> {
   return await sql<PendingNotice[]>`
@@ -47,7 +47,10 @@ export interface NoticesOverview {
   /** The wait of the oldest, and of the oldest mail that is not deferred; null if there is none. */
   readonly oldestSeconds: number | null;
   readonly oldestMailSeconds: number | null;
-  /** The error of the longest waiting notice that has been tried, and of the longest waiting mail; null if none has failed. */
+  /**
+   * The error of the longest waiting notice that has been tried, and of the longest waiting mail; null if none has
+   * failed.
+   */
   readonly lastError: string | null;
   readonly lastMailError: string | null;
 }

@@ -1,6 +1,7 @@
 /**
- * Changes that running workflows must look at: written in the transaction of the change, passed on by the relay. A change of a webhook
- * is passed on page by page, and its row stores the progress: if a relay dies, another goes on from there.
+ * Changes that running workflows must look at: written in the transaction of the change, passed on by the relay. A
+ * change of a webhook is passed on page by page, and its row stores the progress: if a relay dies, another goes on
+ * from there.
  */
 import type postgres from 'postgres';
 import { NIL } from 'uuid';
@@ -10,8 +11,9 @@ import { type DeliveryIdentity, leaseEnd, unclaimed } from './outbox.ts';
 import { enqueueRecoveriesOf } from './recovery-changes.ts';
 
 /**
- * A webhook was activated, deactivated, deleted, has another URL, or its pause ends sooner: its open deliveries and its recoveries must
- * look at it. At most one change waits behind the one under way. It covers all further changes until it begins itself.
+ * A webhook was activated, deactivated, deleted, has another URL, or its pause ends sooner: its open deliveries and
+ * its recoveries must look at it. At most one change waits behind the one under way. It covers all further changes
+ * until it begins itself.
  * @param tx holds the lock on the webhook's row
  */
 export async function enqueueWebhookChange(
@@ -68,8 +70,8 @@ export interface WebhookChange {
 }
 
 /**
- * Chooses up to `limit` changes as `chosen`, and locks them, as SQL. Due ones take turns by e-shop, each e-shop's longest due first, so
- * that an e-shop with very many delays only itself; the others follow by their due times.
+ * Chooses up to `limit` changes as `chosen`, and locks them, as SQL. Due ones take turns by e-shop, each e-shop's
+ * longest due first, so that an e-shop with very many delays only itself; the others follow by their due times.
  * @param kind the condition for their kind, of `o`
  * @param claimable a further condition of `o`
  */
@@ -110,7 +112,10 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
 /** An open delivery that is signalled a change. */
 export type SignalledDelivery = Omit<DeliveryIdentity, 'eshopId' | 'receiverHost'>;
 
-/** A page of the open deliveries to signal next, by their ids: those whose workflows may have read the webhook before. */
+/**
+ * A page of the open deliveries to signal next, by their ids: those whose workflows may have read the webhook
+ * before.
+ */
 export async function nextToSignal(
   sql: Sql,
   change: WebhookChange,

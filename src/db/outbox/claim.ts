@@ -1,6 +1,6 @@
 /**
- * Which deliveries are claimed next. The queue is in the table `deliveries`; one statement claims from a class, by turns, and no more
- * than can be attempted at once.
+ * Which deliveries are claimed next. The queue is in the table `deliveries`; one statement claims from a class, by
+ * turns, and no more than can be attempted at once.
  */
 import type { Quotas } from '../../concurrency/limits.ts';
 import { pausedWebhooks } from '../pauses.ts';
@@ -40,15 +40,19 @@ const UNBOUNDED: Quotas = {
   webhooks: new Map(),
 };
 
-/** The rows that a claim reads: roughly, of all webhooks together, and at least, of each. More cost time, fewer make turns uneven. */
+/**
+ * The rows that a claim reads: roughly, of all webhooks together, and at least, of each. More cost time, fewer make
+ * turns uneven.
+ */
 const ROWS_READ = 2_000;
 const ROWS_READ_OF_EACH = 4;
 
 /**
- * Claims deliveries of one class under a lease, by turns: every e-shop's first before any e-shop's second, and within an e-shop every
- * webhook's first before any webhook's second. Among equals chance decides: once for each e-shop and once for each of its webhooks, so
- * that none is always first. Within a webhook the first due goes first. The cost depends neither on the stored nor on the waiting rows: each
- * webhook with waiting deliveries is found by one step in the index `deliveries_waiting`.
+ * Claims deliveries of one class under a lease, by turns: every e-shop's first before any e-shop's second, and
+ * within an e-shop every webhook's first before any webhook's second. Among equals chance decides: once for each
+ * e-shop and once for each of its webhooks, so that none is always first. Within a webhook the first due goes
+ * first. The cost depends neither on the stored nor on the waiting rows: each webhook with waiting deliveries is
+ * found by one step in the index `deliveries_waiting`.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
   const { limit, quotas = UNBOUNDED } = limits;

@@ -1,6 +1,6 @@
 /**
- * The transactional outbox: an event and its deliveries are written in the transaction of the change that they report, all in one
- * statement.
+ * The transactional outbox: an event and its deliveries are written in the transaction of the change that they
+ * report, all in one statement.
  */
 import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import { type EventType, eventTypeNames, eventTypes } from '../../domain/event-types.ts';
@@ -31,7 +31,10 @@ export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
   readonly changed: string | null;
   /** Puts the events of a record in order, from 1. */
   readonly sequence: number;
-  /** When its record was written, ISO 8601, never before the record's previous event; null: when its transaction began. */
+  /**
+   * When its record was written, ISO 8601, never before the record's previous event; null: when its transaction
+   * began.
+   */
   readonly happenedAt: string | null;
   /** The JSON text of the record. */
   readonly snapshot: string;
@@ -46,9 +49,9 @@ export function happeningHere<E extends EventText>(events: readonly E[]): readon
 }
 
 /**
- * The id of a delivery, as SQL: a UUIDv7 with the time and order of its event's id, then the place of its webhook among those of the
- * event, then random digits. So the ids of deliveries rise with those of their events, and the number of webhooks need not be known
- * before the statement.
+ * The id of a delivery, as SQL: a UUIDv7 with the time and order of its event's id, then the place of its webhook
+ * among those of the event, then random digits. So the ids of deliveries rise with those of their events, and the
+ * number of webhooks need not be known before the statement.
  * @param place from 1
  */
 function deliveryId(sql: Sql, event: ReturnType<Sql>, place: ReturnType<Sql>) {
@@ -82,7 +85,8 @@ const stockEvents = eventTypeNames.filter((type) => isAboutStock({ type, changed
 
 /**
  * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook that has the type, and of
- * changes of stock alone only for those that ask for them, of the e-shop's own changes for those that do not skip them.
+ * changes of stock alone only for those that ask for them, of the e-shop's own changes for those that do not skip
+ * them.
  * @param claimed whether this process claims them at once, except those behind others in the order of their record
  */
 export function insertDeliveries(
@@ -98,7 +102,8 @@ export function insertDeliveries(
     entityId: sql`f.entity_id`,
   });
   const place = { key, sequence: sql`f.sequence`, webhookId: sql`w.id`, receiver: sql`w.receiver` };
-  // Left out if nothing is claimed: behind a pooler each statement is planned again, and this would be half of the work.
+  // Left out if nothing is claimed: behind a pooler each statement is planned again, and this would be half of the
+  // work.
   const claim = claimed
     ? sql`
            case when ${sends(sql, 'w')} and (w.ordering = 'none'
@@ -167,7 +172,10 @@ export async function recordEvents(
   if (written !== undefined) noteWrittenDeliveries(tx, eshopId, events, written, deliveryClass);
 }
 
-/** Notes that a transaction created deliveries of these events: after COMMIT the relay is woken, and their bytes count. */
+/**
+ * Notes that a transaction created deliveries of these events: after COMMIT the relay is woken, and their bytes
+ * count.
+ */
 export function noteWrittenDeliveries(
   tx: Transaction,
   eshopId: number,

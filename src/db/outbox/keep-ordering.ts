@@ -1,8 +1,9 @@
 /**
- * Keeps the ordering of each record: deliveries claimed too early go back, superseded ones end, and the next one may go.
+ * Keeps the ordering of each record: deliveries claimed too early go back, superseded ones end, and the next one
+ * may go.
  *
- * Both sides write first and then look, in separate statements: if one is put back while the one before it ends, either side sees the
- * other. If a process dies in between, the reconciler looks again.
+ * Both sides write first and then look, in separate statements: if one is put back while the one before it ends,
+ * either side sees the other. If a process dies in between, the reconciler looks again.
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
@@ -19,8 +20,8 @@ type OrderingScope =
   { readonly records: readonly string[] } | { readonly eshopId: number } | 'all';
 
 /**
- * Keeps the ordering among deliveries just claimed: where only the latest counts, a newer event supersedes an older one; a delivery behind
- * another goes back to wait.
+ * Keeps the ordering among deliveries just claimed: where only the latest counts, a newer event supersedes an older
+ * one; a delivery behind another goes back to wait.
  * @returns those that may go on
  */
 export async function keepOrdering(
@@ -46,12 +47,15 @@ export async function keepOrdering(
   return claimed.filter(({ id }) => !gone.has(id));
 }
 
-/** The most records per statement: hundreds of thousands may wait, and a statement may take ten seconds. Fewer: more statements. */
+/**
+ * The most records per statement: hundreds of thousands may wait, and a statement may take ten seconds. Fewer: more
+ * statements.
+ */
 const RECORDS_AT_ONCE = 500;
 
 /**
- * Lets deliveries go that are no longer behind another, and ends those superseded meanwhile. This process makes the first attempts of
- * those it lets go as fresh, if no others wait.
+ * Lets deliveries go that are no longer behind another, and ends those superseded meanwhile. This process makes the
+ * first attempts of those it lets go as fresh, if no others wait.
  * @param replaced whether to look for superseded ones; any missed here are found when they are claimed
  */
 export async function settleOrdering(sql: Pool, scope: OrderingScope, replaced = true): Promise<void> {
@@ -74,7 +78,10 @@ interface OrderedRecord {
   readonly orderingKey: string;
 }
 
-/** A page of the records with waiting deliveries, each found by one step in the index. @param after the last one of the page before */
+/**
+ * A page of the records with waiting deliveries, each found by one step in the index.
+ * @param after the last one of the page before
+ */
 async function recordsThatWait(
   sql: Sql,
   scope: { readonly eshopId: number } | 'all',
@@ -136,7 +143,10 @@ async function settleRecords(
   notifier.notify(putBack.length > taken.length ? ['fresh', 'bulk', 'recovered'] : [], taken);
 }
 
-/** The waiting deliveries `d` of these records, as SQL. Record by record: without statistics the planner would read all waiting ones. */
+/**
+ * The waiting deliveries `d` of these records, as SQL. Record by record: without statistics the planner would read
+ * all waiting ones.
+ */
 function waitingOf(sql: Sql, records: postgres.Fragment): postgres.Fragment {
   return sql`
     ${records} r
@@ -161,7 +171,8 @@ function reported(sql: Pool, rows: readonly Superseded[]): string[] {
 
 /**
  * Where only the latest counts, ends deliveries superseded by a newer event of their record at the same webhook.
- * @param which their condition, checked when they are read and again once locked: another process may have let one go meanwhile
+ * @param which their condition, checked when they are read and again once locked: another process may have let one
+ * go meanwhile
  */
 async function supersede(
   sql: Pool,
@@ -183,9 +194,10 @@ async function supersede(
 }
 
 /**
- * Where only the latest counts: of this delivery, whose next attempt is due, and the ones before it, ends those that a newer event
- * supersedes and that are not under way. The newer one goes on in their place; if it was waiting, with their count of failed attempts
- * and their window: at once, unless others of the record come between the two.
+ * Where only the latest counts: of this delivery, whose next attempt is due, and the ones before it, ends those
+ * that a newer event supersedes and that are not under way. The newer one goes on in their place; if it was
+ * waiting, with their count of failed attempts and their window: at once, unless others of the record come between
+ * the two.
  * @returns those that it ended
  */
 export async function supersedeRetries(sql: Pool, id: string): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 /**
- * Leases: claimed rows belong to one process while it works on them, and can be claimed again soon after it is killed. Those on
- * deliveries have a mark as well, and end in `release.ts`.
+ * Leases: claimed rows belong to one process while it works on them, and can be claimed again soon after it is
+ * killed. Those on deliveries have a mark as well, and end in `release.ts`.
  */
 import type { Sql } from '../pool.ts';
 import { LEASE_SECONDS, leaseEnd } from './outbox.ts';
@@ -30,8 +30,8 @@ export function leasesOf(sql: Sql, table: 'outbox' | 'recoveries') {
 }
 
 /**
- * Does the work and renews the lease meanwhile. A failed renewal stops nothing: at worst another process does the same work, and all of
- * it may be done twice.
+ * Does the work and renews the lease meanwhile. A failed renewal stops nothing: at worst another process does the
+ * same work, and all of it may be done twice.
  */
 export async function whileLeased<T>(renew: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   // The next renewal tries again; see above for a lease that ends.

@@ -1,6 +1,7 @@
 /**
- * Wakes relays after a COMMIT: this process's at once, the others by NOTIFY. It is sent outside the transaction, since NOTIFY inside
- * one makes commits wait for each other, and at most once per 20 ms and process. A lost one costs at most a poll interval.
+ * Wakes relays after a COMMIT: this process's at once, the others by NOTIFY. It is sent outside the transaction,
+ * since NOTIFY inside one makes commits wait for each other, and at most once per 20 ms and process. A lost one
+ * costs at most a poll interval.
  */
 import { randomUUID } from 'node:crypto';
 import type { FinalState } from '../../domain/delivery-state.ts';
@@ -10,7 +11,10 @@ import type { Pool } from '../pool.ts';
 import type { QueuedDelivery } from './outbox.ts';
 import { giveBack } from './release.ts';
 
-/** The channel that relays listen on. The payload names the waiting work, {@link relayWork}, and the sender, separated by spaces. */
+/**
+ * The channel that relays listen on. The payload names the waiting work, {@link relayWork}, and the sender,
+ * separated by spaces.
+ */
 export const OUTBOX_CHANNEL = 'waybill_outbox';
 const MIN_INTERVAL_MS = 20;
 

@@ -1,8 +1,8 @@
 /**
- * Ordering, per record (docs/interface.md, D16). The deliveries of one record, of one recovery or of none, have the same
- * `ordering_key`. Those of them to one receiver (scheme, host, port), of webhooks that keep an ordering, are an ordering group. A
- * delivery claimed behind an older one of its group waits in a class of its own, `CLASS.ordered`; when a delivery ends, the next one
- * of its group may go (`keep-ordering.ts`).
+ * Ordering, per record (docs/interface.md, D16). The deliveries of one record, of one recovery or of none, have the
+ * same `ordering_key`. Those of them to one receiver (scheme, host, port), of webhooks that keep an ordering, are
+ * an ordering group. A delivery claimed behind an older one of its group waits in a class of its own,
+ * `CLASS.ordered`; when a delivery ends, the next one of its group may go (`keep-ordering.ts`).
  */
 import type postgres from 'postgres';
 import { eventTypes } from '../../domain/event-types.ts';
@@ -52,8 +52,9 @@ export const keepsOrdering = (sql: Sql, webhook: string) =>
   sql`(${sql(webhook)}.ordering <> 'none' and ${sql(webhook)}.deleted_at is null)`;
 
 /**
- * The older open deliveries of the group of one, as `predecessor`. A delivery held by an inactive webhook blocks no other once its
- * request is over, nor does one held by a paused webhook block those of others; nor does one whose webhook has moved to another receiver, once its request to the old one is.
+ * The older open deliveries of the group of one, as `predecessor`. A delivery held by an inactive webhook blocks no
+ * other once its request is over, nor does one held by a paused webhook block those of others; nor does one whose
+ * webhook has moved to another receiver, once its request to the old one is.
  */
 export const predecessors = (sql: Sql, { key, sequence, webhookId, receiver }: Place) => sql`
   from deliveries predecessor join webhooks subscribed on subscribed.id = predecessor.webhook_id
@@ -65,15 +66,17 @@ export const predecessors = (sql: Sql, { key, sequence, webhookId, receiver }: P
       where a.delivery_id = predecessor.id and a.finished_at is null and a.owned_until > clock_timestamp()
         and (subscribed.receiver = ${receiver} or a.generation <> subscribed.generation)))`;
 
-/** The newer open deliveries of the record of one at its webhook that are not about to be canceled, as `successor`. */
+/**
+ * The newer open deliveries of the record of one at its webhook that are not about to be canceled, as `successor`.
+ */
 export const successors = (sql: Sql, { key, sequence, webhookId }: Place) => sql`
   from deliveries successor
   where successor.ordering_key = ${key} and successor.webhook_id = ${webhookId} and successor.sequence > ${sequence}
     and successor.state in ('pending', 'retrying') and successor.operator_stop is distinct from 'giveUp'`;
 
 /**
- * Whether a delivery may have to wait or to end: `keepOrdering` decides. If not now, it never will, since any older one was committed
- * before it.
+ * Whether a delivery may have to wait or to end: `keepOrdering` decides. If not now, it never will, since any older
+ * one was committed before it.
  */
 export function isBlocked(sql: Sql, delivery: string, webhook: string) {
   const place = placeOf(sql, delivery, webhook);
@@ -95,8 +98,8 @@ export const untouched = (sql: Sql, delivery: string) =>
   sql`(${sql(delivery)}.state = 'pending' and ${sql(delivery)}.window_started_at is null)`;
 
 /**
- * Joins a delivery as `d`; if it was superseded, the one that goes on with its count of failures, which may itself be superseded by
- * now.
+ * Joins a delivery as `d`; if it was superseded, the one that goes on with its count of failures, which may itself
+ * be superseded by now.
  */
 export const joinSuccessor = (sql: Sql, id: Fragment) => sql`
   left join lateral (
@@ -118,7 +121,10 @@ export async function countBehind(sql: Sql, deliveryId: string): Promise<number>
   return row?.behind ?? 0;
 }
 
-/** Why a delivery waits that neither an inactive webhook nor an operator holds, apart from its next attempt, as JSON (docs/interface.md, L14). */
+/**
+ * Why a delivery waits that neither an inactive webhook nor an operator holds, apart from its next attempt, as JSON
+ * (docs/interface.md, L14).
+ */
 export function waitsFor(sql: Sql, delivery: string, webhook: string) {
   const [d, w] = [sql(delivery), sql(webhook)];
   return sql`

@@ -1,14 +1,18 @@
 /**
- * The queue: deliveries that wait for an attempt, or for their workflow. They are rows of `deliveries` without `dispatched_at`; the table
- * `outbox` has only the changes that running workflows must learn of (`changes.ts`). Rows are claimed under a lease and with a mark: if
- * a relay dies, another claims them, and one that is only late changes nothing of what the other has claimed.
+ * The queue: deliveries that wait for an attempt, or for their workflow. They are rows of `deliveries` without
+ * `dispatched_at`; the table `outbox` has only the changes that running workflows must learn of (`changes.ts`).
+ * Rows are claimed under a lease and with a mark: if a relay dies, another claims them, and one that is only late
+ * changes nothing of what the other has claimed.
  */
 import type postgres from 'postgres';
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 
-/** How long a claimed row belongs to its process, in seconds, unless the claim is renewed: rows of a killed relay wait this long. */
+/**
+ * How long a claimed row belongs to its process, unless the claim is renewed: rows of a killed relay wait this
+ * long.
+ */
 export const LEASE_SECONDS = 5;
 
 /** The classes of waiting deliveries, as in `deliveries.class`. */
@@ -35,7 +39,9 @@ export function isForAttempt(deliveryClass: DeliveryClass): boolean {
   return deliveryClass <= CLASS.recovered;
 }
 
-/** The class in which a delivery was written, as SQL. One that waited in another without an attempt goes back to it. */
+/**
+ * The class in which a delivery was written, as SQL. One that waited in another without an attempt goes back to it.
+ */
 export function writtenIn(sql: Sql, alias: string) {
   const d = sql(alias);
   return sql`
@@ -43,7 +49,10 @@ export function writtenIn(sql: Sql, alias: string) {
       else ${CLASS.fresh}::smallint end`;
 }
 
-/** What Temporal knows of a delivery: the parts of its workflow's id, what it can be searched by, and where its trace goes on. */
+/**
+ * What Temporal knows of a delivery: the parts of its workflow's id, what it can be searched by, and where its
+ * trace goes on.
+ */
 export interface DeliveryIdentity {
   readonly id: string;
   readonly eshopId: number;
@@ -86,9 +95,9 @@ export interface QueuedDelivery extends DeliveryIdentity {
 export type ClaimedId = Pick<QueuedDelivery, 'id' | 'claimId'>;
 
 /**
- * A condition that always holds, as SQL: the statement's COMMIT does not wait for the disk. For claims and marks: a crash of the
- * database may undo them, and then the same is done again. Anything based on them is committed later, and by then they are on the disk
- * too.
+ * A condition that always holds, as SQL: the statement's COMMIT does not wait for the disk. For claims and marks: a
+ * crash of the database may undo them, and then the same is done again. Anything based on them is committed later,
+ * and by then they are on the disk too.
  */
 export function unflushed(sql: Sql) {
   return sql`(select set_config('synchronous_commit', 'off', true)) is not null`;
@@ -123,13 +132,16 @@ export function queuedColumns(sql: Sql, alias: string) {
 }
 
 /**
- * An attempt due within this time, in seconds, waits in the queue. When a hundred receivers fail together, their second attempts fall
- * due together: as timers of a hundred workflows they would fire in one second. A delivery due later gets its workflow at once, to be
- * seen and controlled in Temporal.
+ * An attempt due within this time, in seconds, waits in the queue. When a hundred receivers fail together, their
+ * second attempts fall due together: as timers of a hundred workflows they would fire in one second. A delivery due
+ * later gets its workflow at once, to be seen and controlled in Temporal.
  */
 export const WAITS_IN_QUEUE_SECONDS = 60;
 
-/** How a delivery waits in the queue for an attempt due at that time, as SQL: its class, and from when it can be claimed. */
+/**
+ * How a delivery waits in the queue for an attempt due at that time, as SQL: its class, and from when it can be
+ * claimed.
+ */
 export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
   const soon = sql`(${nextAttemptAt} <= now() + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
   return {
@@ -139,8 +151,9 @@ export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
 }
 
 /**
- * How a delivery `d` of the queue goes on, by its row and its webhook `w` as they are, as SQL: its class, and from when it can be
- * claimed. Its workflow decides about one that is stopped, spent, or whose webhook is inactive or deleted.
+ * How a delivery `d` of the queue goes on, by its row and its webhook `w` as they are, as SQL: its class, and from
+ * when it can be claimed. Its workflow decides about one that is stopped, spent, or whose webhook is inactive or
+ * deleted.
  */
 export function waitAsItIs(sql: Sql) {
   const waits = waitUntil(sql, sql`d.next_attempt_at`);
@@ -158,8 +171,8 @@ export function waitAsItIs(sql: Sql) {
 }
 
 /**
- * For a delivery `d` whose first attempt was begun and given up: its window will begin with the attempt that is made. A window that
- * began in another way, such as by `startWindow`, stays.
+ * For a delivery `d` whose first attempt was begun and given up: its window will begin with the attempt that is
+ * made. A window that began in another way, such as by `startWindow`, stays.
  */
 export const windowNotBegun = (sql: Sql) => sql`
     window_started_at = case when d.window_started_at is not null and not exists (

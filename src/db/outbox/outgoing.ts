@@ -1,5 +1,6 @@
 /**
- * How much the deliveries of a write will send: a change of a few bytes in a large record means many if there are many webhooks.
+ * How much the deliveries of a write will send: a change of a few bytes in a large record means many if there are
+ * many webhooks.
  */
 import type { Pool } from '../pool.ts';
 

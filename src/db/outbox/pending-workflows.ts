@@ -4,18 +4,23 @@ import type { Sql } from '../pool.ts';
 import { CLASS, unclaimed, writtenIn } from './outbox.ts';
 
 /**
- * A next attempt due within this time, in seconds, is made from the queue if its delivery still waits for its workflow. Less: it may
- * be late, since they are looked for in intervals. More: deliveries that are about to get their workflow wait longer for it.
+ * A next attempt due within this time, in seconds, is made from the queue if its delivery still waits for its
+ * workflow. Less: it may be late, since they are looked for in intervals. More: deliveries that are about to get
+ * their workflow wait longer for it.
  */
 const SOON_SECONDS = 10;
-/** How long one that was interrupted before its first result waits for its workflow, in seconds. Less: vain attempts. More: delay. */
+/**
+ * How long one that was interrupted before its first result waits for its workflow. Less: vain attempts. More:
+ * delay.
+ */
 const INTERRUPTED_SECONDS = 10;
 /** The most deliveries that one call moves. Fewer: late retries. More: a statement that holds up others. */
 const MOVED_AT_ONCE = 500;
 
 /**
- * Moves deliveries from the wait for their workflow back to the attempts of the queue, since Temporal may be away for long: those whose
- * next attempt is due soon, and those whose first attempt was interrupted. After the end of its window a delivery needs its workflow.
+ * Moves deliveries from the wait for their workflow back to the attempts of the queue, since Temporal may be away
+ * for long: those whose next attempt is due soon, and those whose first attempt was interrupted. After the end of
+ * its window a delivery needs its workflow.
  * @param windowMs the policy's, in milliseconds
  */
 export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> {
@@ -36,8 +41,8 @@ export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> 
 }
 
 /**
- * The most delivered ones that wait for their workflow, and how long one may wait, in seconds. Less: a short burst leaves deliveries
- * without a workflow. More: after a long one Temporal is busy with them for hours.
+ * The most delivered ones that wait for their workflow, and how long one may wait, in seconds. Less: a short burst
+ * leaves deliveries without a workflow. More: after a long one Temporal is busy with them for hours.
  */
 const MAX_WAITING = 10_000;
 const LONGEST_WAIT_SECONDS = 3_600;
@@ -46,8 +51,8 @@ const LONGEST_WAIT_SECONDS = 3_600;
 const WITHOUT_WORKFLOW = 'delivered without a workflow';
 
 /**
- * Lets delivered ones go without a workflow where too many wait, those of the e-shop with most of them first, or where one has waited
- * too long, and adds their number to the stored count.
+ * Lets delivered ones go without a workflow where too many wait, those of the e-shop with most of them first, or
+ * where one has waited too long, and adds their number to the stored count.
  */
 export async function limitDelivered(sql: Sql): Promise<void> {
   // Ranking them is expensive, and needed in a long burst alone.

@@ -5,7 +5,10 @@ import { newId, ticks } from '../ids.ts';
 import { type Database, type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
-/** The result of a request for a redelivery. `open`: that delivery of the same event to the same webhook has not ended. */
+/**
+ * The result of a request for a redelivery. `open`: that delivery of the same event to the same webhook has not
+ * ended.
+ */
 export type Redelivery =
   | { readonly kind: 'created'; readonly id: string }
   | { readonly kind: 'open'; readonly id: string }

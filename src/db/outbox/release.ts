@@ -1,4 +1,7 @@
-/** How the claim on a delivery ends, or goes on. Each statement changes only rows that are still under the claim it is given. */
+/**
+ * How the claim on a delivery ends, or goes on. Each statement changes only rows that are still under the claim it
+ * is given.
+ */
 import { anyOf, checked, inIdRange } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { CLASS, type ClaimedId, leaseEnd, unflushed, waitAsItIs, windowNotBegun } from './outbox.ts';
@@ -21,7 +24,10 @@ export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<
     where ${anyOf(sql, sql`id`, ids)} and ${unflushed(sql)}`;
 }
 
-/** Renews the lease on these claims. It waits for no row: one that is locked is being written, and is renewed the next time. */
+/**
+ * Renews the lease on these claims. It waits for no row: one that is locked is being written, and is renewed the
+ * next time.
+ */
 export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
   const ids = claims.map(({ id }) => id);
@@ -32,8 +38,8 @@ export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promi
 }
 
 /**
- * Postpones deliveries whose workflow start Temporal rejected: they are tried again later, and block no others until then. Without
- * their mark, a renewal of the claims beside them leaves them alone.
+ * Postpones deliveries whose workflow start Temporal rejected: they are tried again later, and block no others
+ * until then. Without their mark, a renewal of the claims beside them leaves them alone.
  */
 export async function postponeRejected(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
@@ -67,12 +73,16 @@ export async function requeue(sql: Sql, unattempted: readonly Unattempted[]): Pr
     from webhooks w where w.id = d.webhook_id and ${stillClaimed(sql, unattempted)}`;
 }
 
-/** How long a deferred delivery is left alone, in seconds. Less: claims without result. More: a receiver that is free again waits. */
+/**
+ * How long a deferred delivery is left alone. Less: claims without result. More: a receiver that is free again
+ * waits.
+ */
 const DEFERRED_SECONDS = 1;
 
 /**
- * Defers claimed deliveries that got no permit, or whose attempt has another owner: they wait in their class, at least until that
- * owner's time is over. A retry keeps a time for its next attempt: without one its retries would count as spent.
+ * Defers claimed deliveries that got no permit, or whose attempt has another owner: they wait in their class, at
+ * least until that owner's time is over. A retry keeps a time for its next attempt: without one its retries would
+ * count as spent.
  */
 export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;

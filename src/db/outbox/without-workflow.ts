@@ -1,6 +1,6 @@
 /**
- * Open deliveries of a webhook that wait in the outbox, without a workflow: a change of their webhook is applied to them here, many at
- * once, so none needs a workflow for it.
+ * Open deliveries of a webhook that wait in the outbox, without a workflow: a change of their webhook is applied to
+ * them here, many at once, so none needs a workflow for it.
  */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
@@ -27,8 +27,8 @@ export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promis
 }
 
 /**
- * Their webhook was activated: those that wait for a workflow without an attempt, because it was inactive, wait in the queue again as
- * they were written.
+ * Their webhook was activated: those that wait for a workflow without an attempt, because it was inactive, wait in
+ * the queue again as they were written.
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function requeueHeld(sql: Sql, webhookId: number): Promise<number> {
@@ -43,8 +43,8 @@ export async function requeueHeld(sql: Sql, webhookId: number): Promise<number> 
 }
 
 /**
- * Their webhook was activated or moved: those attempted at the webhook as it was before get their next attempt at once, but
- * not sooner than the policy's first wait after the last.
+ * Their webhook was activated or moved: those attempted at the webhook as it was before get their next attempt at
+ * once, but not sooner than the policy's first wait after the last.
  * @param firstWaitMs the policy's first wait, in milliseconds
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */

@@ -5,7 +5,7 @@ import { transaction } from '../transaction.ts';
 import { ordersByTimer } from './orders.ts';
 import { changeRecord } from './write.ts';
 
-/** The time between two releases of one e-shop due in the same second, in milliseconds: each costs as much as two deliveries. */
+/** The time between two releases of one e-shop due in the same second: each costs as much as two deliveries. */
 const RELEASE_SPACING_MS = 100;
 /** Up to this many get their own slots, which takes ten minutes; if there are more, each gets a random one. */
 const MAX_SPACED_RELEASES = 6_000;

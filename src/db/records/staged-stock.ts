@@ -105,8 +105,9 @@ export class StagedStock implements Participant {
   }
 
   /**
-   * The only place where stock is written. The sums were computed in TypeScript, so that they stay canonical. The same statement says
-   * whether a webhook asks for changes of stock, gives their events a sequence, and reads the records: without one nothing is read.
+   * The only place where stock is written. The sums were computed in TypeScript, so that they stay canonical. The
+   * same statement says whether a webhook asks for changes of stock, gives their events a sequence, and reads the
+   * records: without one nothing is read.
    *
    * No unit of work changes a product's other fields too: else one event would have to say both.
    */

@@ -129,8 +129,8 @@ export async function stageChange<Rec extends object>(
 }
 
 /**
- * The time of a change, in milliseconds as the API shows it: later than that of the change before, even if several lines of an
- * import change a record under one lock, or the clock was set back.
+ * The time of a change, in milliseconds as the API shows it: later than that of the change before, even if several
+ * lines of an import change a record under one lock, or the clock was set back.
  */
 export function later(now: Date, last: Date): Date {
   return new Date(Math.max(now.getTime(), last.getTime() + 1));

@@ -122,8 +122,8 @@ export async function previewRecovery(
 }
 
 /**
- * Begins a recovery; the same request while it is under way returns the same one. Another one that is still looking for
- * lost events is in its way.
+ * Begins a recovery; the same request while it is under way returns the same one. Another one that is still looking
+ * for lost events is in its way.
  */
 export async function beginRecovery(sql: Database, input: RecoveryInput): Promise<Asked> {
   const before = await underWay(sql, input);

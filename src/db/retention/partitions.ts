@@ -9,7 +9,10 @@ import { counted, type Pool } from '../pool.ts';
 import type { Transaction } from '../transaction.ts';
 import { schemaStep } from './schema-step.ts';
 
-/** The partitioned tables, with the column that determines a row's partition; in the order in which a week is dropped. */
+/**
+ * The partitioned tables, with the column that determines a row's partition; in the order in which a week is
+ * dropped.
+ */
 const KEYS = { deliveries: 'id', attempts: 'delivery_id', events: 'id' } as const;
 type PartitionedTable = keyof typeof KEYS;
 /** All of them, in the order in which a week is dropped: a delivery goes before the rows that belong to it. */
@@ -60,7 +63,10 @@ export async function readPartitions(sql: Pool): Promise<PartitionReach> {
   return { since: weeks[0]?.from ?? null, until, aheadSeconds: (until.getTime() - now.getTime()) / 1_000 };
 }
 
-/** All partitions, the oldest first, the default partitions last; those of a week in the order in which it is dropped. */
+/**
+ * All partitions, the oldest first, the default partitions last; those of a week in the order in which it is
+ * dropped.
+ */
 export async function listPartitions(sql: Pool): Promise<Partition[]> {
   const rows = await sql<{ parent: PartitionedTable; name: string; bound: string; rows: number }[]>`
     select p.relname as parent, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound,

@@ -1,6 +1,6 @@
 /**
- * Removes former versions, deactivations, warnings and notices of webhooks that are no longer needed. For every event still
- * kept, the explanation why it has no delivery (docs/interface.md, L9) stays word for word.
+ * Removes former versions, deactivations, warnings and notices of webhooks that are no longer needed. For every
+ * event still kept, the explanation why it has no delivery (docs/interface.md, L9) stays word for word.
  */
 import type postgres from 'postgres';
 import { MEANWHILE_MS } from '../../domain/absence.ts';
@@ -66,8 +66,8 @@ async function limits(sql: Pool, before: Date): Promise<LimitOf> {
 }
 
 /**
- * Versions `x` replaced before the limit by another that has their types. Versions before an active one, or before the
- * deletion, explain nothing later; an inactive one alone does not replace the one that tells since when.
+ * Versions `x` replaced before the limit by another that has their types. Versions before an active one, or before
+ * the deletion, explain nothing later; an inactive one alone does not replace the one that tells since when.
  */
 function replaced(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   return sql`
@@ -97,7 +97,10 @@ function deactivationsOver(sql: Pool, before: Date, limitOf: LimitOf): postgres.
       offset 0)`;
 }
 
-/** Warnings `x` that are settled. The newest of the current generation is kept: its e-shop has been warned of this incident. */
+/**
+ * Warnings `x` that are settled. The newest of the current generation is kept: its e-shop has been warned of this
+ * incident.
+ */
 function warningsOver(sql: Pool, before: Date): postgres.Fragment {
   return sql`
     x.at < ${before} and coalesce(x.mailed_at, x.dropped_at, x.mail_failed_at) < ${before}
@@ -111,7 +114,10 @@ function warningsOver(sql: Pool, before: Date): postgres.Fragment {
       offset 0)`;
 }
 
-/** Notices `x` that are settled. Those of a webhook that still fails are kept: their recipients will get the notice of its recovery. */
+/**
+ * Notices `x` that are settled. Those of a webhook that still fails are kept: their recipients will get the notice
+ * of its recovery.
+ */
 function noticesOver(sql: Pool, before: Date): postgres.Fragment {
   return sql`
     x.at < ${before} and coalesce(x.sent_at, x.dropped_at, x.failed_at) < ${before}
@@ -150,7 +156,9 @@ export const TABLES_OF_WEBHOOKS = [
   'unhealthy_webhooks',
 ];
 
-/** Deleted webhooks `x` that nothing refers to. The last of each type stay, to explain why an event has no delivery. */
+/**
+ * Deleted webhooks `x` that nothing refers to. The last of each type stay, to explain why an event has no delivery.
+ */
 function forgettable(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   const unreferred = ['deliveries', ...TABLES_OF_WEBHOOKS].map(
     (table) => sql`and not exists (select from ${sql(table)} r where r.webhook_id = x.id offset 0)`,

@@ -1,6 +1,7 @@
 /**
- * The deliveries of an e-shop across its webhooks. The newest of each webhook are read from an index and merged, so a page costs the
- * same however many are stored. Inactive, paused and deleted webhooks are known before any delivery is read.
+ * The deliveries of an e-shop across its webhooks. The newest of each webhook are read from an index and merged, so
+ * a page costs the same however many are stored. Inactive, paused and deleted webhooks are known before any
+ * delivery is read.
  */
 import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
@@ -101,12 +102,12 @@ function selectPage(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slic
     (${foundAmong(sql, eshopId, filter, slice, byOperators)})`;
 }
 
-/** Longer than a transaction takes to create its deliveries, in milliseconds: each statement times out after ten seconds. */
+/** Longer than a transaction takes to create its deliveries: each statement times out after ten seconds. */
 const MAX_CREATION_MS = 5 * 60_000;
 
 /**
- * The condition that a delivery `d` was created within these times, as SQL. The time in its id is that of its transaction, so the index
- * by id excludes most others.
+ * The condition that a delivery `d` was created within these times, as SQL. The time in its id is that of its
+ * transaction, so the index by id excludes most others.
  */
 function madeWithin(sql: Sql, { since, until }: Times = {}) {
   const latest = until === undefined ? undefined : new Date(until.getTime() + MAX_CREATION_MS);
@@ -159,7 +160,8 @@ function foundAmong(
     return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, onlyIf)}) union all (${again})`;
   };
   if (entityId === undefined) return byWebhooks(sql`true`, sql``);
-  // Written so that the planner cannot use a join, which would look up each event at each webhook, or read all deliveries.
+  // Written so that the planner cannot use a join, which would look up each event at each webhook, or read all
+  // deliveries.
   const oneOf = (webhook: postgres.Fragment) => sql`(${webhook} in (select id from ${webhooks} w)) is true`;
   const byEvents = (onlyIf: postgres.Fragment) => sql`
     (select x.id from events e cross join lateral (
@@ -180,7 +182,10 @@ function foundAmong(
     (${byWebhooks(sql`d.entity_id = ${entityId}`, sql`where ${few}`)})`;
 }
 
-/** For a record with at most this many events, deliveries are looked up event by event, whatever the other conditions. */
+/**
+ * For a record with at most this many events, deliveries are looked up event by event, whatever the other
+ * conditions.
+ */
 const MAX_EVENTS_ONE_BY_ONE = 1_000;
 /** A record's events are counted up to this number. */
 const MAX_WEIGHED = 50_000;

@@ -62,7 +62,10 @@ export async function eshopOfWebhook(sql: Sql, id: number): Promise<number | nul
   return row?.eshopId ?? null;
 }
 
-/** Activates or deactivates for an operator. @returns whether that changed anything; null if there is no such webhook */
+/**
+ * Activates or deactivates for an operator.
+ * @returns whether that changed anything; null if there is no such webhook
+ */
 export async function switchWebhook(sql: Pool, id: number, active: boolean): Promise<boolean | null> {
   const eshopId = await eshopOfWebhook(sql, id);
   const switched = eshopId === null ? null : await setActive(sql, eshopId, id, active);

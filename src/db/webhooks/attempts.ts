@@ -1,6 +1,6 @@
 /**
- * Attempts: how they are read, begun and recorded, for one delivery or many. Each function that records is one durable step and may be
- * repeated.
+ * Attempts: how they are read, begun and recorded, for one delivery or many. Each function that records is one
+ * durable step and may be repeated.
  */
 import type { RecordedOutcome, StoredState } from '../../domain/delivery-state.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
@@ -62,8 +62,9 @@ export interface DeliveryForAttempt
 }
 
 /**
- * Deliveries `d` with their webhooks and last attempts: the columns of a `DeliveryForAttempt`. If the database's clock was set back
- * since the last attempt, the next one is as far ahead as planned, and no owner has an attempt for longer than it asked for.
+ * Deliveries `d` with their webhooks and last attempts: the columns of a `DeliveryForAttempt`. If the database's
+ * clock was set back since the last attempt, the next one is as far ahead as planned, and no owner has an attempt
+ * for longer than it asked for.
  */
 const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
     select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, d.state, d.attempts_made,
@@ -133,11 +134,11 @@ export interface BegunAttempt {
 }
 
 /**
- * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded is begun again
- * under the same number, once its owner has given it up or its time is over; by the same owner at any time, since it may not have
- * received the answer.
- * @returns by delivery; missing if the number already has its result or another owner, the webhook has changed since it was read or is paused, the
- * delivery has ended, or an operator has stopped it
+ * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was
+ * recorded is begun again under the same number, once its owner has given it up or its time is over; by the same
+ * owner at any time, since it may not have received the answer.
+ * @returns by delivery; missing if the number already has its result or another owner, the webhook has changed
+ * since it was read or is paused, the delivery has ended, or an operator has stopped it
  */
 export async function beginAttempts(
   sql: Sql,
@@ -211,23 +212,26 @@ export interface AttemptRecord {
   readonly plan: QueuePlan | null;
 }
 
-/** How a delivery goes on in the queue after an attempt: in the same step, so that a retry is never claimed before its time. */
+/**
+ * How a delivery goes on in the queue after an attempt: in the same step, so that a retry is never claimed before
+ * its time.
+ */
 export interface QueuePlan {
   /** The mark of its claim: nothing is planned for a delivery that another process has claimed since. */
   readonly claimId: string;
   /**
-   * `start`: this process starts its workflow now, and keeps the claim for that; `pending`: it waits in the queue, for its next attempt
-   * or for its workflow; `none`: it gets no workflow.
+   * `start`: this process starts its workflow now, and keeps the claim for that; `pending`: it waits in the queue,
+   * for its next attempt or for its workflow; `none`: it gets no workflow.
    */
   readonly workflow: 'start' | 'pending' | 'none';
-  /** The policy's first wait, in milliseconds: after a change of the webhook meanwhile the next attempt is due no later. */
+  /** The policy's first wait: after a change of the webhook meanwhile the next attempt is due no later. */
   readonly firstWaitMs: number;
 }
 
 /**
- * Records the results of attempts and what follows from them in one statement. The first recorded result stays, except that a success
- * replaces a failure: of two requests made under one number by mistake, the accepted one counts. For an attempt that has another owner
- * by now, only a success is recorded: that owner has it under way.
+ * Records the results of attempts and what follows from them in one statement. The first recorded result stays,
+ * except that a success replaces a failure: of two requests made under one number by mistake, the accepted one
+ * counts. For an attempt that has another owner by now, only a success is recorded: that owner has it under way.
  * @returns the states afterwards, by delivery; missing if nothing changed
  */
 export async function recordAttempts(
@@ -284,7 +288,10 @@ export async function recordAttempts(
   return new Map(rows.map(({ id, state }) => [id, state]));
 }
 
-/** The current generation of a webhook, which an attempt compares with its own. @returns undefined if there is no such webhook */
+/**
+ * The current generation of a webhook, which an attempt compares with its own.
+ * @returns undefined if there is no such webhook
+ */
 export async function webhookGeneration(sql: Sql, webhookId: number): Promise<number | undefined> {
   const [row] = await sql<{ generation: number }[]>`select generation from webhooks where id = ${webhookId}`;
   return row?.generation;

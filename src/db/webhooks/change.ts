@@ -1,6 +1,6 @@
 /**
- * Changes of webhooks. One that matters to open deliveries (activation, deactivation, another URL or ordering, deletion) writes one
- * outbox row in its transaction. Every change locks its row first.
+ * Changes of webhooks. One that matters to open deliveries (activation, deactivation, another URL or ordering,
+ * deletion) writes one outbox row in its transaction. Every change locks its row first.
  */
 import { invalid } from '../../domain/problem.ts';
 import { type GivenSettings, settled, typeProblems, type WebhookSettings } from '../../domain/webhook.ts';

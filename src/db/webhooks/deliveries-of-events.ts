@@ -1,4 +1,7 @@
-/** The deliveries of an event. The id of one created with it begins like the event's; later ones are listed in `redeliveries`. */
+/**
+ * The deliveries of an event. The id of one created with it begins like the event's; later ones are listed in
+ * `redeliveries`.
+ */
 import type { Sql } from '../pool.ts';
 
 /** The deliveries of an event, as SQL. @param columns of deliveries `d` */

@@ -1,4 +1,7 @@
-/** Changes to a delivery other than its attempts. Each function that records is one durable step and may be repeated. */
+/**
+ * Changes to a delivery other than its attempts. Each function that records is one durable step and may be
+ * repeated.
+ */
 
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
@@ -41,8 +44,9 @@ export async function startWindow(sql: Sql, deliveryId: string): Promise<void> {
 export type CanceledBy = 'operator' | 'user' | 'deletion';
 
 /**
- * Open → expired or canceled, and out of the queue if no dispatch was recorded. Without a deletion of the webhook, a cancellation is an
- * operator's, unless a user of the e-shop gave the delivery up. The next delivery in its ordering group goes on.
+ * Open → expired or canceled, and out of the queue if no dispatch was recorded. Without a deletion of the webhook,
+ * a cancellation is an operator's, unless a user of the e-shop gave the delivery up. The next delivery in its
+ * ordering group goes on.
  * @param error replaces the last failure
  * @returns the state afterwards and the event type if this call ended it
  */

@@ -46,7 +46,10 @@ export interface DeliveryLogRow {
   readonly supersededBy: string | null;
   /** Why its first attempt has not been made yet; null if nothing delays it. */
   readonly waitsFor: WaitsFor | null;
-  /** The operator stop in effect, and all operator actions, oldest first: the last one of that kind is in effect. Null if there is none. */
+  /**
+   * The operator stop in effect, and all operator actions, oldest first: the last one of that kind is in effect.
+   * Null if there is none.
+   */
   readonly operatorStop: OperatorStop | null;
   readonly operatorActions: readonly OperatorAction[] | null;
 }

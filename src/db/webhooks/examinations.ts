@@ -1,10 +1,15 @@
-/** Recent examinations of each webhook's receiver (docs/interface.md, W17): one at a time, and a limited number per hour. */
+/**
+ * Recent examinations of each webhook's receiver (docs/interface.md, W17): one at a time, and a limited number per
+ * hour.
+ */
 import { EXAMINATIONS_PER_HOUR } from '../../domain/examination.ts';
 import type { Sql } from '../pool.ts';
 
 /** How long an examination counts as under way after its process died, in seconds. */
 const LEASE_S = 130;
-/** How far ahead a time may be, in seconds: a statement that waited for the row read the clock earlier. Later times are ignored. */
+/**
+ * How far ahead a time may be: a statement that waited for the row read the clock earlier. Later times are ignored.
+ */
 const AHEAD_S = 60;
 
 /** @property until identifies it for {@link endExamination} @property waitMs until another may begin */

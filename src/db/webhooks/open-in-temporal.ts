@@ -2,8 +2,8 @@
 import { counted, type Sql } from '../pool.ts';
 
 /**
- * How long Temporal's list may take to show a new workflow, in seconds. Fewer: a burst is taken for lost entries. More: those lost among
- * the newest are not noticed.
+ * How long Temporal's list may take to show a new workflow, in seconds. Fewer: a burst is taken for lost entries.
+ * More: those lost among the newest are not noticed.
  */
 const LISTED_SECONDS = 10;
 

@@ -1,4 +1,7 @@
-/** Operator actions on deliveries, recorded with their effects. The database decides: a workflow may remember an older state. */
+/**
+ * Operator actions on deliveries, recorded with their effects. The database decides: a workflow may remember an
+ * older state.
+ */
 import type { EventType } from '../../domain/event-types.ts';
 import {
   type ActionName,
@@ -89,8 +92,8 @@ export async function recordOperatorAction(
 }
 
 /**
- * The effect on a delivery that waits in the queue: Temporal does not know it, and need not be asked. One that waits for its turn in
- * its record stays where it is, unless it is given up.
+ * The effect on a delivery that waits in the queue: Temporal does not know it, and need not be asked. One that
+ * waits for its turn in its record stays where it is, unless it is given up.
  */
 const IN_QUEUE: Readonly<
   Record<

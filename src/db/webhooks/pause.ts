@@ -8,7 +8,10 @@ import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { readBack, type WebhookRow } from './webhooks.ts';
 
-/** How many pauses of a webhook are known. Fewer: windows of deliveries older than all of them end too early. More: a longer row. */
+/**
+ * How many pauses of a webhook are known. Fewer: windows of deliveries older than all of them end too early. More:
+ * a longer row.
+ */
 const KEPT_PAUSES = 100;
 
 interface Locked {
@@ -100,8 +103,9 @@ export async function endPause(tx: Sql, id: number): Promise<void> {
 const now = (tx: Sql): postgres.Fragment => tx`statement_timestamp()`;
 
 /**
- * The last pauses of a webhook as far as they are before a time. If the database's clock was set back, some are not: one that would end
- * before it begins is left out, since it is no range, and an empty one would have neither begin nor end.
+ * The last pauses of a webhook as far as they are before a time. If the database's clock was set back, some are
+ * not: one that would end before it begins is left out, since it is no range, and an empty one would have neither
+ * begin nor end.
  */
 const pausesBefore = (tx: Sql, time: postgres.Fragment) => tx`array(
   select x.pause from (

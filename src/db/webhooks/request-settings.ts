@@ -16,8 +16,8 @@ export async function keepRequestSettings(tx: Sql, webhookId: number, next: Webh
 }
 
 /**
- * The event of a delivery and the settings with which it is or was sent: the webhook's current ones while open, else those
- * of the last attempt.
+ * The event of a delivery and the settings with which it is or was sent: the webhook's current ones while open,
+ * else those of the last attempt.
  * @returns null if this e-shop has no such delivery
  */
 export async function findSentRequest(sql: Sql, eshopId: number, id: string): Promise<SentEvent | null> {

@@ -63,7 +63,10 @@ const fileSchema = v.pipe(
   v.metadata({ ref: 'OrderFileInput' }),
 );
 
-/** The known marketplaces are checked by a rule (`rules.ts`): an order keeps its own if the warehouse's list changes. */
+/**
+ * The known marketplaces are checked by a rule (`rules.ts`): an order keeps its own if the warehouse's list
+ * changes.
+ */
 function marketplace(known: readonly string[]) {
   return described(
     optional(v.pipe(text(64, 1), v.metadata({ jsonSchema: { type: 'string', enum: [...known] } }))),

@@ -1,4 +1,7 @@
-/** The fields of a return that may identify the customer (docs/interface.md, O14): free texts that may contain a name. */
+/**
+ * The fields of a return that may identify the customer (docs/interface.md, O14): free texts that may contain a
+ * name.
+ */
 import type { ReturnRecord } from './schema.ts';
 
 /** Null once erased. */

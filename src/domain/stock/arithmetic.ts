@@ -2,7 +2,8 @@
  * The arithmetic of stock: how movements and reservations change a product's units. Exact decimals, no I/O.
  *
  * Units lie in one of three places, `available`, `reserved` or `onHold`, and none of them is ever below zero:
- * - a hold or release moves units between `available` and `onHold`: `onHold` is the sum of the holds less the releases;
+ * - a hold or release moves units between `available` and `onHold`: `onHold` is the sum of the holds less the
+ *   releases;
  * - a reservation moves units between `available` and `reserved` and is no movement;
  * - every other movement brings or takes units: `available + reserved + onHold` is the sum of their counts.
  *
@@ -13,8 +14,8 @@ import type { StockMovementType } from '../event-types.ts';
 import type { Stock } from '../product/schema.ts';
 
 /**
- * The units of one product stay below this, so that no stock figure has more than the 15 digits of an exact JSON number,
- * six of them decimals.
+ * The units of one product stay below this, so that no stock figure has more than the 15 digits of an exact JSON
+ * number, six of them decimals.
  */
 export const UNITS_LIMIT = '1000000000';
 

@@ -7,17 +7,23 @@ import { EnvHttpProxyAgent, interceptors, request } from 'undici';
 import { runChild } from '../child.ts';
 import { EXECUTABLE, type Getting, withProgress } from './program.ts';
 
-/** The limit until the download begins, in milliseconds: a machine that cannot reach the host should not wait long. */
+/** The limit until the download begins: a machine that cannot reach the host should not wait long. */
 const FIRST_BYTE_MS = 5_000;
 /** The limit without a further byte, in milliseconds: after a stalled download the next source is tried. */
 const STALLED_MS = 15_000;
 /** The limit for the whole download of about 50 MB, in milliseconds. */
 const TOTAL_MS = 600_000;
 const MEGABYTE = 1_000_000;
-/** How many redirections lead to the archive at most: one today. Fewer: a mirror in between ends it. More: a loop takes longer to end. */
+/**
+ * How many redirections lead to the archive at most: one today. Fewer: a mirror in between ends it. More: a loop
+ * takes longer to end.
+ */
 const MAX_REDIRECTS = 5;
 
-/** The proxy that the environment names, as other programs read it: in capitals or not, and the scheme may be missing. */
+/**
+ * The proxy that the environment names, as other programs read it: in capitals or not, and the scheme may be
+ * missing.
+ */
 function proxyOf(env: NodeJS.ProcessEnv): { readonly httpsProxy: string; readonly noProxy: string } {
   const named = env.https_proxy || env.HTTPS_PROXY || '';
   return {
@@ -62,7 +68,8 @@ export async function downloadArchive(
         );
         const over = AbortSignal.any([signal, silent.signal, AbortSignal.timeout(TOTAL_MS)]);
         const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MAX_REDIRECTS }));
-        // Not by `fetch`, which does not tell what a proxy answered. Its own signal ends no request that waits for a proxy.
+        // Not by `fetch`, which does not tell what a proxy answered. Its own signal ends no request that waits for
+        // a proxy.
         const answered = Promise.race([request(url, { dispatcher, signal: over }), abortOf(over)]);
         const { statusCode, headers, body } = await answered
           .catch((error: unknown) => {

