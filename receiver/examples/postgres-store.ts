@@ -1,4 +1,4 @@
-/** What was handled, in Postgres: `npm install postgres`. */
+/** The handled deliveries, in Postgres: `npm install postgres`. */
 
 import type { Store } from '@waybill-hq/receiver';
 import type { Sql } from 'postgres';
