@@ -6,7 +6,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
 import * as v from 'valibot';
-import { giveBackMail, takeMail } from '../src/db/incidents/mail-budget.ts';
+import { giveBackMail, takeFromBudget } from '../src/db/incidents/mail-budget.ts';
 import {
   type MailKey,
   deferMail,
@@ -129,7 +129,7 @@ async function send({ sql, mailer }: MailOnceDeps, pending: PendingMail): Promis
 
 /** @throws ApplicationFailure if there is none: to be retried when there is one */
 async function takePlace(sql: Pool, { what, eshopId, key }: PendingMail): Promise<void> {
-  const wait = await takeMail(sql, eshopId);
+  const wait = await takeFromBudget(sql, eshopId);
   if (wait === null) return;
   await deferMail(sql, key);
   throw deferral(`the ${what} is deferred: its e-shop has been sent many mails in a short time`, wait);

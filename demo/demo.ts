@@ -20,7 +20,7 @@ import { firedBy, type Step, stepsOf } from './steps.ts';
 import {
   countActive,
   deliveredByLog,
-  leftBehind,
+  findLeftovers,
   openByLog,
   type SceneSubscription,
   type Subscription,
@@ -51,7 +51,7 @@ export interface DemoOptions {
 }
 
 /** The caller's signal and output. */
-export interface Surroundings {
+export interface DemoEnvironment {
   /** Ends the day when it is aborted. */
   readonly signal: AbortSignal;
   readonly progress: Progress;
@@ -77,7 +77,7 @@ export interface DemoResult {
 export async function runDemo(
   client: Client,
   options: DemoOptions,
-  { signal, progress, warn }: Surroundings,
+  { signal, progress, warn }: DemoEnvironment,
 ): Promise<DemoResult> {
   const receiver = options.receive ? await startReceiver() : null;
   const subscriptions: Subscription[] = [];
@@ -87,7 +87,7 @@ export async function runDemo(
     const base = receiver?.url ?? options.webhooks;
     if (base !== undefined) {
       progress.show(0, 1, 'Webhooks are registered');
-      if (receiver !== null) await remove(client, await leftBehind(client, 'inactive', signal), warn);
+      if (receiver !== null) await remove(client, await findLeftovers(client, 'inactive', signal), warn);
       const made = (subscription: Subscription) => {
         subscriptions.push(subscription);
         receiver?.trust(subscription.id, subscription.secret);
@@ -117,9 +117,9 @@ export async function runDemo(
  */
 export async function cleanDemo(
   client: Client,
-  { signal, warn }: Pick<Surroundings, 'signal' | 'warn'>,
+  { signal, warn }: Pick<DemoEnvironment, 'signal' | 'warn'>,
 ): Promise<number> {
-  const found = await leftBehind(client, 'all', signal);
+  const found = await findLeftovers(client, 'all', signal);
   return found.length - (await remove(client, found, warn));
 }
 

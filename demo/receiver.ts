@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryStore, Refused, receiver } from '../receiver/src/index.ts';
 import { nodeListener } from '../receiver/src/node.ts';
 import { type EventType, eventTypeNames } from '../src/domain/event-types.ts';
-import type { Conduct } from './scenes.ts';
+import type { ReceiverBehavior } from './scenes.ts';
 
 /** The number of an attempt, from 1. */
 type Attempt = number;
@@ -18,7 +18,7 @@ export interface DemoReceiver {
   /** `http://127.0.0.1:<port>`; any path below it. */
   readonly url: string;
   /** Sets the secret of a webhook, and how its requests are treated (default: they are accepted). */
-  trust(webhookId: number, secret: string, conduct?: (attempt: Attempt) => Conduct): void;
+  trust(webhookId: number, secret: string, conduct?: (attempt: Attempt) => ReceiverBehavior): void;
   /**
    * Deliveries of a webhook, all or those of a kind, with a matching signature, each counted once even if it came
    * several times.
@@ -33,7 +33,7 @@ export interface DemoReceiver {
 
 /** Starts a receiver on a free port of the loopback interface. */
 export async function startReceiver(): Promise<DemoReceiver> {
-  const known = new Map<number, { readonly secret: string; conduct(attempt: Attempt): Conduct }>();
+  const known = new Map<number, { readonly secret: string; conduct(attempt: Attempt): ReceiverBehavior }>();
   const [delivered, rejected] = [new Map<string, number>(), new Map<string, number>()];
   let refused = 0;
 

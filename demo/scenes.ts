@@ -5,7 +5,7 @@
 import type { EventType } from '../src/domain/event-types.ts';
 
 /** How the receiver of a scene treats one request. */
-export interface Conduct {
+export interface ReceiverBehavior {
   /** The status with which it refuses; if absent, the request is verified and accepted. */
   readonly refuses?: number;
   /** Its delay before the answer, in milliseconds. */
@@ -21,7 +21,7 @@ export interface Scene {
   /** Whether its webhook is active during the day. */
   readonly active: boolean;
   /** @param attempt of the delivery, from 1 */
-  conduct(attempt: number): Conduct;
+  conduct(attempt: number): ReceiverBehavior;
 }
 
 /** Long enough to be seen in a chart, and far from the time-out of an attempt. */

@@ -111,7 +111,7 @@ export async function countActive(client: Client, signal: AbortSignal): Promise<
  * Webhooks left by earlier demonstrations.
  * @param which all of them, or only those that no longer deliver anything
  */
-export async function leftBehind(
+export async function findLeftovers(
   client: Client,
   which: 'all' | 'inactive',
   signal: AbortSignal,

@@ -96,10 +96,10 @@ const ways = {
 } as const satisfies Record<string, (day: Day, order: OrderDraft) => Story>;
 
 /** The name of a way. */
-export type Way = keyof typeof ways;
+export type OrderStory = keyof typeof ways;
 
 /** Ways in turn, so that even a small day has some of each; the first one alone fires every event of an order. */
-const turn: readonly Way[] = [
+const turn: readonly OrderStory[] = [
   'returned',
   'preOrder',
   'plain',

@@ -35,4 +35,4 @@ export function headersOf(headers: Headers) {
 }
 
 /** What {@link headersOf} found. */
-export type Said = ReturnType<typeof headersOf>;
+export type HeaderValues = ReturnType<typeof headersOf>;

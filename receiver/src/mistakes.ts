@@ -16,7 +16,7 @@ interface Suspect {
 }
 
 /** The sentence for a request that was not signed with any of its secrets. */
-export async function noSignatureFits(request: ReceivedRequest, suspect: Suspect): Promise<Refused> {
+export async function explainMismatch(request: ReceivedRequest, suspect: Suspect): Promise<Refused> {
   const { method, target, body } = request;
   const { kind, webhook, version, fits } = suspect;
   const secrets = await suspect.secrets.of(kind, webhook);

@@ -3,7 +3,7 @@
  * which a public key verifies. Both cover the id, the time and the body, and nothing else.
  */
 import { type Bytes, equalInConstantTime, fromBase64, join } from './bytes.ts';
-import { header, type Said } from './headers.ts';
+import { header, type HeaderValues } from './headers.ts';
 import type { ReceivedRequest } from './judgement.ts';
 import { emptyBody, rewritten, rewrittenBody } from './mistakes.ts';
 import type { PublicKeySource } from './public-keys.ts';
@@ -11,7 +11,7 @@ import { Refused } from './refused.ts';
 import { parseSeconds, parseStandardSignature, standardV1 } from './signature.ts';
 
 /** The time and the signatures of one version. @throws Refused when a header is missing or is not of this delivery */
-function signaturesOf({ headers }: ReceivedRequest, version: 'v1' | 'v1a', { id }: Said) {
+function signaturesOf({ headers }: ReceivedRequest, version: 'v1' | 'v1a', { id }: HeaderValues) {
   const signatures = parseStandardSignature(header(headers, 'webhook-signature'), version);
   const timestamp = parseSeconds(header(headers, 'webhook-timestamp'));
   if (timestamp === null) throw new Refused('headers', 401, 'webhook-timestamp is not in Unix seconds.');
@@ -33,7 +33,7 @@ function sameTime(timestamp: number, t: number): void {
  */
 export async function verifyStandard(
   request: ReceivedRequest,
-  said: Said,
+  said: HeaderValues,
   t: number,
   secrets: readonly string[],
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function verifyStandard(
  */
 export async function verifyAsymmetric(
   request: ReceivedRequest,
-  said: Said,
+  said: HeaderValues,
   t: number | null,
   keys: PublicKeySource,
 ): Promise<number> {

@@ -10,9 +10,9 @@
  */
 import { type Bytes, equalInConstantTime } from './bytes.ts';
 import { fieldsIn, isOrigin, type Origin } from './delivery.ts';
-import { header, headersOf, type Said } from './headers.ts';
+import { header, headersOf, type HeaderValues } from './headers.ts';
 import type { Judgement, ReceivedRequest, SignatureVersion } from './judgement.ts';
-import { noSignatureFits, wrongTime } from './mistakes.ts';
+import { explainMismatch, wrongTime } from './mistakes.ts';
 import { Refused } from './refused.ts';
 import type { SecretSource } from './secrets.ts';
 import { parseServiceSignature, type ServiceSignature, serviceJoined, serviceV1 } from './signature.ts';
@@ -79,7 +79,7 @@ export async function verify(request: ReceivedRequest, judgement: Judgement): Pr
 /** Checks `X-Service-Signature`. @returns the version, and the time in Unix seconds. @throws Refused */
 async function verifyShared(
   request: ReceivedRequest,
-  said: Said,
+  said: HeaderValues,
   source: SecretSource,
   accept: readonly SignatureVersion[],
 ): Promise<{ readonly version: SignatureVersion; readonly timestamp: number }> {
@@ -100,7 +100,7 @@ async function verifyShared(
   };
   const secrets = await source.of(said.kind, said.webhook);
   if (!(await some(secrets, fits(version, bytes))))
-    throw await noSignatureFits(request, { ...said, secrets: source, version, fits });
+    throw await explainMismatch(request, { ...said, secrets: source, version, fits });
   if (version === 'v1') await verifyStandard(request, said, timestamp, secrets);
   return { version, timestamp };
 }

@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 import type { ApiDeps, ApiEnv, Session } from './deps.ts';
 
 /** Polled constantly by monitoring: these would drown the rest. */
-export const ASKED_BY_MACHINES = ['/healthz', '/readyz'];
+export const PROBE_PATHS = ['/healthz', '/readyz'];
 /** The methods that some path supports. Others are invented by clients. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
@@ -24,7 +24,7 @@ export function answered({ log, onAnswer }: ApiDeps, c: Context<ApiEnv>, ms: num
   // The console makes its requests within the process, and logs its own responses.
   const within = c.env?.signedIn !== undefined;
   if (!within) onAnswer?.({ method, status, ms });
-  const level = within || (route !== null && ASKED_BY_MACHINES.includes(route)) ? 'debug' : 'info';
+  const level = within || (route !== null && PROBE_PATHS.includes(route)) ? 'debug' : 'info';
   const eshop = session === undefined ? {} : { eshopId: session.eshopId };
   log[level](
     { method, route, status, ms: Math.round(ms), ...eshop, requestId: c.get('requestId') },

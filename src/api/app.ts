@@ -16,7 +16,7 @@ import { deliveryOperationRoutes } from './deliveries/operations.ts';
 import { allDeliveriesRoutes, deliveryRoutes } from './deliveries/routes.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { docsRoutes } from './docs.ts';
-import { errorHandler, everyAnswer } from './errors.ts';
+import { errorHandler, baseHeaders } from './errors.ts';
 import { eshopRoutes } from './eshop.ts';
 import { eventRoutes } from './events.ts';
 import { checkedKey } from './idempotency.ts';
@@ -63,7 +63,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   app.use(async (c, next) => {
     const started = performance.now();
     c.header('x-request-id', c.get('requestId'));
-    for (const [name, value] of Object.entries(everyAnswer)) c.header(name, value);
+    for (const [name, value] of Object.entries(baseHeaders)) c.header(name, value);
     await next();
     answered(deps, c, performance.now() - started);
   });

@@ -2,7 +2,7 @@
 import { createLoginLimits, type LoginAttempt } from '../db/login-limits.ts';
 import { findUser, passwordKinds, rehashPassword, type UserRow } from '../db/users.ts';
 import { tooManyRequests } from '../domain/problem.ts';
-import { hashPassword, isReplaced, verifyAmong } from '../secrets/passwords.ts';
+import { hashPassword, isReplaced, verifyInConstantTime } from '../secrets/passwords.ts';
 import type { ApiDeps } from './deps.ts';
 
 /**
@@ -30,7 +30,7 @@ export function credentialCheck({
       findUser(sql, attempt.eshopId, attempt.username),
       passwordKinds(sql),
     ]);
-    const right = await verifyAmong(kinds, user, password);
+    const right = await verifyInConstantTime(kinds, user, password);
     if (user === null || !right) return null;
     await limits.succeeded(attempt);
     if (isReplaced(user.passwordHash, password))

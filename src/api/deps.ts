@@ -98,7 +98,7 @@ export interface ApiEnv {
     /** The transaction of a request with an `Idempotency-Key`, in which all of it is done; absent without one. */
     sql?: Transaction;
     /** Whether the route takes an `Idempotency-Key`. */
-    takesKey?: boolean;
+    acceptsKey?: boolean;
     /** The body as received; absent if there is none, and for an import. */
     body?: Uint8Array;
     requestId: string;

@@ -8,7 +8,7 @@ import { databaseLack } from '../lib/database-away.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 
 /** Headers of every response: browsers must not guess its type, and nothing may cache it. */
-export const everyAnswer = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
+export const baseHeaders = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
 /** The reason phrase of a status by RFC 9110. Node still has the former names of 413 and 422. */
 export function reasonPhrase(status: number): string {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
-import { type AnsweredRecord, KEPT_ANSWER_HOURS, keepAnswer, takeKey } from '../db/kept-answers.ts';
+import { type AnsweredRecord, KEPT_ANSWER_HOURS, keepAnswer, claimKey } from '../db/kept-answers.ts';
 import { transaction } from '../db/transaction.ts';
 import { described } from '../domain/fields.ts';
 import { badRequest, conflict, Problem } from '../domain/problem.ts';
@@ -52,7 +52,7 @@ const header = describeSchema(
 const marked = new WeakSet<object>();
 
 /** Whether a handler of {@link idempotent} stands before a route. */
-export const takesKey = (handler: object): boolean => marked.has(handler);
+export const acceptsKey = (handler: object): boolean => marked.has(handler);
 
 /**
  * Refuses a malformed key, and one of a write that takes none: it would promise what does not happen.
@@ -61,7 +61,7 @@ export const takesKey = (handler: object): boolean => marked.has(handler);
 export const checkedKey: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const key = c.req.header(IDEMPOTENCY_KEY);
   if (key !== undefined && !READS.has(c.req.method)) {
-    if (c.get('takesKey') !== true)
+    if (c.get('acceptsKey') !== true)
       throw badRequest('This operation takes no Idempotency-Key: send the request without one.');
     if (!PRINTABLE.test(key))
       throw badRequest('Idempotency-Key must consist of 1 to 255 printable ASCII characters.');
@@ -85,7 +85,7 @@ export function idempotent(
     const body = charged(c.get('allowance'), () => bodyOf(c, later));
     const fingerprint = fingerprintOf(c, body);
     await transaction(sql, async (tx) => {
-      const kept = await takeKey(tx, owner);
+      const kept = await claimKey(tx, owner);
       if (kept === 'underWay') {
         throw new Problem(409, 'The request with this Idempotency-Key is under way: wait for its answer.', {
           'retry-after': '1',

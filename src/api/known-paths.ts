@@ -4,7 +4,7 @@
 import type { Hono, MiddlewareHandler } from 'hono';
 import { notFound, Problem } from '../domain/problem.ts';
 import type { ApiEnv } from './deps.ts';
-import { takesKey } from './idempotency.ts';
+import { acceptsKey } from './idempotency.ts';
 
 interface KnownPath {
   readonly path: string;
@@ -37,7 +37,7 @@ function collect(app: Hono<ApiEnv>): KnownPath[] {
     };
     known.methods.add(method);
     if (method === 'GET') known.methods.add('HEAD');
-    if (takesKey(handler)) known.keyed.add(method);
+    if (acceptsKey(handler)) known.keyed.add(method);
     paths.set(path, known);
   }
   return [...paths.values()];
@@ -65,7 +65,7 @@ export function knownPaths(app: Hono<ApiEnv>): MiddlewareHandler<ApiEnv> {
     const route = found.find(({ methods }) => methods.has(method)) ?? found[0];
     if (route === undefined) throw notFound('No such endpoint. See /docs.');
     c.set('route', route.path);
-    c.set('takesKey', route.keyed.has(method));
+    c.set('acceptsKey', route.keyed.has(method));
     if (!route.methods.has(method)) {
       const allowed = new Set(found.flatMap(({ methods }) => [...methods]));
       const allow = [...allowed].sort().join(', ');

@@ -1,7 +1,7 @@
 /** Paging of lists: `page` from 1 (default 1), `items` 1–100 (default 30). */
 import * as v from 'valibot';
 import { wholeNumber } from '../domain/fields.ts';
-import { ITEMS_THAT_FIT, MAX_LIST_BYTES } from '../domain/record-size.ts';
+import { MAX_FULL_RECORDS, MAX_LIST_BYTES } from '../domain/record-size.ts';
 
 const wholeFrom = (least: number) => v.pipe(wholeNumber(), v.minValue(least));
 
@@ -43,7 +43,7 @@ export const pageQuery = {
   items: v.optional(
     numberText(100, {
       default: 30,
-      description: `Items per page, 1 to 100. A page of more than ${MAX_LIST_BYTES / 1024 / 1024} MiB as JSON is refused with 400; ${ITEMS_THAT_FIT} items always fit.`,
+      description: `Items per page, 1 to 100. A page of more than ${MAX_LIST_BYTES / 1024 / 1024} MiB as JSON is refused with 400; ${MAX_FULL_RECORDS} items always fit.`,
       examples: [30],
     }),
   ),

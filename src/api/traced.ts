@@ -1,7 +1,7 @@
 /** A span for each request, named by the route's pattern, as a path may contain anything. */
 import type { MiddlewareHandler } from 'hono';
 import { recordedBy, type Traces } from '../traces/traces.ts';
-import { ASKED_BY_MACHINES, knownMethod } from './answered.ts';
+import { PROBE_PATHS, knownMethod } from './answered.ts';
 import type { ApiEnv } from './deps.ts';
 
 export function tracedRequests(traces: Traces): MiddlewareHandler<ApiEnv> {
@@ -9,7 +9,7 @@ export function tracedRequests(traces: Traces): MiddlewareHandler<ApiEnv> {
     const within = c.env?.signedIn !== undefined;
     // The console's pages poll; only what a user does there is worth a trace.
     const asking = c.req.method === 'GET' || c.req.method === 'HEAD';
-    if (ASKED_BY_MACHINES.includes(c.req.path) || (within && asking)) return await next();
+    if (PROBE_PATHS.includes(c.req.path) || (within && asking)) return await next();
 
     const method = knownMethod(c.req.method);
     const span = traces.begin({

@@ -29,7 +29,7 @@ import type { WorkflowsSetting } from '../relay/deps.ts';
 import { type Relay, type RelayOptions, startRelay } from '../relay/relay.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
-import type { Looking } from '../temporal/keep-looking.ts';
+import type { Polling } from '../temporal/poll-until-stopped.ts';
 import { ownPolls } from '../temporal/own-polls.ts';
 import { keepSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { runTogether } from '../temporal/run-together.ts';
@@ -174,7 +174,7 @@ export async function runSession(
   const stopped: (() => void)[] = [];
   let relay: Relay | undefined;
   let reconciler: Reconciler | undefined;
-  const looking: Looking[] = [];
+  const looking: Polling[] = [];
   try {
     looking.push(await keepSearchAttributes(connection, temporal.namespace, log, lookMs));
     if (retention.scheduled) looking.push(await scheduleRetention(client, temporal.taskQueue, log, lookMs));

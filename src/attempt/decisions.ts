@@ -22,7 +22,7 @@ import type {
   AttemptVerdict,
   SkipReason,
 } from './outcome.ts';
-import { wasGoneElsewhere } from './situation.ts';
+import { wasGoneAtOldUrl } from './situation.ts';
 
 /** An attempt this late or early, in milliseconds, is due to a busy moment, not to an outage of Waybill. */
 const MOMENT_MS = 1_000;
@@ -38,7 +38,7 @@ export function skipReasonOf(
   if (delivery.deletedAt !== null) return 'deleted';
   if (delivery.operatorStop !== null) return 'stopped';
   if (attemptsMade >= maxAttempts(policy)) return 'spent';
-  if (attemptsMade > 0 && nextAttemptAt === null && !wasGoneElsewhere(delivery)) return 'spent';
+  if (attemptsMade > 0 && nextAttemptAt === null && !wasGoneAtOldUrl(delivery)) return 'spent';
   if (!delivery.active) return 'inactive';
   if (isPaused(delivery)) return 'paused';
   if (isBehind(delivery, expectedNumber)) return 'notDue';
@@ -58,7 +58,7 @@ function isBehind(delivery: DeliveryForAttempt, expectedNumber: number | null): 
  * Whether an attempt after the end of its window was planned inside it and is only a moment late: then its retries
  * are spent, and there was no outage.
  */
-export function justMissed({
+export function isJustOver({
   nextAttemptAt,
   now,
 }: Pick<DeliveryForAttempt, 'nextAttemptAt' | 'now'>): boolean {

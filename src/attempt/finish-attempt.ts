@@ -8,7 +8,7 @@ import { compensateGone } from './compensate.ts';
 import { recordOf } from './decisions.ts';
 import { InternalFailure, LookupsFull } from './internal-failure.ts';
 import type { AttemptCommand } from './outcome.ts';
-import { LEAVES_WITHIN_MS } from './ownership.ts';
+import { MAX_START_DELAY_MS } from './ownership.ts';
 import { toFirstByte } from './phases.ts';
 
 /** An attempt that has its result. */
@@ -36,7 +36,7 @@ export async function send(
   underWay.add(attempt.delivery.id);
   try {
     // This process may have been suspended in the meantime, and another may be making the attempt by now.
-    if (performance.now() > attempt.beginAt + LEAVES_WITHIN_MS)
+    if (performance.now() > attempt.beginAt + MAX_START_DELAY_MS)
       throw new InternalFailure('This attempt was interrupted before its request left.');
     const result = await span.within(() => sender.send(attempt.request, signal));
     if (result.outcome === 'internal') {

@@ -12,7 +12,7 @@ import {
   answerTo,
   heldWhileInactive,
   heldWhilePaused,
-  justMissed,
+  isJustOver,
   skipped,
   skipReasonOf,
 } from './decisions.ts';
@@ -142,7 +142,7 @@ async function skip(
 ): Promise<AttemptOutcome> {
   if (reason === 'paused') return heldWhilePaused(delivery, command) ?? skipped(delivery, reason);
   if (reason === 'inactive') return heldWhileInactive(delivery, command) ?? skipped(delivery, reason);
-  if (reason !== 'windowOver' || !justMissed(delivery)) return skipped(delivery, reason);
+  if (reason !== 'windowOver' || !isJustOver(delivery)) return skipped(delivery, reason);
   await spendRetries(sql, delivery.id, delivery.attemptsMade);
   return skipped(delivery, 'spent');
 }

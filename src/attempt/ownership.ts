@@ -9,7 +9,7 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 const LONGER_MS = 5_000;
 
 /** How long after an attempt was begun its request may leave, in milliseconds. */
-export const LEAVES_WITHIN_MS = 0.8 * LONGER_MS;
+export const MAX_START_DELAY_MS = 0.8 * LONGER_MS;
 
 /** How long no other owner may begin a begun attempt, in milliseconds. */
 export function ownedMs({ attemptTimeoutMs }: Pick<RetryPolicy, 'attemptTimeoutMs'>): number {

@@ -104,7 +104,7 @@ function nextAttemptOf(
 }
 
 /** A 410 concerns the URL of the request and that activation: it ends nothing for the webhook as it is now. */
-export function wasGoneElsewhere({
+export function wasGoneAtOldUrl({
   lastOutcome,
   lastGeneration,
   generation,
@@ -119,7 +119,7 @@ function spentReason(
   maxAttempts: number,
 ): SpentReason | null {
   if (delivery.attemptsMade === 0 || delivery.nextAttemptAt !== null) return null;
-  if (wasGoneElsewhere(delivery) && delivery.attemptsMade < maxAttempts) return null;
+  if (wasGoneAtOldUrl(delivery) && delivery.attemptsMade < maxAttempts) return null;
   if (delivery.lastOutcome === 'gone') return 'gone';
   const late =
     windowEndsAt !== null &&

@@ -23,7 +23,7 @@ import { settled } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { PATIENT, withDatabase } from './open-database.ts';
-import { eshopNumber, onlyLooks, sureOptions } from './options.ts';
+import { eshopNumber, isDryRun, confirmationOptions } from './options.ts';
 
 const deleteOptions = v.object({
   export: option(
@@ -31,7 +31,7 @@ const deleteOptions = v.object({
     'first write all of it to this new file, as NDJSON; also with --dry-run',
     v.optional(v.pipe(v.string(), v.minLength(1, '--export must be a file.'))),
   ),
-  ...sureOptions,
+  ...confirmationOptions,
 });
 
 /**
@@ -52,7 +52,7 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
     .addHelpText('after', HELP);
   runs(part, deleteOptions, async ({ json, export: path, ...options }, written) => {
     const eshop = checked(eshopNumber, written);
-    const dryRun = onlyLooks(options);
+    const dryRun = isDryRun(options);
     const settings = readSettings(env);
     await withDatabase(
       settings,

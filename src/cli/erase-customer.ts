@@ -21,7 +21,7 @@ import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
 import { PATIENT, withDatabase } from './open-database.ts';
-import { account, eshopOption, filled, onlyLooks, sureOptions } from './options.ts';
+import { account, eshopOption, filled, isDryRun, confirmationOptions } from './options.ts';
 
 const repeatedOrder = new Option('--order <id>', 'this order; may be repeated').argParser(
   (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],
@@ -34,7 +34,7 @@ const eraseOptions = v.object({
     v.optional(filled('--email')),
   ),
   order: v.pipe(v.optional(v.array(v.string()), []), v.metadata({ option: repeatedOrder })),
-  ...sureOptions,
+  ...confirmationOptions,
 });
 
 /** How often open deliveries are counted, and how long none may end before it gives up, as in `delete-eshop.ts`. */
@@ -56,7 +56,7 @@ export function addErasure(command: Command, { env, print }: CommandContext): vo
         'Whose data? Give --email, or --order with the number of an order, as often as needed.',
       );
     }
-    const dryRun = onlyLooks(options);
+    const dryRun = isDryRun(options);
     const settings = readSettings(env);
     const done = await withDatabase(
       settings,

@@ -11,7 +11,7 @@ import { dataDirAt } from '../embedded/data-dir.ts';
 import { type CommandContext, flag, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase, withStoppedDatabase } from './open-database.ts';
-import { onlyLooks, sureOptions } from './options.ts';
+import { isDryRun, confirmationOptions } from './options.ts';
 
 const webhooks = (count: number) => counted(count, 'webhook');
 
@@ -55,7 +55,7 @@ function unreadableOf({
   ];
 }
 
-const replaceOptions = v.object({ lost: flag('--lost', 'the key is lost'), ...sureOptions });
+const replaceOptions = v.object({ lost: flag('--lost', 'the key is lost'), ...confirmationOptions });
 
 /** "E-shop 3 (Shop, mail@shop.example): webhooks 7 (secret; static headers: X-Gateway-Key), 8 (signing key)" */
 function losses({ eshopId, name, email, webhooks }: LostSecrets): string {
@@ -95,7 +95,7 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
         'This is for a key that is lost: say so with --lost. To replace one that you have, use waybill keys rotate.',
       );
     }
-    const dryRun = onlyLooks(sure);
+    const dryRun = isDryRun(sure);
     const settings = env.DATABASE_URL ? loadConfig(env).settings : readSettings(env);
     const eshops = await withStoppedDatabase(settings, (sql) =>
       replaceLostKey(sql, settings, dataDirAt(settings.DATA_DIR), dryRun),

@@ -7,7 +7,7 @@ import { type CommandContext, option, runs } from '../lib/command-line.ts';
 import {
   EXAMPLE,
   listUrl,
-  questionsAbout,
+  operatorQuestions,
   SEARCHABLE,
   type Subject,
 } from '../temporal/operator-questions.ts';
@@ -55,7 +55,7 @@ export function linksCommand(command: Command, { env, print }: CommandContext): 
   runs(command, linksOptions, async ({ json, ...options }) => {
     const settings = readSettings(env);
     const uiUrl = await uiUrlOf(settings);
-    const links = questionsAbout(subjectOf(options)).map((question) => ({
+    const links = operatorQuestions(subjectOf(options)).map((question) => ({
       ...question,
       url: uiUrl === null ? null : listUrl(uiUrl, settings.TEMPORAL_NAMESPACE, question.query),
     }));

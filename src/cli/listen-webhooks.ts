@@ -32,7 +32,7 @@ interface Registration extends Pick<WebhookInput, 'url' | 'method' | 'payloadVer
 const PREFIX = `waybill listen on ${hostname()}, process `;
 
 /** Removes the webhooks left behind by earlier listeners. @returns how many */
-export async function removeLeftBehind(sql: Pool, eshopId: number): Promise<number> {
+export async function removeLeftovers(sql: Pool, eshopId: number): Promise<number> {
   let removed = 0;
   for (const { id, description } of await listWebhooks(sql, eshopId, null)) {
     if (description === null || !description.startsWith(PREFIX)) continue;

@@ -12,7 +12,7 @@ import { UserError } from '../lib/user-error.ts';
 import { newWebhookSecret } from '../secrets/keys.ts';
 import { pairs } from './layout.ts';
 import type { ListenOptions } from './listen-options.ts';
-import { type OwnWebhook, register, removeLeftBehind } from './listen-webhooks.ts';
+import { type OwnWebhook, register, removeLeftovers } from './listen-webhooks.ts';
 import { type ListeningServer, type ReceivedRequest, startListening } from './listening-server.ts';
 import { withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
@@ -77,7 +77,7 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
       );
     }
     const opened = await keys(sql);
-    const left = await removeLeftBehind(sql, eshopId);
+    const left = await removeLeftovers(sql, eshopId);
     if (left > 0 && !options.json)
       print(`Removed ${counted(left, 'webhook')} left behind by a listener that was killed.`);
     const registration = { eshopId, types, url, method, payloadVersion, secret };

@@ -8,7 +8,7 @@ import {
 import type { Settings } from '../config/variables.ts';
 import { UserError } from '../lib/user-error.ts';
 import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
-import { causeOf, isBeyondLimits, isOfTemporal, NOT_FOUND, RESOURCE_EXHAUSTED } from '../temporal/rejection.ts';
+import { causeOf, isRateLimited, isOfTemporal, NOT_FOUND, RESOURCE_EXHAUSTED } from '../temporal/rejection.ts';
 import { connectionOptions, type TemporalTarget, temporalTarget } from '../temporal/target.ts';
 import { instanceOf } from './open-database.ts';
 
@@ -62,7 +62,7 @@ export async function withTemporal<T>(
     await requireNamespace(client, target);
     return await work(client, target);
   } catch (error) {
-    if (isBeyondLimits(error)) {
+    if (isRateLimited(error)) {
       throw new UserError(
         `Temporal at ${address} refuses calls beyond its limits (${causeOf(error)}): raise them, or find out who makes so many.`,
       );

@@ -79,7 +79,7 @@ export const idOf = (what: string) =>
 export const noSuchWebhook = (id: number) => new UserError(`There is no webhook ${id}.`);
 
 /** For a command that cannot be undone: it needs a confirmation, or only reports. */
-export const sureOptions = {
+export const confirmationOptions = {
   dryRun: flag('--dry-run', 'only say what would be done'),
   yes: flag('--yes', 'do it: it cannot be undone'),
 };
@@ -89,7 +89,7 @@ const SURE = 'This cannot be undone: --dry-run says what it would do, and --yes 
  * @returns whether it only reports
  * @throws UserError unless exactly one of the two is given
  */
-export function onlyLooks({ dryRun, yes }: { dryRun: boolean; yes: boolean }): boolean {
+export function isDryRun({ dryRun, yes }: { dryRun: boolean; yes: boolean }): boolean {
   if (dryRun === yes) throw new UserError(SURE);
   return dryRun;
 }

@@ -139,9 +139,9 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
       `${counted(notices.mails - notices.deferred, 'notice')} not mailed, the oldest waiting for ${formatTime(notices.oldestMailSeconds * 1_000)}${error}: check SMTP_URL and the mail server.`,
     );
   }
-  if (mails.refusedLately > 0) {
+  if (mails.recentlyRejected > 0) {
     needs.push(
-      `${counted(mails.refusedLately, 'mail')} given up in the last day because the mail server refused ${mails.refusedLately === 1 ? 'it' : 'them'}: the e-shop does not know that its webhook is inactive.`,
+      `${counted(mails.recentlyRejected, 'mail')} given up in the last day because the mail server refused ${mails.recentlyRejected === 1 ? 'it' : 'them'}: the e-shop does not know that its webhook is inactive.`,
     );
   }
   if (clockStep !== null) {
@@ -220,11 +220,11 @@ export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
   const { TemporalAway, withTemporal } = await import('./open-temporal.ts');
   const { workersSeen } = await import('../temporal/workers-seen.ts');
   const { pausedWorkflows } = await import('../temporal/paused.ts');
-  const { isBeyondLimits } = await import('../temporal/rejection.ts');
+  const { isRateLimited } = await import('../temporal/rejection.ts');
   try {
     const ask = async (client: Client, { address, namespace, taskQueue }: TemporalTarget) => {
       const workers = await workersSeen(client, taskQueue).catch((error: unknown) => {
-        if (isBeyondLimits(error)) throw error;
+        if (isRateLimited(error)) throw error;
         const reason = error instanceof Error ? error.message : String(error);
         throw new TemporalAway(`Temporal at ${address} does not answer: ${reason}.`);
       });

@@ -9,7 +9,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';
 import { routePath } from 'hono/route';
 import { createPlaces } from '../api/budget/places.ts';
-import { everyAnswer } from '../api/errors.ts';
+import { baseHeaders } from '../api/errors.ts';
 import { Problem } from '../domain/problem.ts';
 import { findInvalidText } from '../domain/invalid-text.ts';
 import { publicLinks } from '../theme/public-url.ts';
@@ -20,7 +20,7 @@ import { assetRoutes } from './assets.ts';
 import { confirmationRoutes } from './confirm-address.tsx';
 import { deliveryRoutes } from './deliveries/routes.tsx';
 import type { Authenticator, ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
-import { ESHOP_HEADER, eshopAsked, rememberEshop } from './eshops.ts';
+import { ESHOP_HEADER, requestedEshop, rememberEshop } from './eshops.ts';
 import { eventRoutes } from './events.tsx';
 import { ownForms, smallForms } from './forms.ts';
 import { html, Page, PlainPage } from './layout.tsx';
@@ -67,7 +67,7 @@ function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHa
       return c.body(null, 401);
     }
     const { user, eshops, operator, now } = found;
-    const eshop = await eshopAsked(c, deps, eshops);
+    const eshop = await requestedEshop(c, deps, eshops);
     if (eshops.length > 1 && c.req.method === 'GET' && !live) rememberEshop(c, eshop, deps);
     const viewer: Viewer = {
       session: { ...user, eshopId: eshop.id },
@@ -162,7 +162,7 @@ export function createConsole(
   app.use(requestId({ headerName: '' }), secured);
   app.use(async (c, next) => {
     const started = performance.now();
-    for (const [name, value] of Object.entries(everyAnswer)) c.header(name, value);
+    for (const [name, value] of Object.entries(baseHeaders)) c.header(name, value);
     await next();
     answered(deps, c, performance.now() - started);
   });

@@ -8,7 +8,7 @@ import { eshopOf, type Owned } from '../db/console/eshops.ts';
 import type { EshopName } from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
 import type { ConsoleEnv } from './deps.ts';
-import { cookieOf, type Reached } from './session.ts';
+import { cookieOf, type SessionContext } from './session.ts';
 
 /** The e-shop chosen last. It gives no access: the e-shop must be one of the session's. */
 const CHOSEN = 'waybill_eshop';
@@ -35,9 +35,9 @@ function among(eshops: readonly EshopName[], text: string | undefined): EshopNam
  * @param eshops at least one
  * @throws Problem 404 if the requested e-shop is not one of these
  */
-export async function eshopAsked(
+export async function requestedEshop(
   c: Context<ConsoleEnv>,
-  { sql, ...reached }: Pick<ApiDeps, 'sql'> & Reached,
+  { sql, ...reached }: Pick<ApiDeps, 'sql'> & SessionContext,
   eshops: readonly EshopName[],
 ): Promise<EshopName> {
   const [first] = eshops;
@@ -61,7 +61,7 @@ export async function eshopAsked(
 }
 
 /** Remembers the e-shop of a page requested by a person. */
-export function rememberEshop(c: Context<ConsoleEnv>, { id }: EshopName, reached: Reached): void {
+export function rememberEshop(c: Context<ConsoleEnv>, { id }: EshopName, reached: SessionContext): void {
   const cookie = cookieOf(reached, CHOSEN);
   if (cookie.read(c) !== String(id)) cookie.write(c, String(id));
 }

@@ -57,13 +57,13 @@ export function isCsrfToken(id: string, token: string): boolean {
 }
 
 /** Settings that say how browsers reach us. */
-export interface Reached {
+export interface SessionContext {
   readonly trustProxy: boolean;
   readonly publicUrl: string | null;
 }
 
 /** Whether the browser uses TLS, judged by the public URL, a trusted proxy's header, or the connection itself. */
-function isSecure(c: Context<ConsoleEnv>, { trustProxy, publicUrl }: Reached): boolean {
+function isSecure(c: Context<ConsoleEnv>, { trustProxy, publicUrl }: SessionContext): boolean {
   if (publicUrl?.startsWith('https:') === true) return true;
   const forwarded = trustProxy ? c.req.header('x-forwarded-proto')?.split(',').at(-1)?.trim() : undefined;
   return (forwarded ?? new URL(c.req.url).protocol.replace(':', '')) === 'https';
@@ -71,7 +71,7 @@ function isSecure(c: Context<ConsoleEnv>, { trustProxy, publicUrl }: Reached): b
 
 /** A cookie of the console, which scripts cannot read. */
 export function cookieOf(
-  reached: Reached,
+  reached: SessionContext,
   name: string,
   options: { readonly path: string; readonly sameSite: 'Lax' | 'Strict' } = {
     path: CONSOLE,
@@ -96,7 +96,7 @@ export function cookieOf(
   };
 }
 
-export function sessionCookies(reached: Reached) {
+export function sessionCookies(reached: SessionContext) {
   const session = cookieOf(reached, SESSION);
   const before = cookieOf(reached, BEFORE);
   return {

@@ -21,7 +21,7 @@ export interface AnsweredRecord {
  * with a process that dies, and a pooler may be in front of the server.
  * @returns the sealed answer, if one is kept; `underWay` if another transaction has the key
  */
-export async function takeKey(tx: Transaction, owner: AnswerOwner): Promise<Buffer | 'free' | 'underWay'> {
+export async function claimKey(tx: Transaction, owner: AnswerOwner): Promise<Buffer | 'free' | 'underWay'> {
   const { eshopId, role, key } = owner;
   const name = `answer ${eshopId} ${role} ${key}`;
   // Two statements: the second also sees what was committed until the lock was free.

@@ -108,7 +108,7 @@ interface MailOverview {
   /** Why the longest waiting one that was tried was not sent, as a fixed message; null if none has failed. */
   readonly lastError: string | null;
   /** Refused permanently by the mail server within the last day. */
-  readonly refusedLately: number;
+  readonly recentlyRejected: number;
 }
 
 export async function readMails(sql: Sql): Promise<MailOverview> {
@@ -121,7 +121,7 @@ export async function readMails(sql: Sql): Promise<MailOverview> {
     select p.count as pending, extract(epoch from now() - p.oldest)::float8 as oldest_seconds, p.last_error,
            (select count(*)::int from deactivations
             where mailed_at is null and delivery_id is not null and mail_failed_at > now() - interval '1 day')
-             as refused_lately
+             as recently_rejected
     from pending p`);
 }
 

@@ -108,7 +108,7 @@ export async function dispatchedDeliveries(
 }
 
 /** Those of the given deliveries that are open and dispatched. */
-export async function dispatchedAmong(sql: Sql, ids: readonly string[]): Promise<DispatchedDelivery[]> {
+export async function findDispatched(sql: Sql, ids: readonly string[]): Promise<DispatchedDelivery[]> {
   if (ids.length === 0) return [];
   return await sql<DispatchedDelivery[]>`
     select ${deliveryColumns(sql)}
@@ -117,7 +117,7 @@ export async function dispatchedAmong(sql: Sql, ids: readonly string[]): Promise
 }
 
 /** Those of the given deliveries that have ended and have no pending mail. */
-export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<AttemptedDelivery[]> {
+export async function findClosed(sql: Sql, ids: readonly string[]): Promise<AttemptedDelivery[]> {
   if (ids.length === 0) return [];
   return await sql<AttemptedDelivery[]>`
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made,

@@ -70,7 +70,7 @@ const SESSIONS = 3;
 
 /**
  * A statement that takes longer goes through the pool, in time for the request of a begun attempt
- * (`LEAVES_WITHIN_MS`). Less: a busy moment makes statements expensive for half a minute. More: while the server's
+ * (`MAX_START_DELAY_MS`). Less: a busy moment makes statements expensive for half a minute. More: while the server's
  * own address is unreachable, attempts are interrupted.
  */
 const SESSION_DEADLINES = { connectMs: 1_500, statementMs: 2_000, silenceMs: 3_000 } as const;

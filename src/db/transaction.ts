@@ -81,6 +81,6 @@ export async function retryOnDeadlock<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** Whether a transaction that failed with this was certainly not committed; a lost connection leaves that open. */
-export function isUndone(error: unknown): boolean {
+export function isRolledBack(error: unknown): boolean {
   return error instanceof postgres.PostgresError && !/^(?:08|57P)/.test(error.code);
 }

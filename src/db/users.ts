@@ -81,7 +81,7 @@ export async function replacePassword(
   return rows.length > 0;
 }
 
-/** The distinct algorithms and parameters of the stored hashes, for `verifyAmong`. */
+/** The distinct algorithms and parameters of the stored hashes, for `verifyInConstantTime`. */
 export async function passwordKinds(sql: Sql): Promise<string[]> {
   // From each kind to the next by the index: there may be many users, but there are few kinds.
   const rows = await sql<{ kind: string }[]>`

@@ -91,7 +91,7 @@ type Resolve = (name: string) => Promise<readonly { readonly address: string }[]
  * domains; the clients of databases and of Temporal use the system's way.
  * @throws AggregateError if none of them answers
  */
-export function byEachOf(...ways: readonly Resolve[]): Resolve {
+export function combinedResolver(...ways: readonly Resolve[]): Resolve {
   return async (name) => {
     const asked = ways.map((way) => way(name));
     await Promise.any(asked);

@@ -12,7 +12,7 @@ import { type AttemptResult, exchange } from './exchange.ts';
 import { isInternalFailure } from './failure-attribution.ts';
 import { buildNotice, type NoticeRequest } from './notice-request.ts';
 import { outboundProxy } from './outbound-proxy.ts';
-import { byEachOf, createOwnEndpoints, followNames, type OwnEndpoints } from './own-endpoints.ts';
+import { combinedResolver, createOwnEndpoints, followNames, type OwnEndpoints } from './own-endpoints.ts';
 import { type AttemptRequest, buildRequest, type WireRequest } from './request.ts';
 import { createResolver } from './resolver.ts';
 
@@ -84,7 +84,7 @@ export function createSender(options: SenderOptions): Sender {
       ...proxy,
     });
   const connections = createConnections(connectorFor, maxConnectionAgeMs);
-  const resolveOwn = byEachOf(
+  const resolveOwn = combinedResolver(
     (name) => resolver.resolve(name, 'own endpoints'),
     (name) => lookup(name, { all: true }),
   );

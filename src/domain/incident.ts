@@ -1,7 +1,7 @@
 /** An incident: a webhook whose attempts fail (docs/interface.md, W14), and when its e-shop is warned (W15). */
 import * as v from 'valibot';
 import { described, time, wholeNumber } from './fields.ts';
-import { defaultRetryPolicy, type RetryPolicy, waitsThatFit } from './retry-policy.ts';
+import { defaultRetryPolicy, type RetryPolicy, waitsWithinWindow } from './retry-policy.ts';
 
 /** An incident as a webhook's record shows it. */
 export const incidentSchema = v.pipe(
@@ -41,7 +41,7 @@ export function spentAt(policy: RetryPolicy, delivery: Retried): number {
   const { deliveryId, attemptsMade, nextAttemptAt, windowStartedAt, lastAttemptAt } = delivery;
   if (nextAttemptAt === null) return lastAttemptAt;
   const left = windowStartedAt + policy.windowMs - nextAttemptAt;
-  return nextAttemptAt + waitsThatFit(policy, deliveryId, attemptsMade + 1, left);
+  return nextAttemptAt + waitsWithinWindow(policy, deliveryId, attemptsMade + 1, left);
 }
 
 /** An incident as stored with its webhook: all null if there is none. */
@@ -82,7 +82,7 @@ export interface WarningTimes {
 
 const HOUR_MS = 3_600_000;
 /** How long all retries take as planned, in milliseconds. */
-const lasts = (policy: RetryPolicy) => waitsThatFit(policy, null, 1, policy.windowMs);
+const lasts = (policy: RetryPolicy) => waitsWithinWindow(policy, null, 1, policy.windowMs);
 /** Too short for anyone to act, in milliseconds. */
 const MIN_WARNED_SPAN_MS = 60_000;
 

@@ -28,7 +28,7 @@ export interface OperatorAction {
 }
 
 /** A requested action: `at` is set by the database. */
-export type AskedAction = Omit<OperatorAction, 'at'>;
+export type RequestedAction = Omit<OperatorAction, 'at'>;
 
 /** The operator's name if none is given. */
 export const UNNAMED_OPERATOR = 'an operator';
@@ -140,7 +140,7 @@ export type RequestAction = (
 export function answerTo(action: ActionName, delivery: ActionTarget): ActionResult {
   const reason = rejectionReason(action, delivery);
   if (reason !== null) return { accepted: false, message: reason };
-  return { accepted: true, message: whatFollows(action, delivery) };
+  return { accepted: true, message: effectOf(action, delivery) };
 }
 
 /** The actions that would be accepted now, in the order of {@link actionNames}: a page offers exactly these. */
@@ -149,7 +149,7 @@ export function acceptedActions(delivery: ActionTarget): readonly ActionName[] {
 }
 
 /** The effect of an action that is not refused. */
-export function whatFollows(action: ActionName, delivery: ActionTarget): string {
+export function effectOf(action: ActionName, delivery: ActionTarget): string {
   return FOLLOWS[action](delivery);
 }
 

@@ -29,7 +29,7 @@ export function assertRecordSize(noun: string, record: object | string, movesSta
  */
 export const MAX_LIST_BYTES = 8 * 1024 * 1024;
 /** This many records fit, however large. */
-export const ITEMS_THAT_FIT = 30;
+export const MAX_FULL_RECORDS = 30;
 
 /**
  * @param bytes of the records so far, as JSON
@@ -38,6 +38,6 @@ export const ITEMS_THAT_FIT = 30;
 export function assertListSize(bytes: number): void {
   if (bytes <= MAX_LIST_BYTES) return;
   throw badRequest(
-    `items: the records of this page are more than ${MAX_LIST_BYTES / 1024 / 1024} MiB as JSON: ask for fewer; ${ITEMS_THAT_FIT} always fit.`,
+    `items: the records of this page are more than ${MAX_LIST_BYTES / 1024 / 1024} MiB as JSON: ask for fewer; ${MAX_FULL_RECORDS} always fit.`,
   );
 }

@@ -1,14 +1,14 @@
 /** The progress of a recovery, computed from what is stored of it. Pure. */
 import {
   isUnderWay,
-  type RecoveryStanding,
+  type RecoverySituation,
   type RecoveryState,
   recoveryReason,
   shownRecoveryState,
 } from './recovery.ts';
 import { endedOf, type RecoveryCounts } from './recovery-pace.ts';
 
-export interface StoredRecovery extends RecoveryStanding, RecoveryCounts {
+export interface StoredRecovery extends RecoverySituation, RecoveryCounts {
   /** Events found when it was requested. */
   readonly found: number;
   /** All events have been processed. */

@@ -9,7 +9,7 @@ export type Recoverable = (typeof recoverable)[number];
 export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired', 'missed'];
 
 /** The part of a recovery that a request chooses; the rest follows from the webhook. */
-export interface AskedOfRecovery {
+export interface RecoveryRequestResult {
   readonly since?: Date | undefined;
   readonly include?: readonly Recoverable[] | undefined;
 }
@@ -20,7 +20,7 @@ export interface AskedOfRecovery {
  * @returns null if the start is not known
  */
 export function recoveryOfWebhook(
-  { since, include }: AskedOfRecovery,
+  { since, include }: RecoveryRequestResult,
   webhook: { readonly registeredAt: Date; readonly deactivatedAt: Date | null },
 ): { readonly since: Date; readonly include: readonly Recoverable[] } | null {
   const { registeredAt, deactivatedAt } = webhook;
@@ -40,7 +40,7 @@ export type RecoveryAction = (typeof recoveryActions)[number];
 /** Who paused or canceled a recovery: the e-shop, an operator in Temporal, or the deletion of its webhook. */
 export type RecoveryActor = 'user' | 'operator' | 'deletion';
 
-export interface RecoveryStanding {
+export interface RecoverySituation {
   readonly state: RecoveryState;
   readonly by: RecoveryActor | null;
   /** The operator's comment. */
@@ -64,12 +64,12 @@ export function isUnderWay(state: RecoveryState): boolean {
 export function waitsForWebhook({
   webhookInactive,
   webhookPausedUntil,
-}: Pick<RecoveryStanding, 'webhookInactive' | 'webhookPausedUntil'>): boolean {
+}: Pick<RecoverySituation, 'webhookInactive' | 'webhookPausedUntil'>): boolean {
   return webhookInactive || webhookPausedUntil !== null;
 }
 
 /** The state as shown: a recovery waits while its webhook is inactive or paused, as its deliveries do. */
-export function shownRecoveryState(standing: RecoveryStanding): RecoveryState {
+export function shownRecoveryState(standing: RecoverySituation): RecoveryState {
   return standing.state === 'running' && waitsForWebhook(standing) ? 'paused' : standing.state;
 }
 
@@ -80,7 +80,7 @@ const ACTORS: Readonly<Record<RecoveryActor, string>> = {
 };
 
 /** Why it is paused or was canceled, or what its end waits for, as a sentence for its e-shop; null otherwise. */
-export function recoveryReason(standing: RecoveryStanding): string | null {
+export function recoveryReason(standing: RecoverySituation): string | null {
   const { state, by, comment, webhookInactive, webhookPausedUntil, awaitedPid } = standing;
   if (awaitedPid !== null) {
     return 'Nothing is left to send; it ends once everything that is still being written is complete.';
@@ -97,7 +97,7 @@ export function recoveryReason(standing: RecoveryStanding): string | null {
 }
 
 /** The same for operators: with the name of the session that it waits for. */
-export function operatorsRecoveryReason(standing: RecoveryStanding): string | null {
+export function operatorsRecoveryReason(standing: RecoverySituation): string | null {
   const { awaitedPid: pid, awaitedApplication: application, awaitedSince: since } = standing;
   if (pid === null) return recoveryReason(standing);
   return `Nothing is left to send; its end waits for ${openTransaction({ pid, application, since })}.`;

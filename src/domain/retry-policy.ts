@@ -112,7 +112,7 @@ export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): Ne
     Math.max(0, windowEndsAt - now - policy.attemptTimeoutMs),
   );
   const planned = jitteredWait(policy, deliveryId, number);
-  const due = waitsThatFit(policy, deliveryId, number, windowEndsAt - now + lateMs);
+  const due = waitsWithinWindow(policy, deliveryId, number, windowEndsAt - now + lateMs);
   if (due === 0) return { at: null, internal: false };
 
   const wait = Math.max(asked, lateMs === 0 ? planned : shortened(policy, planned, due, windowEndsAt - now));
@@ -124,7 +124,7 @@ export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): Ne
  * does.
  * @param deliveryId null: of the waits as planned
  */
-export function waitsThatFit(
+export function waitsWithinWindow(
   policy: RetryPolicy,
   deliveryId: string | null,
   attempt: number,

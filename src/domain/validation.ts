@@ -115,7 +115,7 @@ export function validate<Schema extends v.GenericSchema, Context>(
   },
 ): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value);
-  const problems = result.success ? strayLists(value, result.output) : problemsOf(result.issues, schema);
+  const problems = result.success ? misplacedLists(value, result.output) : problemsOf(result.issues, schema);
   const refused = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
   // If the whole body is refused, no field is left to check.
   if (asked !== undefined && !refused.has('')) {
@@ -126,7 +126,7 @@ export function validate<Schema extends v.GenericSchema, Context>(
 }
 
 /** Lists sent in place of objects: valibot accepts a list for an object whose fields are all optional. */
-export function strayLists(input: unknown, output: unknown, path: readonly string[] = []): FieldProblem[] {
+export function misplacedLists(input: unknown, output: unknown, path: readonly string[] = []): FieldProblem[] {
   if (typeof input !== 'object' || input === null || typeof output !== 'object' || output === null) return [];
   if (Array.isArray(input) && !Array.isArray(output)) {
     return [{ path: path.join('.'), message: 'must be an object, not a list' }];
@@ -134,7 +134,7 @@ export function strayLists(input: unknown, output: unknown, path: readonly strin
   const problems: FieldProblem[] = [];
   for (const [key, value] of Object.entries(input)) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(output, key)) continue;
-    problems.push(...strayLists(value, Reflect.get(output, key), [...path, key]));
+    problems.push(...misplacedLists(value, Reflect.get(output, key), [...path, key]));
   }
   return problems;
 }

@@ -6,7 +6,7 @@ import { DYNAMIC_CONFIG } from './dynamic-config.ts';
 import { listeningPorts } from './listening-ports.ts';
 import { freePort } from './ports.ts';
 import { ExitedError, type Service, startService } from './service.ts';
-import { takesPragmas } from './temporal-cli/program.ts';
+import { supportsPragmas } from './temporal-cli/program.ts';
 import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
 
 /** A running dev server. */
@@ -102,7 +102,7 @@ const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 /** The options for the file that stores the workflows. */
 async function storageOptions({ binary, databaseFile }: EmbeddedTemporalOptions): Promise<string[]> {
   if (databaseFile === undefined) return [];
-  const pragmas = (await takesPragmas(binary)) ? SQLITE_PRAGMAS : [];
+  const pragmas = (await supportsPragmas(binary)) ? SQLITE_PRAGMAS : [];
   return ['--db-filename', databaseFile, ...pragmas.flatMap((pragma) => ['--sqlite-pragma', pragma])];
 }
 

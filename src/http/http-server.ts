@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { errorBody, everyAnswer, reasonPhrase } from '../api/errors.ts';
+import { errorBody, baseHeaders, reasonPhrase } from '../api/errors.ts';
 import { IMPORT_PATH } from '../api/import/path.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withoutPrefix } from '../theme/public-url.ts';
@@ -79,7 +79,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
 function errorResponse(status: number) {
   const body = JSON.stringify(errorBody(status, MESSAGES[status] ?? 'The request was refused.'));
   const headers = {
-    ...everyAnswer,
+    ...baseHeaders,
     connection: 'close',
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
@@ -191,7 +191,7 @@ export async function listen(
     errorHandler: () =>
       Response.json(errorBody(400, 'The request target is not a valid URL.'), {
         status: 400,
-        headers: everyAnswer,
+        headers: baseHeaders,
       }),
   });
   const options = {

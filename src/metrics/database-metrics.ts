@@ -117,7 +117,7 @@ function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Fo
     [metrics.incidents, ({ incidents }) => incidents],
     [metrics.mailsPending, ({ mails }) => mails.pending],
     [metrics.mailsOldest, ({ mails }) => Math.max(0, mails.oldestSeconds ?? 0)],
-    [metrics.mailsRefused, ({ mails }) => mails.refusedLately],
+    [metrics.mailsRefused, ({ mails }) => mails.recentlyRejected],
     [metrics.mailsToFiles, (found) => (found.mailFolder === null ? 0 : 1)],
     [metrics.partitionsAhead, ({ partitions }) => partitions.aheadSeconds],
   ];

@@ -6,7 +6,7 @@ import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { latenessMs } from '../attempt/lateness.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import { exactDatabaseTime } from '../db/clock.ts';
-import { recoveriesAmong } from '../db/outbox/recovery-changes.ts';
+import { findRecoveries } from '../db/outbox/recovery-changes.ts';
 import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
 import * as recoveries from '../db/recoveries/reconciliation.ts';
@@ -63,10 +63,10 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
       kind: 'delivery',
       name: { deliveryId: id, attemptsMade: found.attemptsMade },
       next: nextStepOf(found, graceMs),
-      isStillTracked: async () => (await db.dispatchedAmong(sql, [id])).length > 0,
+      isStillTracked: async () => (await db.findDispatched(sql, [id])).length > 0,
       async restart(former) {
         // Read again: an attempt may have been recorded since.
-        const [now] = await db.dispatchedAmong(sql, [id]);
+        const [now] = await db.findDispatched(sql, [id]);
         return now !== undefined && (await restarter.restart(now, former));
       },
       async endedByOperator() {
@@ -128,9 +128,9 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
       workflowId: recoveryWorkflowId(id),
       name: { recoveryId: id },
       next: late ? 'late' : 'ahead',
-      isStillTracked: async () => (await recoveriesAmong(sql, [id])).length > 0,
+      isStillTracked: async () => (await findRecoveries(sql, [id])).length > 0,
       async restart(former) {
-        const [now] = await recoveriesAmong(sql, [id]);
+        const [now] = await findRecoveries(sql, [id]);
         if (now === undefined) return false;
         if (former === 'running') return await restarter.replaceRecovery(now);
         await restarter.signalRecoveryChanged(now);
@@ -138,7 +138,7 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
       },
       endedByOperator: () => controlRecovery(sql, id, 'cancel', { by: 'operator' }),
       async wake() {
-        for (const now of await recoveriesAmong(sql, [id])) await restarter.signalRecoveryChanged(now);
+        for (const now of await findRecoveries(sql, [id])) await restarter.signalRecoveryChanged(now);
       },
     };
   }
@@ -183,14 +183,14 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
     /** The open deliveries and recoveries with these workflow ids. */
     async withWorkflows(workflowIds: readonly string[]): Promise<TrackedWorkflow[]> {
       const ids = idsIn(workflowIds);
-      const deliveries = await db.dispatchedAmong(sql, ids);
-      const found = await recoveriesAmong(sql, ids);
+      const deliveries = await db.findDispatched(sql, ids);
+      const found = await findRecoveries(sql, ids);
       return [...deliveries.map(delivery), ...found.map(({ id }) => recovery({ id, late: true }))];
     },
 
     /** The closed deliveries with these workflow ids: a workflow that still waits has to be woken. */
     async closedOf(workflowIds: readonly string[]): Promise<TrackedWorkflow[]> {
-      return (await db.closedAmong(sql, idsIn(workflowIds))).map(closed);
+      return (await db.findClosed(sql, idsIn(workflowIds))).map(closed);
     },
   };
 }

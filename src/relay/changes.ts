@@ -26,7 +26,7 @@ import {
   cancelWithoutWorkflow,
   PAGE_WITHOUT_WORKFLOW,
   requeueHeld,
-  someWithoutWorkflow,
+  hasDeliveriesWithoutWorkflow,
 } from '../db/outbox/without-workflow.ts';
 import { warningTimes } from '../domain/incident.ts';
 import type { RelayDeps } from './deps.ts';
@@ -85,7 +85,7 @@ async function passOnPage(
   const signalled = next.slice(0, page);
   if (!(await signal(deps, signalled, concurrency))) return await noteSignalled(sql, id, signalledId);
   // Deliveries that are being attempted have to be canceled too.
-  const goesOn = next.length > page || (deleted && (await someWithoutWorkflow(sql, webhookId)));
+  const goesOn = next.length > page || (deleted && (await hasDeliveriesWithoutWorkflow(sql, webhookId)));
   if (goesOn) return await noteSignalled(sql, id, signalled.at(-1)?.id ?? signalledId);
   if (signalledId !== null || deleted) await settleOrdering(sql, { eshopId });
   await removeChanges(sql, [id]);

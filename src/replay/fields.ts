@@ -19,7 +19,7 @@ import type { RetentionActivities } from '../../workflows/retention-types.ts';
 import type { WarningActivities, WarningInput, WarningResult } from '../../workflows/warning-types.ts';
 
 /** The inputs and results of activities. */
-type Said<Activities> = {
+type Recorded<Activities> = {
   [Name in keyof Activities]: Activities[Name] extends (...input: infer Input) => Promise<infer Result>
     ? Input[number] | Result
     : never;
@@ -38,16 +38,16 @@ type Payloads =
   | ActionRequest
   | RecoverWebhookInput
   | RecoveryRequest
-  | Said<DeliveryActivities>
-  | Said<RecoveryActivities>
-  | Said<ReleaseActivities>
-  | Said<RetentionActivities>
+  | Recorded<DeliveryActivities>
+  | Recorded<RecoveryActivities>
+  | Recorded<ReleaseActivities>
+  | Recorded<RetentionActivities>
   | WarningInput
   | WarningResult
-  | Said<WarningActivities>
+  | Recorded<WarningActivities>
   | NoticeInput
   | NoticeResult
-  | Said<NoticeActivities>
+  | Recorded<NoticeActivities>
   /** Of `patched()`. */
   | { readonly id: string; readonly deprecated: boolean }
   /** Of `releasePreOrder`. */

@@ -1,5 +1,5 @@
 /** The weeks that need partitions, and the partitions that have expired. */
-import { DEFAULT, furthestBehind, type Partition } from '../db/retention/partitions.ts';
+import { DEFAULT, oldestWeek, type Partition } from '../db/retention/partitions.ts';
 import { WEEK_MS, weekOf, weeksBetween } from '../domain/weeks.ts';
 
 /** How far ahead partitions are made: after weeks without a worker there is still the next one. */
@@ -15,7 +15,7 @@ interface Plan {
 /** @param now by the database's clock */
 export function planOf(partitions: readonly Partition[], now: Date, retentionMs: number): Plan {
   const ranges = partitions.filter(({ week }) => week !== DEFAULT);
-  const reach = furthestBehind(ranges);
+  const reach = oldestWeek(ranges);
   // Past weeks are not made: nothing is written to them.
   const from = Math.max(reach?.getTime() ?? 0, weekOf(now).getTime());
   const until = new Date(weekOf(now).getTime() + (WEEKS_AHEAD + 1) * WEEK_MS);

@@ -43,7 +43,7 @@ export async function verifyPassword(passwordHash: string, password: string): Pr
  * @param kinds the kinds of all users' hashes, each the beginning of a hash
  * @param own the user's hash and its kind; null if there is no such user
  */
-export async function verifyAmong(
+export async function verifyInConstantTime(
   kinds: readonly string[],
   own: { readonly passwordHash: string; readonly passwordKind: string | null } | null,
   password: string,

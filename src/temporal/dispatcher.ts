@@ -40,7 +40,7 @@ import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import type { RecoveryStarter } from './start-recovery.ts';
 import {
   type Former,
-  HOW_AFTER,
+  startAfterActions,
   signalWorkflow,
   startOrSignalWorkflow,
   startWorkflow,
@@ -145,7 +145,7 @@ export function createDispatcher(
      */
     async restart(delivery: AttemptedDelivery, former: Former): Promise<boolean> {
       // Any worker may take it: after a restart of the whole system, one worker could not take all of them.
-      return await start(delivery, {}, { ...HOW_AFTER[former], requestEagerStart: false });
+      return await start(delivery, {}, { ...startAfterActions[former], requestEagerStart: false });
     },
     /** Signals an open delivery that its webhook changed; does nothing for one that has ended. */
     signalWebhookChanged: (delivery: NamedDelivery): Promise<void> =>
@@ -168,7 +168,7 @@ export function createDispatcher(
     async replaceRelease(eshopId: number, eshopOrderId: string): Promise<boolean> {
       return await startWorkflow<typeof releasePreOrder>(client, 'releasePreOrder', {
         ...releaseOptions(eshopId, eshopOrderId),
-        ...HOW_AFTER.running,
+        ...startAfterActions.running,
       });
     },
   };

@@ -39,7 +39,7 @@ function calls(host: string): string {
 }
 
 /** All questions, in the order of the documents. */
-export function questionsAbout({ webhookId, entityId, receiver }: Subject): Question[] {
+export function operatorQuestions({ webhookId, entityId, receiver }: Subject): Question[] {
   return [
     {
       name: 'failing',

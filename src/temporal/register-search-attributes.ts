@@ -3,7 +3,7 @@ import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
-import { keepLooking, type Looking } from './keep-looking.ts';
+import { pollUntilStopped, type Polling } from './poll-until-stopped.ts';
 import { searchAttributeTypes } from './search-attributes.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
@@ -25,12 +25,12 @@ export async function keepSearchAttributes(
   namespace: string,
   log: Logger,
   intervalMs?: number,
-): Promise<Looking> {
+): Promise<Polling> {
   const look = async () => {
     await addMissing(connection, namespace);
     return 'again' as const;
   };
-  return await keepLooking(look, {
+  return await pollUntilStopped(look, {
     log,
     wanted: WANTED,
     intervalMs,

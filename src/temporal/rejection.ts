@@ -16,7 +16,7 @@ export function isRejection(error: unknown): boolean {
 export const RESOURCE_EXHAUSTED = 8;
 
 /** True if Temporal rejected a call because of its limits. */
-export function isBeyondLimits(error: unknown): boolean {
+export function isRateLimited(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === RESOURCE_EXHAUSTED;
 }

@@ -11,7 +11,7 @@ import {
 import { recoveryDetails, recoveryTitle } from '../../workflows/recovery-view.ts';
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
 import type { ChangedRecovery } from '../db/outbox/recovery-changes.ts';
-import { HOW_AFTER, signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
+import { startAfterActions, signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
 
 export type RecoveryStarter = ReturnType<typeof createRecoveryStarter>;
 
@@ -60,7 +60,7 @@ export function createRecoveryStarter(client: Client, taskQueue: string) {
     async replaceRecovery(recovery: ChangedRecovery): Promise<boolean> {
       return await startWorkflow<typeof recoverWebhook>(client, 'recoverWebhook', {
         ...options(recovery),
-        ...HOW_AFTER.running,
+        ...startAfterActions.running,
       });
     },
   };

@@ -7,7 +7,7 @@ import {
   EXAMPLE,
   listUrl,
   type Question,
-  questionsAbout,
+  operatorQuestions,
   SEARCHABLE,
 } from './operator-questions.ts';
 
@@ -25,7 +25,7 @@ function restrictedTo(query: string, eshops: readonly number[] | null): string {
 
 /** The questions about this subject, in the order of the documents. */
 function questions({ webhookId, entityId }: About): Question[] {
-  const all = questionsAbout({
+  const all = operatorQuestions({
     ...EXAMPLE,
     ...(webhookId === undefined ? {} : { webhookId }),
     entityId: entityId ?? EXAMPLE.entityId,

@@ -28,7 +28,7 @@ interface Signal {
 export type Former = 'missing' | 'ended' | 'running';
 
 /** The options for starting a workflow again; they take effect only if Temporal's state is still as it was found. */
-export const HOW_AFTER = {
+export const startAfterActions = {
   missing: { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE },
   ended: { workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE },
   running: {

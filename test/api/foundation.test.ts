@@ -52,7 +52,7 @@ beforeAll(async () => {
   api.app.get('/v21/away', () => {
     throw Object.assign(new Error('connect ECONNREFUSED 10.1.2.3:5432'), { code: 'ECONNREFUSED' });
   });
-  api.app.get('/v21/warehouse/things', (c) => ok(c, 'Reached.', c.var.session.role));
+  api.app.get('/v21/warehouse/things', (c) => ok(c, 'SessionContext.', c.var.session.role));
 });
 afterAll(() => api.drop());
 

@@ -47,7 +47,7 @@ it('says that nothing waits, and what a database that nobody serves needs', asyn
       changes: 0,
     },
     open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
-    mails: { pending: 0, oldestSeconds: null, lastError: null, refusedLately: 0 },
+    mails: { pending: 0, oldestSeconds: null, lastError: null, recentlyRejected: 0 },
     recoveries: [],
   });
   expect(temporal).toEqual({
@@ -139,7 +139,7 @@ it('names mails that are pending or rejected', async () => {
     insert into deactivations (webhook_id, generation, reason, at, delivery_id)
     values (${delivery?.webhookId ?? 0}, 7, 'retriesExhausted', now() - interval '3 hours', ${delivery?.id ?? ''})`;
   const one = await status();
-  expect(one.database.mails).toMatchObject({ pending: 1, refusedLately: 0 });
+  expect(one.database.mails).toMatchObject({ pending: 1, recentlyRejected: 0 });
   expect(one.needs).toContainEqual(
     expect.stringMatching(/^1 mail about deactivated webhooks not sent, the oldest waiting for 3 h/),
   );
@@ -149,9 +149,9 @@ it('names mails that are pending or rejected', async () => {
     expect.stringMatching(/ 3 h; the mail server has a TLS certificate that has expired \(ESOCKET\): check /),
   );
   await sql`update deactivations set mail_failed_at = now(), mail_error = '550' where generation = 7`;
-  expect((await status()).database.mails).toMatchObject({ pending: 0, refusedLately: 1 });
+  expect((await status()).database.mails).toMatchObject({ pending: 0, recentlyRejected: 1 });
   await sql`update deactivations set mail_failed_at = now() - interval '2 days' where generation = 7`;
-  expect((await status()).database.mails).toMatchObject({ pending: 0, refusedLately: 0 });
+  expect((await status()).database.mails).toMatchObject({ pending: 0, recentlyRejected: 0 });
 });
 
 it('counts the notices that wait, and says why', async () => {

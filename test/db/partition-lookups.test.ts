@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { deferClaimed, giveBack, markDispatched, renewClaims, requeue } from '../../src/db/outbox/release.ts';
 import type { Sql } from '../../src/db/pool.ts';
-import { closedAmong, dispatchedAmong } from '../../src/db/reconciliation.ts';
+import { findClosed, findDispatched } from '../../src/db/reconciliation.ts';
 import { listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
 import {
   beginAttempts,
@@ -102,8 +102,8 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   markDispatched: (tx) => markDispatched(tx, [id]),
   renewClaims: (tx) => renewClaims(tx, [claimed()]),
   giveBack: (tx) => giveBack(tx, [claimed()]),
-  dispatchedAmong: (tx) => dispatchedAmong(tx, [id]),
-  closedAmong: (tx) => closedAmong(tx, [id]),
+  findDispatched: (tx) => findDispatched(tx, [id]),
+  findClosed: (tx) => findClosed(tx, [id]),
   spendRetries: (tx) => spendRetries(tx, id, 1),
   deferAttempt: (tx) => deferAttempt(tx, id, 1, 1_000),
   startWindow: (tx) => startWindow(tx, id),

@@ -5,7 +5,7 @@ import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { notifierOf } from '../../src/db/outbox/notify.ts';
 import { CLASS, type DeliveryClass } from '../../src/db/outbox/outbox.ts';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
-import type { ActionName, AskedAction } from '../../src/domain/operator-action.ts';
+import type { ActionName, RequestedAction } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, beginAttempt, finishAttempt, fireDelivery } from '../support/deliveries.ts';
@@ -57,7 +57,7 @@ async function begun(id: string, number = 1): Promise<string> {
   return id;
 }
 
-const act = (id: string, action: ActionName, more: Partial<AskedAction> = {}) =>
+const act = (id: string, action: ActionName, more: Partial<RequestedAction> = {}) =>
   recordOperatorAction(
     database.sql,
     id,

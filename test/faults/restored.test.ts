@@ -19,7 +19,7 @@ import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { nightly } from '../support/nightly.ts';
 import { freePort } from '../support/ports.ts';
-import { byCopy, byDump, type Way } from '../support/postgres-backup.ts';
+import { byCopy, byDump, type BackupMethod } from '../support/postgres-backup.ts';
 import { startProgram } from '../support/program.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { fireEvent, loseMany } from '../support/recoveries.ts';
@@ -59,7 +59,7 @@ async function subscribe(shop: ApiClient, onEnd: Cleanup, webhookType: EventType
 
 /** The dump takes another minute. */
 const tried = nightly ? [byCopy, byDump] : [byCopy];
-const ways = tried.filter((way): way is Way => way !== undefined);
+const ways = tried.filter((way): way is BackupMethod => way !== undefined);
 
 describe.each(ways)('from $name', (way) => {
   test('an empty installation goes on with all that was open, and says what it repaired', async ({

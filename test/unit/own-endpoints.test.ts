@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { expect, test, vi } from 'vitest';
 import { createAddressGuard } from '../../src/delivery/address-guard.ts';
 import { destinationProblem } from '../../src/delivery/destination.ts';
-import { byEachOf, createOwnEndpoints, followNames } from '../../src/delivery/own-endpoints.ts';
+import { combinedResolver, createOwnEndpoints, followNames } from '../../src/delivery/own-endpoints.ts';
 
 const everything = ['0.0.0.0/0', '::/0'];
 
@@ -196,9 +196,9 @@ test('a name leads where any way of looking it up says; where none answers, nobo
   const fails = async () => {
     throw new Error('ENOTFOUND');
   };
-  expect(await byEachOf(says('10.0.0.8'), fails, says('10.0.0.9'))('db')).toEqual([
+  expect(await combinedResolver(says('10.0.0.8'), fails, says('10.0.0.9'))('db')).toEqual([
     { address: '10.0.0.8' },
     { address: '10.0.0.9' },
   ]);
-  await expect(byEachOf(fails, fails)('db')).rejects.toThrow();
+  await expect(combinedResolver(fails, fails)('db')).rejects.toThrow();
 });

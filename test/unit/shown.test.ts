@@ -8,7 +8,7 @@ import {
   MIN_DAYS_AHEAD,
   OUTBOX_LATE_SECONDS,
 } from '../../src/cli/status.ts';
-import { EXAMPLE, listUrl, questionsAbout } from '../../src/temporal/operator-questions.ts';
+import { EXAMPLE, listUrl, operatorQuestions } from '../../src/temporal/operator-questions.ts';
 
 const root = new URL('../../', import.meta.url);
 /** The UI of a first instance. */
@@ -20,7 +20,7 @@ it('the table of variables is the one that `waybill variables` prints', () => {
 });
 
 it('the questions of operators have the links and queries of `waybill links`', () => {
-  const lines = questionsAbout(EXAMPLE).map(
+  const lines = operatorQuestions(EXAMPLE).map(
     ({ question, query }) => `| [${question}](${listUrl(UI, 'default', query)}) | \`${query}\` |`,
   );
   const table = ['| question | query |', '|---|---|', ...lines].join('\n');

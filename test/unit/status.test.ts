@@ -36,7 +36,7 @@ const database: Working = {
   },
   open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
   overdue: { attemptSeconds: 0, queue: { fresh: 0, retry: 0, bulk: 0, recovered: 0, undelivered: 0 } },
-  mails: { pending: 0, oldestSeconds: null, lastError: null, refusedLately: 0 },
+  mails: { pending: 0, oldestSeconds: null, lastError: null, recentlyRejected: 0 },
   notices: {
     urls: 0,
     mails: 0,
@@ -79,7 +79,7 @@ describe('nobody is needed', () => {
   it('up to the bounds', () => {
     expect(outbox({ fresh: 3, oldestSeconds: OUTBOX_LATE_SECONDS })).toEqual([]);
     expect(outbox({ changes: 3, oldestChangeSeconds: OUTBOX_LATE_SECONDS })).toEqual([]);
-    const mails = { pending: 1, oldestSeconds: MAIL_LATE_SECONDS, lastError: null, refusedLately: 0 };
+    const mails = { pending: 1, oldestSeconds: MAIL_LATE_SECONDS, lastError: null, recentlyRejected: 0 };
     expect(needs({ mails })).toEqual([]);
     const notices = {
       ...database.notices,
@@ -126,7 +126,7 @@ describe('somebody is needed', () => {
   });
 
   it('when a mail is not sent, or was refused', () => {
-    expect(needs({ mails: { pending: 2, oldestSeconds: 7_200, lastError: null, refusedLately: 1 } })).toEqual([
+    expect(needs({ mails: { pending: 2, oldestSeconds: 7_200, lastError: null, recentlyRejected: 1 } })).toEqual([
       '2 mails about deactivated webhooks not sent, the oldest waiting for 2 h: check SMTP_URL and the mail server.',
       '1 mail given up in the last day because the mail server refused it: the e-shop does not know that its webhook is inactive.',
     ]);
@@ -208,7 +208,7 @@ describe('the table', () => {
         pending: 1,
         oldestSeconds: 90,
         lastError: 'the mail server refused our user name and password (EAUTH, 535)',
-        refusedLately: 0,
+        recentlyRejected: 0,
       },
       notices: {
         ...database.notices,

@@ -3,7 +3,7 @@
  * caller says how to make a request, so that the server and the kit's command share the rest.
  */
 import {
-  AS_THE_FIRST,
+  SAME_AS_VALID,
   BEHIND_A_FIREWALL,
   type Language,
   languageOf,
@@ -95,7 +95,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
     if (step.expected === 'accepted') right.push(...answers);
     const row = judged(step, answers, languageOf(Object.assign({}, ...all.map(({ headers }) => headers))));
     if (!answered) rows.push({ ...row, remedy: unansweredRemedy(answers[0]?.error ?? null) });
-    else rows.push(isAsFirst(step, row, rows[0]) ? { ...row, remedy: AS_THE_FIRST } : row);
+    else rows.push(isAsFirst(step, row, rows[0]) ? { ...row, remedy: SAME_AS_VALID } : row);
     // If the first request gets no answer, the others tell nothing.
     if (!answered) {
       complete = false;

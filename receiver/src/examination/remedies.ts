@@ -115,7 +115,7 @@ export const UNREPORTED =
   'Respond with 401 to wrongly signed requests, and examine the receiver again: this response does not show that the signature was checked.';
 
 /** If another valid request is refused as the first one was. */
-export const AS_THE_FIRST = 'The same as for the valid request: fix that first.';
+export const SAME_AS_VALID = 'The same as for the valid request: fix that first.';
 
 /** One sentence. */
 export function remedyOf(name: RowName, language: Language | null): string {

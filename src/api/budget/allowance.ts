@@ -1,4 +1,4 @@
-import type { Leaving } from './unread.ts';
+import type { PendingResponse } from './unread.ts';
 
 /** The limits, per process. */
 export interface BudgetLimits {
@@ -30,5 +30,5 @@ export interface Allowance {
    * @param waiting reports the bytes not yet handed to the connection
    * @returns ends the hold; may be called repeatedly
    */
-  hold(waiting: Leaving): () => void;
+  hold(waiting: PendingResponse): () => void;
 }

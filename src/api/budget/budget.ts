@@ -13,7 +13,7 @@ import { counted } from '../../domain/text.ts';
 import type { ApiEnv } from '../deps.ts';
 import type { Allowance, BudgetLimits } from './allowance.ts';
 import { createSlices } from './slices.ts';
-import { createUnread, type Leaving } from './unread.ts';
+import { createUnread, type PendingResponse } from './unread.ts';
 
 /**
  * Bytes are averaged over this many seconds. Fewer: short bursts are refused. More: an e-shop loads the process for
@@ -84,7 +84,7 @@ export function createBudget(limits: BudgetLimits): Budget {
   // As in draft-ietf-httpapi-ratelimit-headers: a list of policies, each with its quota and unit.
   const policy = `"requests";q=${limits.requests};qu="concurrent-requests", "bytes";q=${points};qu="content-bytes";w=${WINDOW_SECONDS}`;
 
-  function enter(eshopId: number, response: Leaving | undefined): () => void {
+  function enter(eshopId: number, response: PendingResponse | undefined): () => void {
     inFlight.change(eshopId, 1);
     const left = response === undefined ? undefined : unread.watch(eshopId, response);
     let inside = true;
@@ -148,7 +148,7 @@ export function createBudget(limits: BudgetLimits): Budget {
       const connection = incoming !== undefined && outgoing !== undefined ? { incoming, outgoing } : null;
       const leave = enter(eshopId, outgoing);
       let held = false;
-      const hold = (waiting: Leaving) => {
+      const hold = (waiting: PendingResponse) => {
         held = true;
         const left = unread.watch(eshopId, waiting);
         const end = () => {

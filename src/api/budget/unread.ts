@@ -3,19 +3,19 @@
  */
 
 /** Reports how many bytes of a response have not been sent. Node's `ServerResponse` does, pipelined ones included. */
-export interface Leaving {
+export interface PendingResponse {
   readonly writableLength: number;
 }
 
 interface Unread {
   /** Counts the unsent bytes of this response. @returns ends the count; may be called repeatedly */
-  watch(eshopId: number, response: Leaving): () => void;
+  watch(eshopId: number, response: PendingResponse): () => void;
   /** In bytes. */
   of(eshopId: number): number;
 }
 
 export function createUnread(): Unread {
-  const responses = new Map<number, Set<Leaving>>();
+  const responses = new Map<number, Set<PendingResponse>>();
   return {
     watch(eshopId, response) {
       const watched = responses.get(eshopId) ?? new Set();

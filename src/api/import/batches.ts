@@ -5,7 +5,7 @@ import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
 import { CLASS, type DeliveryClass } from '../../db/outbox/outbox.ts';
 import type { Pool } from '../../db/pool.ts';
 import { UnitOfWork } from '../../db/records/unit-of-work.ts';
-import { isUndone, retryOnDeadlock, transaction } from '../../db/transaction.ts';
+import { isRolledBack, retryOnDeadlock, transaction } from '../../db/transaction.ts';
 import { isTransient } from '../errors.ts';
 import { type Applied, type Prepared, readFor } from './operations.ts';
 import type { Access } from './still-allowed.ts';
@@ -88,7 +88,7 @@ export function createBatches(
       return await retryOnDeadlock(() => together(lines, deliveryClass));
     } catch (error) {
       // By refusing one line the database has undone all: writing them alone shows which one it was.
-      if (lines.length > 1 && isUndone(error)) {
+      if (lines.length > 1 && isRolledBack(error)) {
         alone = lines.length;
         return [];
       }

@@ -75,7 +75,7 @@ const retryAfterHeader = {
   schema: { type: 'integer', minimum: 1 },
 };
 
-const takesKey = ({ parameters = [] }: DocumentedOperation) =>
+const acceptsKey = ({ parameters = [] }: DocumentedOperation) =>
   parameters.some(({ name }) => name === IDEMPOTENCY_KEY);
 
 /** The statuses that an operation shares with others of its kind. */
@@ -87,9 +87,9 @@ function sharedStatuses(path: string, operation: DocumentedOperation): number[] 
     ...(isChecked ? [400] : []),
     401,
     ...(path.startsWith('/v21/warehouse/') ? [403] : []),
-    ...(takesKey(operation) ? [409] : []),
+    ...(acceptsKey(operation) ? [409] : []),
     ...(hasJson ? [413, 415] : []),
-    ...(takesKey(operation) ? [422] : []),
+    ...(acceptsKey(operation) ? [422] : []),
     429,
     500,
     503,
@@ -103,7 +103,7 @@ function complete(path: string, operation: DocumentedOperation): DocumentedOpera
   });
   const responses = { ...Object.fromEntries(added), ...operation.responses };
   const withHeaders = Object.entries(responses).map(([status, response]) => {
-    const keyed = takesKey(operation);
+    const keyed = acceptsKey(operation);
     const waits = status === '429' || status === '503' || (keyed && status === '409');
     const retryAfter = waits ? { 'Retry-After': retryAfterHeader } : {};
     const repeated =

@@ -1,7 +1,7 @@
 /** Descriptions shared by several kinds of record. */
 
 /** The fields of an announcement that can be changed after arrival, as a sentence for the documentation. */
-export function lateOnArrival(changeable: readonly string[]): string {
+export function editableAfterArrival(changeable: readonly string[]): string {
   const fields = changeable.map((field) => `\`${field}\``).join(', ');
   return ` Once it has arrived, only ${fields} can be changed; anything else returns 409.`;
 }

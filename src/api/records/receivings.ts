@@ -19,7 +19,7 @@ import { transitionList } from '../describe.ts';
 import { operation } from './operation.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
-import { countRules, lateOnArrival, lineRules } from './descriptions.ts';
+import { countRules, editableAfterArrival, lineRules } from './descriptions.ts';
 
 export const receivingResource: Resource<ReceivingRecord> = {
   mapping: receivings,
@@ -27,7 +27,7 @@ export const receivingResource: Resource<ReceivingRecord> = {
   listed: '.',
   filter: { status: v.optional(oneOf(receivingStatuses)), ...timeFilter },
   creates: 'Announce',
-  late: lateOnArrival(changeableOnArrival),
+  late: editableAfterArrival(changeableOnArrival),
   tooLate: 'it has arrived; it is too late for this change.',
   rules: `
 - \`eshopReceivingId\`, \`supplier\` and \`products\` are required.${lineRules('products', '`received` is')}

@@ -19,7 +19,7 @@ import { transitionList } from '../describe.ts';
 import { operation } from './operation.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
-import { countRules, lateOnArrival, lineRules } from './descriptions.ts';
+import { countRules, editableAfterArrival, lineRules } from './descriptions.ts';
 
 export const returnResource: Resource<ReturnRecord> = {
   mapping: returns,
@@ -27,7 +27,7 @@ export const returnResource: Resource<ReturnRecord> = {
   listed: '.',
   filter: { status: v.optional(oneOf(returnStatuses)), ...timeFilter },
   creates: 'Announce',
-  late: lateOnArrival(returnChangeableOnArrival),
+  late: editableAfterArrival(returnChangeableOnArrival),
   tooLate: 'it has arrived; it is too late for this change.',
   rules: `
 - \`eshopReturnId\` and \`returnedOrderProducts\` are required.${lineRules('returnedOrderProducts', '`received` and `resolution` are')}`,

@@ -13,7 +13,7 @@ const EACH_SECONDS = 360;
  * Takes a place for one mail.
  * @returns null if there is one, otherwise the time until there is one, in milliseconds
  */
-export async function takeMail(sql: Sql, eshopId: number): Promise<number | null> {
+export async function takeFromBudget(sql: Sql, eshopId: number): Promise<number | null> {
   const each = sql`make_interval(secs => ${EACH_SECONDS})`;
   const most = sql`make_interval(secs => ${EACH_SECONDS * AT_ONCE})`;
   // If further ahead than it can be, it was written before the clock was set back.

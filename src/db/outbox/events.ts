@@ -43,7 +43,7 @@ export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
 }
 
 /** Puts events into the current trace. */
-export function happeningHere<E extends EventText>(events: readonly E[]): readonly E[] {
+export function withTraceParents<E extends EventText>(events: readonly E[]): readonly E[] {
   const here = currentTrace();
   return here === undefined ? events : events.map((event) => ({ ...event, traceparent: here.traceparent }));
 }
@@ -165,7 +165,7 @@ export async function recordEvents(
   if (events.length === 0) return;
   const claimed = deliveryClass === CLASS.fresh && tx.claims();
   const [written] = await tx<WrittenDeliveries[]>`
-    with fired as materialized (${fired(tx, firedEvents(happeningHere(events)))}),
+    with fired as materialized (${fired(tx, firedEvents(withTraceParents(events)))}),
     recorded as (${insertEvents(tx, eshopId)}),
     delivered as (${insertDeliveries(tx, eshopId, deliveryClass, claimed)} returning *)
     select ${writtenDeliveries(tx)}`;

@@ -155,7 +155,7 @@ export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
  * when it can be claimed. Its workflow decides about one that is stopped, spent, or whose webhook is inactive or
  * deleted.
  */
-export function waitAsItIs(sql: Sql) {
+export function currentWait(sql: Sql) {
   const waits = waitUntil(sql, sql`d.next_attempt_at`);
   const needsWorkflow = sql`(d.operator_stop is not null or not w.active or w.deleted_at is not null
     or d.attempts_made > 0 and d.next_attempt_at is null)`;

@@ -21,7 +21,7 @@ const columns = (sql: Sql) => sql`
   r.state not in ('running', 'paused') as ended`;
 
 /** Those of these recoveries that are under way, in the form passed on to Temporal. */
-export async function recoveriesAmong(sql: Sql, ids: readonly string[]): Promise<ChangedRecovery[]> {
+export async function findRecoveries(sql: Sql, ids: readonly string[]): Promise<ChangedRecovery[]> {
   if (ids.length === 0) return [];
   return await sql<ChangedRecovery[]>`
     select ${columns(sql)} from recoveries r join webhooks w on w.id = r.webhook_id

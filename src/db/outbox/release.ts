@@ -4,7 +4,7 @@
  */
 import { anyOf, checked, inIdRange } from '../ids.ts';
 import type { Sql } from '../pool.ts';
-import { CLASS, type ClaimedId, leaseEnd, unflushed, waitAsItIs, windowNotBegun } from './outbox.ts';
+import { CLASS, type ClaimedId, leaseEnd, unflushed, currentWait, windowNotBegun } from './outbox.ts';
 
 /** How long a delivery whose start Temporal rejected is left alone, in seconds. */
 const REFUSED_SECONDS = 30;
@@ -64,7 +64,7 @@ export interface Unattempted extends ClaimedId {
 export async function requeue(sql: Sql, unattempted: readonly Unattempted[]): Promise<void> {
   if (unattempted.length === 0) return;
   const decided = unattempted.flatMap(({ id, needsWorkflow }) => (needsWorkflow ? [id] : []));
-  const { deliveryClass, dueAt } = waitAsItIs(sql);
+  const { deliveryClass, dueAt } = currentWait(sql);
   const isDecided = sql`d.id = any(${decided}::uuid[])`;
   await sql`
     update deliveries d set claimed_until = null, claim_id = null,

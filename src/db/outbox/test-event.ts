@@ -2,7 +2,7 @@
 import { sampleChangesOf } from '../../domain/catalogue.ts';
 import type { Pool } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
-import { fired, firedEvents, happeningHere, insertDeliveries, type NewEvent } from './events.ts';
+import { fired, firedEvents, withTraceParents, insertDeliveries, type NewEvent } from './events.ts';
 
 /** The result of a test event. */
 interface TestEvent {
@@ -25,7 +25,7 @@ export async function recordTestEvent(
   return await transaction(sql, async (tx) => {
     const rows = await tx<{ eventId: string; id: string; webhookId: number }[]>`
       with fired as materialized (
-        select f.* from (${fired(tx, firedEvents(happeningHere([event])))}) f
+        select f.* from (${fired(tx, firedEvents(withTraceParents([event])))}) f
         where exists (
           select from webhook_types t where t.eshop_id = ${eshopId} and t.type = ${type} and t.subscribed)),
       recorded as (

@@ -63,7 +63,7 @@ export async function bringForward(sql: Sql, webhookId: number, firstWaitMs: num
 }
 
 /** Whether some are still in the queue: a process may be attempting them. */
-export async function someWithoutWorkflow(sql: Sql, webhookId: number): Promise<boolean> {
+export async function hasDeliveriesWithoutWorkflow(sql: Sql, webhookId: number): Promise<boolean> {
   const rows = await sql`
     select from deliveries
     where webhook_id = ${webhookId} and state in ('pending', 'retrying') and dispatched_at is null

@@ -6,7 +6,7 @@ import {
   type EventText,
   fired,
   firedEvents,
-  happeningHere,
+  withTraceParents,
   insertDeliveries,
   insertEvents,
   type WrittenDeliveries,
@@ -16,7 +16,7 @@ import { notifierOf } from '../outbox/notify.ts';
 import { CLASS } from '../outbox/outbox.ts';
 import { outgoingBytes, tellOutgoing } from '../outbox/outgoing.ts';
 import type { Pool, Sql } from '../pool.ts';
-import { isUndone } from '../transaction.ts';
+import { isRolledBack } from '../transaction.ts';
 import { columnsOf, insertRows, lineRows, type Row, rowOf } from './columns.ts';
 import type { TableMapping } from './table-mapping.ts';
 
@@ -42,7 +42,7 @@ export function newRecord(
     row: rowOf(mapping, eshopId, record),
     lines: lineRows(mapping, eshopId, record),
     // Put into the current trace now: the statement may be shared with other requests.
-    events: happeningHere(events),
+    events: withTraceParents(events),
   };
 }
 
@@ -139,7 +139,7 @@ function createInserter(sql: Pool) {
       for (const record of group) {
         // The error may be due to another record: each is then inserted alone, to get its own error.
         const own = whole.catch((error: unknown) => {
-          if (group.length > 1 && isUndone(error)) return insert([record]);
+          if (group.length > 1 && isRolledBack(error)) return insert([record]);
           throw error;
         });
         inserted.set(record, own);

@@ -1,4 +1,4 @@
-import { assertListSize, ITEMS_THAT_FIT } from '../../domain/record-size.ts';
+import { assertListSize, MAX_FULL_RECORDS } from '../../domain/record-size.ts';
 import type { Sql } from '../pool.ts';
 import { selected } from './columns.ts';
 import type { TableMapping } from './table-mapping.ts';
@@ -27,7 +27,7 @@ const SINCE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Rows read at once: no more of the largest records than fit in one response. */
-const SLICE = ITEMS_THAT_FIT;
+const SLICE = MAX_FULL_RECORDS;
 
 /**
  * A page of the records that pass the filter, oldest first.

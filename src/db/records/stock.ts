@@ -7,7 +7,7 @@ import {
   changeOf,
   negated,
   type StockChange,
-  shortOf,
+  shortage,
   UNITS_LIMIT,
   unitsBySku,
 } from '../../domain/stock/arithmetic.ts';
@@ -112,7 +112,7 @@ export async function addAwaiting(
 }
 
 /** The SKUs with too little or too much of a stock value, and the stock they had. */
-type Shortages = Map<string, { readonly what: NonNullable<ReturnType<typeof shortOf>>; readonly had: Stock }>;
+type Shortages = Map<string, { readonly what: NonNullable<ReturnType<typeof shortage>>; readonly had: Stock }>;
 
 /**
  * Changes the stock of a locked product in memory, noting shortages.
@@ -122,7 +122,7 @@ function change(stock: StagedStock, short: Shortages, sku: string, by: StockChan
   const had = stock.get(sku);
   if (had === undefined) throw invalid([{ path: 'sku', message: `"${sku}" is not a known product` }]);
   const after = changed(had, by);
-  const what = shortOf(after);
+  const what = shortage(after);
   if (what !== null && !short.has(sku)) short.set(sku, { what, had });
   stock.set(sku, after);
   return after;

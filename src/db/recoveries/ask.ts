@@ -1,6 +1,6 @@
 /** A recovery of any webhook, requested by an operator. */
 import {
-  type AskedOfRecovery,
+  type RecoveryRequestResult,
   estimatedDurationMs,
   type Recoverable,
   recoveryOfWebhook,
@@ -11,7 +11,7 @@ import { findWebhook } from '../webhooks/webhooks.ts';
 import type { LostEventCount } from './lost-events.ts';
 import { beginRecovery, measuredPace, previewRecovery, type RecoveryInput } from './recoveries.ts';
 
-interface AskedRecovery extends AskedOfRecovery {
+interface AskedRecovery extends RecoveryRequestResult {
   /** null: until now. */
   readonly until: Date | null;
   /** Only counted and estimated, for an inactive webhook too. */

@@ -47,7 +47,7 @@ interface PartitionReach {
 }
 
 /** The end of the last week of the table that is furthest behind; null if there are none. */
-export function furthestBehind(weeks: readonly Partition[]): Date | null {
+export function oldestWeek(weeks: readonly Partition[]): Date | null {
   const ends = new Map<string, number>();
   for (const { table, until } of weeks) {
     ends.set(table, Math.max(ends.get(table) ?? 0, until?.getTime() ?? 0));
@@ -59,7 +59,7 @@ export function furthestBehind(weeks: readonly Partition[]): Date | null {
 export async function readPartitions(sql: Pool): Promise<PartitionReach> {
   const [partitions, now] = [await listPartitions(sql), await databaseTime(sql)];
   const weeks = partitions.filter(({ week }) => week !== DEFAULT);
-  const until = furthestBehind(weeks) ?? now;
+  const until = oldestWeek(weeks) ?? now;
   return { since: weeks[0]?.from ?? null, until, aheadSeconds: (until.getTime() - now.getTime()) / 1_000 };
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../id-range.ts';
 import { sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
-import { leastOf, madeWith } from './deliveries-of-events.ts';
+import { leastOf, withSameEvent } from './deliveries-of-events.ts';
 import { type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
 
 /** Selects deliveries of an e-shop; `since` and `until` are times of their events. */
@@ -165,7 +165,7 @@ function foundAmong(
   const oneOf = (webhook: postgres.Fragment) => sql`(${webhook} in (select id from ${webhooks} w)) is true`;
   const byEvents = (onlyIf: postgres.Fragment) => sql`
     (select x.id from events e cross join lateral (
-       select d.id from deliveries d where ${madeWith(sql, sql`e.id`)} ${wanted} and ${oneOf(sql`d.webhook_id`)}
+       select d.id from deliveries d where ${withSameEvent(sql, sql`e.id`)} ${wanted} and ${oneOf(sql`d.webhook_id`)}
        offset 0) x
      where ${ofRecord(sql, eshopId, entityId, filter)} ${onlyIf}
        ${'after' in slice ? sql`and e.id >= ${leastOf(sql, sql`${slice.after}`)} and e.id < ${slice.before}::uuid` : sql``}

@@ -7,13 +7,13 @@ import type { Sql } from '../pool.ts';
 /** The deliveries of an event, as SQL. @param columns of deliveries `d` */
 export function deliveriesOfEvent(sql: Sql, event: ReturnType<Sql>, columns: ReturnType<Sql>) {
   return sql`
-    select ${columns} from deliveries d where ${madeWith(sql, event)}
+    select ${columns} from deliveries d where ${withSameEvent(sql, event)}
     union all
     select ${columns} from redeliveries r join deliveries d on d.id = r.delivery_id where r.event_id = ${event}`;
 }
 
 /** The condition that a delivery `d` was created with an event, as SQL. */
-export function madeWith(sql: Sql, event: ReturnType<Sql>) {
+export function withSameEvent(sql: Sql, event: ReturnType<Sql>) {
   return sql`
     d.id >= ${leastOf(sql, event)} and d.id <= (left(${event}::text, 26) || 'ffffffffff')::uuid and d.event_id = ${event}`;
 }

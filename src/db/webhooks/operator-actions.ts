@@ -6,19 +6,19 @@ import type { EventType } from '../../domain/event-types.ts';
 import {
   type ActionName,
   type ActionTarget,
-  type AskedAction,
+  type RequestedAction,
   answerTo,
   type OperatorAction,
   type OperatorStop,
   operatorHoldOf,
   type RecordedActionResult,
-  whatFollows,
+  effectOf,
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { notifierOf } from '../outbox/notify.ts';
 import { waits, waitsFor } from '../outbox/ordering.ts';
-import { CLASS, waitAsItIs } from '../outbox/outbox.ts';
+import { CLASS, currentWait } from '../outbox/outbox.ts';
 import { movedByPauses } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
@@ -47,7 +47,7 @@ const KEPT = 50;
 export async function recordOperatorAction(
   sql: Pool,
   deliveryId: string,
-  asked: AskedAction,
+  asked: RequestedAction,
   policy: RetryPolicy,
 ): Promise<RecordedActionResult | null> {
   const result = await transaction(sql, async (tx) => {
@@ -59,7 +59,7 @@ export async function recordOperatorAction(
     const known = before.find(({ id }) => id === asked.id);
     const delivery = actionTarget(row, policy);
     if (known !== undefined) {
-      return { accepted: true, message: whatFollows(known.action, delivery), at: known.at, ended: null };
+      return { accepted: true, message: effectOf(known.action, delivery), at: known.at, ended: null };
     }
     const at = row.now.toISOString();
     const answer = answerTo(asked.action, delivery);
@@ -107,7 +107,7 @@ const IN_QUEUE: Readonly<
   hold: (tx, id) => tx`
     update deliveries set class = ${CLASS.undelivered}, due_at = now() where id = ${id} and class <> ${CLASS.ordered}`,
   resume(tx, id) {
-    const { deliveryClass, dueAt } = waitAsItIs(tx);
+    const { deliveryClass, dueAt } = currentWait(tx);
     return tx`
       update deliveries d set class = ${deliveryClass}, due_at = ${dueAt} from webhooks w
       where d.id = ${id} and w.id = d.webhook_id and d.class <> ${CLASS.ordered}`;

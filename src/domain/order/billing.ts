@@ -20,7 +20,7 @@ type Party = Pick<OrderInput, BillingField | RecipientOf<BillingField>>;
 export const billingFields = Object.keys(pairs);
 export const recipientFields: readonly string[] = Object.values(pairs);
 
-export function billsRecipient(order: Party): boolean {
+export function isBilledToRecipient(order: Party): boolean {
   return Object.entries(pairs).every(
     ([billing, recipient]) => Reflect.get(order, billing) === Reflect.get(order, recipient),
   );

@@ -10,7 +10,7 @@ import { itemsOf } from '../list.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
 import { omitFields } from '../validation.ts';
-import { billingFields, billsRecipient, withBilling } from './billing.ts';
+import { billingFields, isBilledToRecipient, withBilling } from './billing.ts';
 import { type OrderContext, orderRules, type RuledOrder } from './rules.ts';
 import {
   type OrderProduct,
@@ -70,7 +70,7 @@ export const orderEdits = editsOf<OrderRecord, RuledOrder, OrderContext>({
   rules: orderRules,
   fixed(record, sent) {
     // If the order is billed to the recipient, billing follows the recipient unless the request has a billing field.
-    const follows = billsRecipient(record) && !billingFields.some((field) => field in sent);
+    const follows = isBilledToRecipient(record) && !billingFields.some((field) => field in sent);
     return { ...(follows ? noBilling : {}), status: record.status };
   },
   changeable: ({ status }) => (isBeingFulfilled.has(status) ? changeableWhileFulfilled : null),

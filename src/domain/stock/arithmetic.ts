@@ -52,7 +52,7 @@ export function changeOf(
 }
 
 /** The problem of a stock; null if none. */
-export function shortOf(stock: Stock): 'available' | 'onHold' | 'tooMuch' | null {
+export function shortage(stock: Stock): 'available' | 'onHold' | 'tooMuch' | null {
   const { available, reserved, onHold, awaiting } = stock;
   if (compareDecimals(available, '0') < 0) return 'available';
   if (compareDecimals(onHold, '0') < 0) return 'onHold';

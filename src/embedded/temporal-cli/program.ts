@@ -83,7 +83,7 @@ export async function withProgress<T>(
 }
 
 /** True if a dev server of this program accepts settings for its SQLite. */
-export async function takesPragmas(path: string): Promise<boolean> {
+export async function supportsPragmas(path: string): Promise<boolean> {
   const help = await runProgram(path, ['server', 'start-dev', '--help'], { timeout: ANSWER_MS }).catch(
     () => null,
   );

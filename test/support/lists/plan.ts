@@ -31,7 +31,7 @@ export interface Plan {
 }
 
 /** How a plan is made, and how much of it is reported. */
-export interface Looking {
+export interface PlanQuery {
   /** False: without figures. */
   readonly counts?: boolean;
   /** Settings of the planner in addition to the pool's. */
@@ -51,7 +51,7 @@ export interface Planner {
 export async function createPlanner(
   url: string,
   sql: Pool,
-  { counts = true, settings = {} }: Looking = {},
+  { counts = true, settings = {} }: PlanQuery = {},
 ): Promise<Planner> {
   const plans: PlanNode[] = [];
   const own = postgres(url, {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   answerTo,
   type FinishedAttempt,
-  justMissed,
+  isJustOver,
   lostTimeMs,
   recordOf,
   skipped,
@@ -86,7 +86,7 @@ describe('a plan just missed', () => {
     ['early: nothing was missed by much', at(500), true],
     ['no plan at all', null, false],
   ])('%s', (_, nextAttemptAt, expected) => {
-    expect(justMissed({ nextAttemptAt, now: at(0) })).toBe(expected);
+    expect(isJustOver({ nextAttemptAt, now: at(0) })).toBe(expected);
   });
 });
 

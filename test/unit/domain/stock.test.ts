@@ -1,7 +1,7 @@
 /** The arithmetic of stock, and the movements that the warehouse may record. */
 import { describe, expect, test } from 'vitest';
 import { stockMovementTypes } from '../../../src/domain/event-types.ts';
-import { changed, changeOf, negated, shortOf, unitsBySku } from '../../../src/domain/stock/arithmetic.ts';
+import { changed, changeOf, negated, shortage, unitsBySku } from '../../../src/domain/stock/arithmetic.ts';
 import {
   movementOfLine,
   newMovement,
@@ -52,7 +52,7 @@ describe('what is wrong with a stock', () => {
     [{ ...none, awaiting: '999999999.999999' }, null],
     [{ ...none, awaiting: '1000000000' }, 'tooMuch'],
   ])('%j: %s', (stock, problem) => {
-    expect(shortOf(stock)).toBe(problem);
+    expect(shortage(stock)).toBe(problem);
   });
 });
 

@@ -18,7 +18,7 @@ import {
   isObject,
   problemIf,
   rulesOf,
-  strayLists,
+  misplacedLists,
   validate,
   omitFields,
 } from '../../../src/domain/validation.ts';
@@ -168,13 +168,13 @@ describe('fields too many', () => {
 });
 
 test('lists are objects nowhere, and objects may stand where the schema makes of them what it likes', () => {
-  expect(strayLists([], {})).toEqual([{ path: '', message: 'must be an object, not a list' }]);
-  expect(strayLists([[]], [[]])).toEqual([]);
-  expect(strayLists({ a: [1] }, { a: '1' })).toEqual([]);
-  expect(strayLists({ a: [1] }, { a: null })).toEqual([]);
-  expect(strayLists('text', {})).toEqual([]);
-  expect(strayLists(null, {})).toEqual([]);
-  expect(strayLists({ a: { b: [] } }, { a: { b: {} } })).toEqual([
+  expect(misplacedLists([], {})).toEqual([{ path: '', message: 'must be an object, not a list' }]);
+  expect(misplacedLists([[]], [[]])).toEqual([]);
+  expect(misplacedLists({ a: [1] }, { a: '1' })).toEqual([]);
+  expect(misplacedLists({ a: [1] }, { a: null })).toEqual([]);
+  expect(misplacedLists('text', {})).toEqual([]);
+  expect(misplacedLists(null, {})).toEqual([]);
+  expect(misplacedLists({ a: { b: [] } }, { a: { b: {} } })).toEqual([
     { path: 'a.b', message: 'must be an object, not a list' },
   ]);
 });

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 const LOOK_MS = 15_000;
 
 /** A repeated look. */
-export interface Looking {
+export interface Polling {
   /** Ends it; resolves after a look under way. */
   stop(): Promise<void>;
 }
@@ -23,10 +23,10 @@ export interface LookOptions {
  * Looks now, and again and again until `look` answers that it is done with.
  * @returns after the first look
  */
-export async function keepLooking(
+export async function pollUntilStopped(
   look: () => Promise<'again' | 'done'>,
   { log, wanted, intervalMs = LOOK_MS }: LookOptions,
-): Promise<Looking> {
+): Promise<Polling> {
   const stopping = new AbortController();
   let said = '';
   async function once(): Promise<'again' | 'done'> {
