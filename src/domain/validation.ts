@@ -29,7 +29,7 @@ function hasTyped<Input extends object, K extends keyof Input & string>(
 }
 
 /**
- * @example const rule = rulesOf<OrderInput, OrderContext>(); const transfers = rule(['orderType', 'transferCompany'],
+ * @example const rule = rulesOf<OrderInput, WriteContext>(); const transfers = rule(['orderType', 'transferCompany'],
  * (order) => …);
  */
 export function rulesOf<Input extends object, Context>() {

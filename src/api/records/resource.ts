@@ -10,7 +10,7 @@ import { type Change, changeRecord, create } from '../../db/records/write.ts';
 import { type Database, transaction } from '../../db/transaction.ts';
 import type { Edits } from '../../domain/editing.ts';
 import { eventOn } from '../../domain/event-types.ts';
-import type { OrderContext } from '../../domain/order/rules.ts';
+import type { WriteContext } from '../../domain/order/rules.ts';
 import { renderValue } from '../../domain/render.ts';
 import { article, capital } from '../../domain/text.ts';
 import { charged } from '../budget/charged.ts';
@@ -26,7 +26,7 @@ import { type Action, inCapitals, type Operation } from './operation.ts';
 import { idParams, type ListedResource, recordReads } from './reads.ts';
 
 /** A kind of record that e-shops write. Texts are sentences in Markdown. */
-export interface Resource<Rec extends object> extends ListedResource, Edits<Rec, OrderContext> {
+export interface Resource<Rec extends object> extends ListedResource, Edits<Rec, WriteContext> {
   readonly mapping: EntityMapping<Rec>;
   readonly inputSchema: v.GenericSchema<unknown, object>;
   /** The verb of the creation. */
@@ -77,7 +77,7 @@ export function resourceRoutes<Rec extends object>(
   const writing = <T>(
     { sql, eshopId, clock }: { readonly sql: Database; readonly eshopId: number; readonly clock: Clock },
     body: unknown,
-    write: (context: OrderContext) => Promise<T>,
+    write: (context: WriteContext) => Promise<T>,
   ): Promise<T> => {
     const { shipperCatalogue, marketplaces } = deps;
     return withKnownSkus(sql, eshopId, resource.skusIn(body), (knownSkus) =>

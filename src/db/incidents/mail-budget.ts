@@ -3,7 +3,7 @@ import type { Sql } from '../pool.ts';
 
 /**
  * How many at once: a receiver that is gone affects all its webhooks, one for each of an e-shop's 18 types. Fewer:
- * their mails are put off. More: a loop that switches webhooks on and off fills a mailbox.
+ * their mails are deferred. More: a loop that switches webhooks on and off fills a mailbox.
  */
 const AT_ONCE = 20;
 /** Then one in this time. Longer than sending takes, so that only one at a time merges the deferred mails. */

@@ -11,7 +11,7 @@ import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
 import { omitFields } from '../validation.ts';
 import { billingFields, isBilledToRecipient, withBilling } from './billing.ts';
-import { type OrderContext, orderRules, type RuledOrder } from './rules.ts';
+import { type WriteContext, orderRules, type RuledOrder } from './rules.ts';
 import {
   type OrderProduct,
   type OrderProductInput,
@@ -54,7 +54,7 @@ function keepPackingLists(
 }
 
 /** The changes of an order by its e-shop; an update does not change its `status`. */
-export const orderEdits = editsOf<OrderRecord, RuledOrder, OrderContext>({
+export const orderEdits = editsOf<OrderRecord, RuledOrder, WriteContext>({
   entry: orderEntry,
   lines: {
     field: 'orderProducts',

@@ -5,7 +5,7 @@ import { CASH_ON_DELIVERY, type OrderInput } from './schema.ts';
 import type { ShipperCatalogue, ShipperService } from './shipper-services.ts';
 import type { OrderStatus } from './status.ts';
 
-export interface OrderContext {
+export interface WriteContext {
   readonly now: Date;
   readonly shipperCatalogue: ShipperCatalogue;
   readonly marketplaces: readonly string[];
@@ -18,7 +18,7 @@ export interface RuledOrder extends Omit<OrderInput, 'status'> {
   readonly status: OrderStatus;
 }
 
-const rule = rulesOf<RuledOrder, OrderContext>();
+const rule = rulesOf<RuledOrder, WriteContext>();
 
 function serviceOf(
   order: Pick<OrderInput, 'shipper' | 'shipperService'>,
@@ -30,7 +30,7 @@ function serviceOf(
 }
 
 /** In the order in which problems are reported. */
-export const orderRules: readonly Rule<OrderContext>[] = [
+export const orderRules: readonly Rule<WriteContext>[] = [
   rule(['status', 'releaseAt'], ({ status, releaseAt }, { now }, before) => {
     if (releaseAt === null) return [];
     if (status !== 'preOrder') return [{ path: 'releaseAt', message: 'allowed only for a preOrder' }];

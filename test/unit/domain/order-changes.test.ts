@@ -1,14 +1,14 @@
 /** The changes of an order: from the record before to the record after. */
 import { describe, expect, test } from 'vitest';
 import { changeableWhileFulfilled, moveOrder, orderEdits, releaseOrder } from '../../../src/domain/order/changes.ts';
-import type { OrderContext } from '../../../src/domain/order/rules.ts';
+import type { WriteContext } from '../../../src/domain/order/rules.ts';
 import type { OrderRecord, PackingList } from '../../../src/domain/order/schema.ts';
 import { shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { problemMessage } from '../../support/problem-message.ts';
 
 const { make: newOrder, patch: patchOrder, replace: replaceOrder, skusIn } = orderEdits;
 const created = '2026-11-20T12:00:00.000Z';
-const context: OrderContext = {
+const context: WriteContext = {
   now: new Date(created),
   shipperCatalogue: shippedCatalogue,
   marketplaces: [],

@@ -1,7 +1,7 @@
 /** The rules across several fields of an order: the message of each, and where it does not apply. */
 import { describe, expect, test } from 'vitest';
 import { orderEdits } from '../../../src/domain/order/changes.ts';
-import type { OrderContext } from '../../../src/domain/order/rules.ts';
+import type { WriteContext } from '../../../src/domain/order/rules.ts';
 import type { ShipperCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { problemMessage } from '../../support/problem-message.ts';
 
@@ -19,7 +19,7 @@ const shipperCatalogue: ShipperCatalogue = [
   { shipper: 'DHL', name: 'DHL', services: [{ ...service, value: 'DHL_EXPRESS', name: 'express' }] },
 ];
 const now = new Date('2026-11-20T12:00:00.000Z');
-const context: OrderContext = {
+const context: WriteContext = {
   now,
   shipperCatalogue,
   marketplaces: ['allegro', 'ebay'],
