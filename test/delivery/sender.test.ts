@@ -38,7 +38,7 @@ describe('what arrives', () => {
     expect(request?.headers).not.toHaveProperty('content-length');
   });
 
-  test('static headers are sent with Waybill's, which they do not replace', async () => {
+  test('static headers are sent with those of Waybill, which they do not replace', async () => {
     const receiver = await startReceiver();
     const staticHeaders = { 'X-Gateway-Key': 'a key', Traceparent: '00-theirs', 'Accept-Encoding': 'gzip' };
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

@@ -287,7 +287,7 @@ function at(index: number) {
   return some(twoInOrder.arrivals[index]);
 }
 
-test('a healthy receiver that answers too late on a busy machine is not Waybill's failure', () => {
+test('a healthy receiver that answers too late on a busy machine is no failure of Waybill', () => {
   const unanswered = (outage: object, lastError = 'no response from 127.0.0.1:1 within 2 s') =>
     kinds({
       ...deactivatedNot,

@@ -7,43 +7,43 @@ const never = () => new Promise<void>(() => {});
 
 /** Parts that record when they are asked to stop. */
 function parts() {
-  const stopped: string[] = [];
+  const asked: string[] = [];
   const said: string[] = [];
   const shutdown = createShutdown((text) => said.push(text));
   const part = (name: string, end: () => Promise<void> = async () => {}) => {
     return () => {
-      stopped.push(name);
+      asked.push(name);
       return end();
     };
   };
-  return { shutdown, stopped, said, part };
+  return { shutdown, asked, said, part };
 }
 
 test('the last that was started is stopped first', async () => {
-  const { shutdown, stopped, said, part } = parts();
+  const { shutdown, asked, said, part } = parts();
   for (const name of ['database', 'worker', 'api']) await shutdown.add(part(name));
 
   expect(await shutdown.stop(1_000)).toBe(true);
 
-  expect(stopped).toEqual(['api', 'worker', 'database']);
+  expect(asked).toEqual(['api', 'worker', 'database']);
   expect(said).toEqual([]);
 });
 
 test('what hangs is left when the time is over, and the others are still stopped', async () => {
-  const { shutdown, stopped, said, part } = parts();
+  const { shutdown, asked, said, part } = parts();
   await shutdown.add(part('database', never));
   await shutdown.add(part('worker', never));
 
   expect(await shutdown.stop(100)).toBe(false);
 
-  expect(stopped).toEqual(['worker', 'database']);
+  expect(asked).toEqual(['worker', 'database']);
   // Too late to cut anything short.
   shutdown.hurry();
   expect(said).toEqual(['Not everything stopped within 0.1 s; what was still in progress was abandoned.']);
 });
 
 test('a server that we started gets the time it needs, also after the end of everybody else’s', async () => {
-  const { shutdown, stopped, part } = parts();
+  const { shutdown, asked, part } = parts();
   let stopped = false;
   const slow = () =>
     new Promise<void>((resolve) =>
@@ -57,32 +57,32 @@ test('a server that we started gets the time it needs, also after the end of eve
 
   await shutdown.stop(100);
 
-  expect(stopped).toEqual(['worker', 'postgres']);
+  expect(asked).toEqual(['worker', 'postgres']);
   expect(stopped).toBe(true);
 });
 
 test('a part that fails to stop keeps nobody else from it, and is said', async () => {
-  const { shutdown, stopped, said, part } = parts();
+  const { shutdown, asked, said, part } = parts();
   await shutdown.add(part('database'));
   await shutdown.add(part('worker', () => Promise.reject(new Error('no'))));
 
   expect(await shutdown.stop(1_000)).toBe(false);
 
-  expect(stopped).toEqual(['worker', 'database']);
+  expect(asked).toEqual(['worker', 'database']);
   expect(said[0]).toBe('While stopping: Error: no');
 });
 
 test('what is started after the stop is stopped at once', async () => {
-  const { shutdown, stopped, part } = parts();
+  const { shutdown, asked, part } = parts();
   await shutdown.stop(1_000);
 
   await expect(shutdown.add(part('late'))).rejects.toThrow('Stopped while starting.');
 
-  expect(stopped).toEqual(['late']);
+  expect(asked).toEqual(['late']);
 });
 
 test('what is being started is stopped as soon as it has started, before what it needs', async () => {
-  const { shutdown, stopped, part } = parts();
+  const { shutdown, asked, part } = parts();
   await shutdown.add(part('lock'), true);
   let ready = (_name: string) => {};
   const server = new Promise<string>((resolve) => {
@@ -95,20 +95,20 @@ test('what is being started is stopped as soon as it has started, before what it
 
   expect(await stopped).toBe(true);
   expect(await started).toBe('postgres');
-  expect(stopped).toEqual(['postgres', 'lock']);
+  expect(asked).toEqual(['postgres', 'lock']);
 });
 
 test('what could not be started need not be stopped', async () => {
-  const { shutdown, stopped, part } = parts();
+  const { shutdown, asked, part } = parts();
   const failed = shutdown.starting(Promise.reject(new Error('no port')), part('server'));
 
   await expect(failed).rejects.toThrow('no port');
   expect(await shutdown.stop()).toBe(true);
-  expect(stopped).toEqual([]);
+  expect(asked).toEqual([]);
 });
 
 test('in a hurry: what hangs is left at once, and a server that we started is still stopped', async () => {
-  const { shutdown, stopped, said, part } = parts();
+  const { shutdown, asked, said, part } = parts();
   await shutdown.add(part('postgres'), true);
   await shutdown.add(part('worker', never));
   const stopped = shutdown.stop(60_000);
@@ -117,7 +117,7 @@ test('in a hurry: what hangs is left at once, and a server that we started is st
   expect(await stopped).toBe(false);
   // Not that it took 60 s.
   expect(said).toEqual(['Cut short: not everything stopped; what was still in progress was abandoned.']);
-  expect(stopped).toEqual(['worker', 'postgres']);
+  expect(asked).toEqual(['worker', 'postgres']);
   expect(said).toEqual(['Cut short: not everything stopped; what was still in progress was abandoned.']);
 });
 

@@ -5,7 +5,7 @@ import { type StockMovementType, stockMovementTypes } from '../event-types.ts';
 import { described, identifier, oneOf, optional, recordNumber, text } from '../fields.ts';
 import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
 import { timestamp } from '../timestamp.ts';
-import { problemIf, rulesOf, validate, without } from '../validation.ts';
+import { problemIf, rulesOf, validate, omitFields } from '../validation.ts';
 
 /** The fields that the warehouse may write. */
 const stockMovementEntries = {
@@ -67,7 +67,7 @@ const movementRules = [
 
 /** @throws Problem 400 naming every problem */
 export function newMovement(body: unknown): NewMovement {
-  const sent = without(body, stockMovementResponseOnly);
+  const sent = omitFields(body, stockMovementResponseOnly);
   return validate(stockMovementInputSchema, sent, { rules: movementRules, before: null, context: null });
 }
 
