@@ -8,7 +8,7 @@ import type { Mail } from '../src/mail/mail.ts';
 import { noticeMessageId, recoveredMail } from '../src/mail/recovered-mail.ts';
 import { warningMail } from '../src/mail/warning-mail.ts';
 import type { NoticeActivities, NoticeResult } from '../workflows/notice-types.ts';
-import { MAX_MERGED, mailOnce, deferral } from './mail-once.ts';
+import { deferral, MAX_MERGED, mailOnce } from './mail-once.ts';
 import type { MailWarningDeps } from './mail-warning.ts';
 import { createNoticePlaces } from './notice-places.ts';
 import { type Subject, subjectOf } from './notice-subject.ts';
@@ -36,7 +36,10 @@ export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
     }
     const subject = await subjectOf(deps, notice);
     if (subject === 'later')
-      throw deferral('the notice waits: its recipient must first get the one about the failure', AFTER_ANOTHER_MS);
+      throw deferral(
+        'the notice waits: its recipient must first get the one about the failure',
+        AFTER_ANOTHER_MS,
+      );
     if (subject === null) {
       await dropNotice(sql, id);
       return { outcome: 'dropped' };

@@ -6,13 +6,13 @@ import type { ReleaseActivities } from '../workflows/release-types.ts';
 import type { RetentionActivities } from '../workflows/retention-types.ts';
 import type { WarningActivities } from '../workflows/warning-types.ts';
 import { type AttemptDeliveryDeps, createAttemptDelivery } from './attempt-delivery.ts';
+import { createNoticeActivities, type NoticeDeps } from './deliver-notice.ts';
 import { createDeliverySteps } from './delivery-steps.ts';
 import { createMailDeactivation } from './mail-deactivation.ts';
 import { createWarningActivities } from './mail-warning.ts';
 import { createRecoveryActivities } from './recovery-steps.ts';
 import { createReleaseActivities } from './release-order.ts';
 import { createRetentionActivities, type RetentionDeps } from './retention.ts';
-import { createNoticeActivities, type NoticeDeps } from './deliver-notice.ts';
 
 interface ActivityDeps extends AttemptDeliveryDeps, RetentionDeps, NoticeDeps {}
 

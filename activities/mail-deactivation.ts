@@ -1,7 +1,7 @@
 /** The e-mail after a deactivation (docs/interface.md, D7). */
 import { otherDeferredDeactivations, readDeactivation } from '../src/db/webhooks/deactivations.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
-import { type MailOnceDeps, MAX_MERGED, mailOnce } from './mail-once.ts';
+import { MAX_MERGED, type MailOnceDeps, mailOnce } from './mail-once.ts';
 
 export interface MailDeps extends MailOnceDeps {
   /** The URL of the API, for links in mails; null: not known. */

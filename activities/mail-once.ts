@@ -8,8 +8,8 @@ import type { Logger } from 'pino';
 import * as v from 'valibot';
 import { giveBackMail, takeFromBudget } from '../src/db/incidents/mail-budget.ts';
 import {
-  type MailKey,
   deferMail,
+  type MailKey,
   recordMailError,
   recordMailed,
   recordMailRejected,

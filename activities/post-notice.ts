@@ -96,7 +96,12 @@ function failed(wait: number): ApplicationFailure {
 function contentOf(notice: Notice, subject: Subject): NoticeContent {
   const { id, eshopId, eshopName, at } = notice;
   const common = { id, kind: subject.kind, at, eshop: { id: eshopId, name: eshopName } };
-  const webhookOf = ({ webhookId, webhookType, additionalTypes, url }: Omit<RecoveredWebhook, 'recoveredAt'>) => ({
+  const webhookOf = ({
+    webhookId,
+    webhookType,
+    additionalTypes,
+    url,
+  }: Omit<RecoveredWebhook, 'recoveredAt'>) => ({
     id: webhookId,
     webhookType,
     additionalTypes,

@@ -8,14 +8,14 @@ import { eventTypeNames } from '../src/domain/event-types.ts';
 import { shipperSchema } from '../src/domain/order/shipper-services.ts';
 import { counted } from '../src/domain/text.ts';
 import type { Client } from './client.ts';
-import { waitForRecovered, drop, holdWaiting, giveUpGone, recoverMissed, resultsOf } from './finish.ts';
 import { planDay } from './day.ts';
+import { drop, giveUpGone, holdWaiting, recoverMissed, resultsOf, waitForRecovered } from './finish.ts';
 import type { Progress } from './progress.ts';
 import { randomFrom } from './random.ts';
 import { type DemoReceiver, startReceiver } from './receiver.ts';
 import { playDay } from './runner.ts';
-import { scenes } from './scenes.ts';
 import type { SceneResult } from './scene-results.ts';
+import { scenes } from './scenes.ts';
 import { firedBy, type Step, stepsOf } from './steps.ts';
 import {
   countActive,

@@ -2,7 +2,10 @@
 
 /** In any line, prose or code. */
 export const phrases: readonly (readonly [pattern: RegExp, instead: string])[] = [
-  [/\b(?:un)?told\b(?! (?:him |her |them |it )?(?:to|apart)\b)/i, 'notified, sent, signalled, shown or reported'],
+  [
+    /\b(?:un)?told\b(?! (?:him |her |them |it )?(?:to|apart)\b)/i,
+    'notified, sent, signalled, shown or reported',
+  ],
   [/\bow(?:ed|es?|ing)\b/i, 'pending, outstanding, expected'],
   [/\banew\b/i, 'again'],
   [/\bmend(?:s|ed|ing)?\b/i, 'fix'],

@@ -65,7 +65,9 @@ function main(): void {
     }
   }
   if (hits > 0) {
-    console.error(`${hits} to replace. tools/word-list.ts has the rules, and the few exceptions with their reasons.`);
+    console.error(
+      `${hits} to replace. tools/word-list.ts has the rules, and the few exceptions with their reasons.`,
+    );
     process.exitCode = 1;
   }
 }

@@ -6,7 +6,7 @@ import type { AttemptFailure, AttemptVerdict } from '../src/attempt/outcome.ts';
 import type { DeliverySituation, SituationTerms } from '../src/attempt/situation.ts';
 import type { FinalState } from '../src/domain/delivery-state.ts';
 import type { EventType } from '../src/domain/event-types.ts';
-import type { RequestedAction, RecordedActionResult } from '../src/domain/operator-action.ts';
+import type { RecordedActionResult, RequestedAction } from '../src/domain/operator-action.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
 /** The times in the input of a workflow that mails. */

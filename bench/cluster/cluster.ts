@@ -13,6 +13,7 @@ import { startPostgres } from '../../src/embedded/postgres.ts';
 import { startService } from '../../src/embedded/service.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
+import { postmasterPid } from '../postmaster-pid.ts';
 import { type ComposeService, composeTemporal, dynamicConfigFile } from './compose.ts';
 import { serverPrograms } from './programs.ts';
 

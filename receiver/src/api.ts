@@ -4,7 +4,7 @@
  */
 import { type Delivery, isKind, type Origin } from './delivery.ts';
 import { kinds } from './kinds.ts';
-import { type ApiOptions, ApiError, openSession } from './session.ts';
+import { ApiError, type ApiOptions, openSession } from './session.ts';
 
 /** Before the oldest delivery or event. */
 export const BEGINNING = '00000000-0000-0000-0000-000000000000';

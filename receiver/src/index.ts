@@ -25,5 +25,5 @@ export {
 export { type Reconcilable, type Reconciled, type ReconcileOptions, reconcile } from './reconcile.ts';
 export { Refused, type RefusedCode } from './refused.ts';
 export type { SecretList, Secrets } from './secrets.ts';
-export { type ApiOptions, ApiError } from './session.ts';
+export { ApiError, type ApiOptions } from './session.ts';
 export { type Claim, type MemoryStoreOptions, memoryStore, type Store } from './store.ts';

@@ -3,7 +3,7 @@
  * which a public key verifies. Both cover the id, the time and the body, and nothing else.
  */
 import { type Bytes, equalInConstantTime, fromBase64, join } from './bytes.ts';
-import { header, type HeaderValues } from './headers.ts';
+import { type HeaderValues, header } from './headers.ts';
 import type { ReceivedRequest } from './judgement.ts';
 import { emptyBody, rewritten, rewrittenBody } from './mistakes.ts';
 import type { PublicKeySource } from './public-keys.ts';

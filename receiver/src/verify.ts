@@ -10,7 +10,7 @@
  */
 import { type Bytes, equalInConstantTime } from './bytes.ts';
 import { fieldsIn, isOrigin, type Origin } from './delivery.ts';
-import { header, headersOf, type HeaderValues } from './headers.ts';
+import { type HeaderValues, header, headersOf } from './headers.ts';
 import type { Judgement, ReceivedRequest, SignatureVersion } from './judgement.ts';
 import { explainMismatch, wrongTime } from './mistakes.ts';
 import { Refused } from './refused.ts';

@@ -16,7 +16,7 @@ import { deliveryOperationRoutes } from './deliveries/operations.ts';
 import { allDeliveriesRoutes, deliveryRoutes } from './deliveries/routes.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { docsRoutes } from './docs.ts';
-import { errorHandler, baseHeaders } from './errors.ts';
+import { baseHeaders, errorHandler } from './errors.ts';
 import { eshopRoutes } from './eshop.ts';
 import { eventRoutes } from './events.ts';
 import { checkedKey } from './idempotency.ts';

@@ -77,7 +77,15 @@ function eventWithOutcomes(
 
 function delivered(delivery: DeliveryOfEvent) {
   const { id, webhookId, state, attemptsMade, lastError } = delivery;
-  return { webhookId, deliveryId: id, state, attemptsMade, lastError, cause: null, reason: delayReason(delivery) };
+  return {
+    webhookId,
+    deliveryId: id,
+    state,
+    attemptsMade,
+    lastError,
+    cause: null,
+    reason: delayReason(delivery),
+  };
 }
 
 /** Why an ordered delivery is delayed or will not be sent (docs/interface.md, D16, D17). */

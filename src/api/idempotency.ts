@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
-import { type AnsweredRecord, KEPT_ANSWER_HOURS, keepAnswer, claimKey } from '../db/kept-answers.ts';
+import { type AnsweredRecord, claimKey, KEPT_ANSWER_HOURS, keepAnswer } from '../db/kept-answers.ts';
 import { transaction } from '../db/transaction.ts';
 import { described } from '../domain/fields.ts';
 import { badRequest, conflict, Problem } from '../domain/problem.ts';

@@ -3,8 +3,8 @@
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type * as v from 'valibot';
-import { badRequest, invalid, Problem } from '../domain/problem.ts';
 import { findInvalidText } from '../domain/invalid-text.ts';
+import { badRequest, invalid, Problem } from '../domain/problem.ts';
 import { fieldsOf } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';

@@ -1,7 +1,7 @@
 /** A span for each request, named by the route's pattern, as a path may contain anything. */
 import type { MiddlewareHandler } from 'hono';
 import { recordedBy, type Traces } from '../traces/traces.ts';
-import { PROBE_PATHS, knownMethod } from './answered.ts';
+import { knownMethod, PROBE_PATHS } from './answered.ts';
 import type { ApiEnv } from './deps.ts';
 
 export function tracedRequests(traces: Traces): MiddlewareHandler<ApiEnv> {

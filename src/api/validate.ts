@@ -4,9 +4,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
-import { type FieldProblem, invalid } from '../domain/problem.ts';
 import { findInvalidText, isInherited } from '../domain/invalid-text.ts';
-import { fieldsOf, validate, omitFields } from '../domain/validation.ts';
+import { type FieldProblem, invalid } from '../domain/problem.ts';
+import { fieldsOf, omitFields, validate } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
 import { type BodyOptions, describeBody, readJson } from './json-body.ts';

@@ -102,7 +102,11 @@ export async function resealAll(sql: Pool, keys: Keys, batch = BATCH): Promise<R
       if ([secret, headers, previousSecret].every((each) => each === null || keys.isCurrent(each)))
         return null;
       const reseal = resealing(keys, { eshopId, webhookId: id });
-      const made = { secret: reseal(secret), headers: reseal(headers), previousSecret: reseal(previousSecret) };
+      const made = {
+        secret: reseal(secret),
+        headers: reseal(headers),
+        previousSecret: reseal(previousSecret),
+      };
       if (made.secret === null || (headers !== null && made.headers === null)) {
         if (!deleted) unreadable.push(id);
         return null;

@@ -7,7 +7,7 @@
  * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded, http, lib, log, mail, metrics, reconciler, relay, secrets, temporal, theme, traces, workflows. Begin: `api-role.ts`, this file and
  * `../main.ts`, which starts both.
  */
-import { waitOrStop } from '../lib/wait-or-stop.ts';
+
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { watchBoth } from '../attempt/watch.ts';
 import { createLimits, type Limits } from '../concurrency/limits.ts';
@@ -16,6 +16,7 @@ import { createStarts } from '../concurrency/starts.ts';
 import { createBackoff } from '../lib/backoff.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import { UserError } from '../lib/user-error.ts';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
 import { countDeliveries } from '../metrics/delivery-metrics.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';

@@ -23,7 +23,7 @@ import { settled } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { PATIENT, withDatabase } from './open-database.ts';
-import { eshopNumber, isDryRun, confirmationOptions } from './options.ts';
+import { confirmationOptions, eshopNumber, isDryRun } from './options.ts';
 
 const deleteOptions = v.object({
   export: option(

@@ -21,7 +21,7 @@ import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
 import { PATIENT, withDatabase } from './open-database.ts';
-import { account, eshopOption, filled, isDryRun, confirmationOptions } from './options.ts';
+import { account, confirmationOptions, eshopOption, filled, isDryRun } from './options.ts';
 
 const repeatedOrder = new Option('--order <id>', 'this order; may be repeated').argParser(
   (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
-import { listNotices, type ListedNotice } from '../db/console/notices.ts';
+import { type ListedNotice, listNotices } from '../db/console/notices.ts';
 import { findEshop } from '../db/eshops.ts';
 import { type CommandContext, runs } from '../lib/command-line.ts';
 import { minute, table } from './layout.ts';

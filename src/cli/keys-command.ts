@@ -11,7 +11,7 @@ import { dataDirAt } from '../embedded/data-dir.ts';
 import { type CommandContext, flag, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase, withStoppedDatabase } from './open-database.ts';
-import { isDryRun, confirmationOptions } from './options.ts';
+import { confirmationOptions, isDryRun } from './options.ts';
 
 const webhooks = (count: number) => counted(count, 'webhook');
 

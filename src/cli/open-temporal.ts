@@ -8,7 +8,13 @@ import {
 import type { Settings } from '../config/variables.ts';
 import { UserError } from '../lib/user-error.ts';
 import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
-import { causeOf, isRateLimited, isOfTemporal, NOT_FOUND, RESOURCE_EXHAUSTED } from '../temporal/rejection.ts';
+import {
+  causeOf,
+  isOfTemporal,
+  isRateLimited,
+  NOT_FOUND,
+  RESOURCE_EXHAUSTED,
+} from '../temporal/rejection.ts';
 import { connectionOptions, type TemporalTarget, temporalTarget } from '../temporal/target.ts';
 import { instanceOf } from './open-database.ts';
 

@@ -44,7 +44,9 @@ async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResul
 /** One line per repair: the workflow, the action, and the reason. */
 function line({ kind, name, action, reason, by, comment }: Repair): string {
   const workflow = Object.entries(name).map(([key, value]) => `${key} ${value}`);
-  const operator = [by === undefined ? '' : ` by ${by}`, comment === undefined ? '' : `: ${comment}`].join('');
+  const operator = [by === undefined ? '' : ` by ${by}`, comment === undefined ? '' : `: ${comment}`].join(
+    '',
+  );
   return `${kind.padEnd(8)}  ${workflow.join(', ')}  ${actions[action]}  ${reasons[reason]}${operator}`;
 }
 

@@ -65,8 +65,8 @@ function NoLonger() {
   return (
     <PlainPage title="This link is not valid">
       <p>
-        It has expired, or the address was removed. The person who added it can remove it and add it again: then
-        another mail is sent.
+        It has expired, or the address was removed. The person who added it can remove it and add it again:
+        then another mail is sent.
       </p>
     </PlainPage>
   );

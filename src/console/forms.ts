@@ -1,9 +1,9 @@
 /** Checks forms: small, from our own page, and with the token of their session. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { findInvalidText } from '../domain/invalid-text.ts';
 import { MAX_REASON_CHARS } from '../domain/operator-action.ts';
 import { forbidden, Problem } from '../domain/problem.ts';
-import { findInvalidText } from '../domain/invalid-text.ts';
 import type { Authenticator, ConsoleEnv, Viewer } from './deps.ts';
 import { ALL, CONSOLE, eshopOfToken, isCsrfToken, pageOfToken } from './session.ts';
 

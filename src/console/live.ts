@@ -2,12 +2,13 @@
  * Live pages: rendered again while somebody looks, and sent as server-sent events when they have changed. A stream has the rules of
  * its page, and none of its own.
  */
-import { waitOrStop } from '../lib/wait-or-stop.ts';
+
 import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { createCounts } from '../concurrency/counts.ts';
 import { Problem } from '../domain/problem.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { CONSOLE, pageOf } from './session.ts';
 

@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import { createPlaces } from '../api/budget/places.ts';
 import { clientAddresses } from '../api/client-address.ts';
 import { CONCURRENT_PASSWORD_CHECKS, credentialCheck } from '../api/credentials.ts';
-import { beginSession, endSession, findSession, acceptFormOnce } from '../db/console/sessions.ts';
+import { acceptFormOnce, beginSession, endSession, findSession } from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
 import { MAX_USERNAME_CHARS } from '../domain/role.ts';
 import { asset } from './assets.ts';

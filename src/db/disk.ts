@@ -2,8 +2,9 @@
  * Whether the disk of the database is full. A statement that fails says so; others may still find room in files
  * that are there, so that only a new file tells that it is over.
  */
-import { waitOrStop } from '../lib/wait-or-stop.ts';
+
 import postgres from 'postgres';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { onServerError, type Pool } from './pool.ts';
 
 /** SQLSTATE `disk_full`. */

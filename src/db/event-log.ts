@@ -4,13 +4,13 @@ import { type EventType, eventTypeNames } from '../domain/event-types.ts';
 import type { Origin } from '../domain/origin.ts';
 import {
   afterCursor,
-  limitOf,
+  betweenTimes,
   directionOf,
+  limitOf,
   MAX_COUNTED_ROWS,
   reachOf,
   type Slice,
   type Times,
-  betweenTimes,
 } from './id-range.ts';
 import { waitsFor } from './outbox/ordering.ts';
 import type { Sql } from './pool.ts';

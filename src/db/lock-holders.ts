@@ -1,6 +1,7 @@
 /** Reports who holds the lock that a session waits for. */
-import { waitOrStop } from '../lib/wait-or-stop.ts';
+
 import { databaseProcess } from '../domain/database-session.ts';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { createPool, type Pool, type Sql } from './pool.ts';
 
 /** The time between two checks, in milliseconds. */

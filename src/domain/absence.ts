@@ -4,8 +4,8 @@
 import { STOCK_ONLY } from './changed-fields.ts';
 import { type EventType, typesPhrase } from './event-types.ts';
 import { isOwnChange, type Origin } from './origin.ts';
-import type { DeactivationReason } from './webhook.ts';
 import { counted } from './text.ts';
+import type { DeactivationReason } from './webhook.ts';
 
 export interface WebhookVersion {
   readonly webhookId: number;

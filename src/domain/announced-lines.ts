@@ -7,7 +7,7 @@ import { compareDecimals, count, sumDecimals } from './decimal.ts';
 import { described, identifier, oneOf, optional, text } from './fields.ts';
 import { itemsOf } from './list.ts';
 import { type FieldProblem, invalid } from './problem.ts';
-import { isObject, problemIf, omitFields } from './validation.ts';
+import { isObject, omitFields, problemIf } from './validation.ts';
 
 /** E: enabled. D: disabled, left out by an update. */
 const lineStates = ['E', 'D'] as const;

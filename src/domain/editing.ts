@@ -7,7 +7,7 @@ import type { CatalogueEntry } from './catalogue.ts';
 import { identifier } from './fields.ts';
 import { itemsOf } from './list.ts';
 import { assertChangeable } from './status.ts';
-import { fieldsOf, isObject, problemIf, type Rule, validate, omitFields } from './validation.ts';
+import { fieldsOf, isObject, omitFields, problemIf, type Rule, validate } from './validation.ts';
 
 interface Editing<Rec extends object, Input extends object, Context> {
   readonly entry: CatalogueEntry;

@@ -1,8 +1,8 @@
 /** What is sent to the URL of an e-shop's notices (docs/interface.md, N7). */
 import { shortTypes } from './event-types.ts';
 import type { NoticeFormat, NoticeKind } from './notifications.ts';
-import { type GivenTypes, typesOf } from './webhook-types.ts';
 import { counted, minute, oneLine } from './text.ts';
+import { type GivenTypes, typesOf } from './webhook-types.ts';
 
 /** What a notice says, in either form. */
 export interface NoticeContent {

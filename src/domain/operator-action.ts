@@ -240,8 +240,7 @@ const FOLLOWS: Readonly<Record<ActionName, (delivery: ActionTarget) => string>> 
     return `Held: no attempt is made until it is resumed. ${until}${letFinish(underWay)}`;
   },
   resume(delivery) {
-    const { attemptsMade, maxAttempts, nextAttemptAt, now, webhook, webhookId, underWay, blocked } =
-      delivery;
+    const { attemptsMade, maxAttempts, nextAttemptAt, now, webhook, webhookId, underWay, blocked } = delivery;
     if (webhook === 'inactive') return `Resumed, but still held because webhook ${webhookId} is inactive.`;
     const paused = whilePaused(delivery);
     if (paused !== null) return `Resumed, but still held. ${paused}`;

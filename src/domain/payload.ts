@@ -10,7 +10,9 @@ export function payloadOptions({
   payloadVersion,
   parameters,
   eventType,
-}: Pick<RequestSettings, 'payloadVersion' | 'parameters'> & { readonly eventType: EventType }): RenderOptions {
+}: Pick<RequestSettings, 'payloadVersion' | 'parameters'> & {
+  readonly eventType: EventType;
+}): RenderOptions {
   const withPackingLists = parameters?.withPackingLists === true && packingListEventTypes.includes(eventType);
   const kind = eventTypes[eventType].entity;
   const emptied = parameters?.withoutPersonalData === true && hasPersonalData(kind);

@@ -126,7 +126,11 @@ export function validate<Schema extends v.GenericSchema, Context>(
 }
 
 /** Lists sent in place of objects: valibot accepts a list for an object whose fields are all optional. */
-export function misplacedLists(input: unknown, output: unknown, path: readonly string[] = []): FieldProblem[] {
+export function misplacedLists(
+  input: unknown,
+  output: unknown,
+  path: readonly string[] = [],
+): FieldProblem[] {
   if (typeof input !== 'object' || input === null || typeof output !== 'object' || output === null) return [];
   if (Array.isArray(input) && !Array.isArray(output)) {
     return [{ path: path.join('.'), message: 'must be an object, not a list' }];

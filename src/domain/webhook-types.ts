@@ -1,5 +1,5 @@
 /** The types of a webhook, and what they allow of its other fields (docs/interface.md, W22). */
-import { type EventType, eventTypes, sortedTypes, movementOf, packingListEventTypes } from './event-types.ts';
+import { type EventType, eventTypes, movementOf, packingListEventTypes, sortedTypes } from './event-types.ts';
 import { hasPersonalData } from './personal-data.ts';
 
 /** The types as a body or a record has them. */

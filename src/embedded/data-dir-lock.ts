@@ -91,7 +91,9 @@ async function linked(from: string, to: string): Promise<boolean> {
 async function refuseHolder(dataDir: DataDir, file: string): Promise<void> {
   const pid = Number(await readFile(file, 'utf8').catch(() => ''));
   // By now the id may belong to any other process.
-  const isWaybill = /\b(?:main\.(?:ts|js)|waybill(?:\.js)? start|keys replace)\b/.test(await commandLine(pid));
+  const isWaybill = /\b(?:main\.(?:ts|js)|waybill(?:\.js)? start|keys replace)\b/.test(
+    await commandLine(pid),
+  );
   if (pid > 0 && pid !== process.pid && isWaybill && (await isAlive(pid))) {
     throw new UserError(
       `${dataDir.path} is in use by process ${pid}: stop that process, or choose another folder with DATA_DIR.`,

@@ -4,9 +4,10 @@
  * Module embedded, which imports config, db, lib, temporal. Begin: `service.ts` runs a server, `postgres.ts` and
  * `temporal.ts` are the two.
  */
-import { waitOrStop } from '../lib/wait-or-stop.ts';
+
 import type { Config } from '../config/config.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { type DataDir, type Instance, openDataDir, requireFormat } from './data-dir.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';

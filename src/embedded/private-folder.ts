@@ -27,7 +27,8 @@ const INSTANCE_FILES = new Set([
 ]);
 
 /** True for our files, also while they are being written. */
-export const isInstanceFile = (name: string) => INSTANCE_FILES.has(name) || INSTANCE_FILES.has(name.replace(/^\.(.+)\.[0-9a-f]+$/, '$1'));
+export const isInstanceFile = (name: string) =>
+  INSTANCE_FILES.has(name) || INSTANCE_FILES.has(name.replace(/^\.(.+)\.[0-9a-f]+$/, '$1'));
 
 /**
  * Lets only its owner into the folder. A folder that also contains other files keeps its mode: it may

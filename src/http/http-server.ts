@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { errorBody, baseHeaders, reasonPhrase } from '../api/errors.ts';
+import { baseHeaders, errorBody, reasonPhrase } from '../api/errors.ts';
 import { IMPORT_PATH } from '../api/import/path.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withoutPrefix } from '../theme/public-url.ts';

@@ -1,10 +1,10 @@
 /** The mail after Waybill deactivated a webhook (docs/interface.md, D7 and D8). */
 import { shortTypes } from '../domain/event-types.ts';
 import type { Deactivation } from '../domain/mailed.ts';
-import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import { counted } from '../domain/text.ts';
+import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { Mail } from './mail.ts';
-import { merged, type MailContent, mailOf } from './mail-template.ts';
+import { type MailContent, mailOf, merged } from './mail-template.ts';
 import { activation, readDelivery } from './requests.ts';
 
 /**

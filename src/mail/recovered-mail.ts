@@ -1,10 +1,10 @@
 /** The mail about the recovery of a webhook (docs/interface.md, N8). */
 import { shortTypes } from '../domain/event-types.ts';
 import type { RecoveredWebhook } from '../domain/mailed.ts';
-import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import { minute } from '../domain/text.ts';
+import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { Mail } from './mail.ts';
-import { merged, type MailContent, mailOf } from './mail-template.ts';
+import { type MailContent, mailOf, merged } from './mail-template.ts';
 import { noRecoveredNotices } from './requests.ts';
 
 /** To whom, and the notice's id for the Message-ID. */

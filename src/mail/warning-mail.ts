@@ -1,9 +1,9 @@
 /** The mail before Waybill deactivates a webhook (docs/interface.md, W15). */
 import { shortTypes } from '../domain/event-types.ts';
-import { type GivenTypes, typesFact, typesOf } from '../domain/webhook-types.ts';
 import { counted, minute } from '../domain/text.ts';
+import { type GivenTypes, typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { Mail } from './mail.ts';
-import { merged, type MailBlock, type MailContent, mailOf } from './mail-template.ts';
+import { type MailBlock, type MailContent, mailOf, merged } from './mail-template.ts';
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
 export interface Warning extends GivenTypes {

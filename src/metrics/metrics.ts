@@ -236,7 +236,8 @@ export function createMetrics() {
   } as const;
 
   for (const type of Object.keys(eventTypes) as EventType[]) {
-    for (const outcome of storedStates) if (!isOpen(outcome)) metrics.deliveries.inc({ outcome, event_type: type }, 0);
+    for (const outcome of storedStates)
+      if (!isOpen(outcome)) metrics.deliveries.inc({ outcome, event_type: type }, 0);
   }
   for (const status of statusClasses) metrics.attempts.inc({ status }, 0);
   for (const reason of reasons) metrics.deactivations.inc({ reason }, 0);

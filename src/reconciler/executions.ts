@@ -41,7 +41,7 @@ export function createExecutions(client: Client, taskQueue: string) {
   const { workflowService } = client;
   const { namespace } = client.options;
   const queue = taskQueue.replaceAll("'", "''");
-  const bounded = <T>(call: () => Promise<T>) => client.bounded(Date.now() + READ_DEADLINE_MS, call);
+  const bounded = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + READ_DEADLINE_MS, call);
 
   /** The workflows that meet a condition, page by page. */
   async function* list(condition: string): AsyncGenerator<readonly ListedWorkflow[]> {

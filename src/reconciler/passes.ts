@@ -5,9 +5,13 @@ import { eachLimited } from '../lib/each-limited.ts';
 import { isRejection } from '../temporal/rejection.ts';
 import { countsOf, summary } from './counts.ts';
 import type { Executions } from './executions.ts';
-import { createTrackedWorkflows, type TrackedWorkflowsDeps, type TrackedWorkflow } from './tracked-workflows.ts';
 import { type Repair, repair } from './repair.ts';
 import { createStalls } from './stalls.ts';
+import {
+  createTrackedWorkflows,
+  type TrackedWorkflow,
+  type TrackedWorkflowsDeps,
+} from './tracked-workflows.ts';
 
 export interface PassesOptions extends TrackedWorkflowsDeps {
   readonly executions: Executions;

@@ -6,8 +6,9 @@
  * Module reconciler, which imports attempt, db, domain, lib, temporal, workflows. Begin: this file, then `passes.ts`,
  * and `verdict.ts` for the decisions.
  */
-import { waitOrStop } from '../lib/wait-or-stop.ts';
+
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { createPasses, type PassesOptions } from './passes.ts';
 
 interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {

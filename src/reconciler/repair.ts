@@ -5,8 +5,8 @@
 import type { TemporalPause } from '../domain/operator-pause.ts';
 import type { Former } from '../temporal/workflow-calls.ts';
 import type { Executions } from './executions.ts';
-import type { TrackedWorkflow } from './tracked-workflows.ts';
 import type { Stalls } from './stalls.ts';
+import type { TrackedWorkflow } from './tracked-workflows.ts';
 import { type TrackedKind, type Verdict, verdictOn, type WorkflowFound } from './verdict.ts';
 
 /** A repair that was made, or would be. */
@@ -32,7 +32,12 @@ export async function repair(
 ): Promise<Repair | null> {
   const found = await executions.find(workflow.workflowId);
   if (found.as === 'running' && found.pause !== undefined && workflow.next === 'late') onPaused(found.pause);
-  const verdict = await confirmed(executions, stalls, workflow, verdictOn(workflow.kind, found, workflow.next));
+  const verdict = await confirmed(
+    executions,
+    stalls,
+    workflow,
+    verdictOn(workflow.kind, found, workflow.next),
+  );
   if (verdict === null || !(await workflow.isStillTracked())) return null;
   const { kind, name } = workflow;
   const done: Repair = { kind, ...verdict, name, ...operatorOf(found) };

@@ -1,10 +1,10 @@
 /** Notices when the database's clock is set: back, waits would last longer by as much; ahead, windows end early. */
 import { uptime } from 'node:os';
-import { waitOrStop } from '../lib/wait-or-stop.ts';
 import type { Logger } from 'pino';
 import { databaseTime } from '../db/clock.ts';
 import { type ClockStep, forgetFutureTimes, noteClockStep } from '../db/future-times.ts';
 import type { Pool } from '../db/pool.ts';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 
 /** The time between two readings, in milliseconds. */
 const LOOK_MS = 1_000;

@@ -24,9 +24,9 @@ import {
 import {
   bringForward,
   cancelWithoutWorkflow,
+  hasDeliveriesWithoutWorkflow,
   PAGE_WITHOUT_WORKFLOW,
   requeueHeld,
-  hasDeliveriesWithoutWorkflow,
 } from '../db/outbox/without-workflow.ts';
 import { warningTimes } from '../domain/incident.ts';
 import type { RelayDeps } from './deps.ts';
@@ -135,10 +135,7 @@ export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispa
       await removeChanges(sql, [id]);
     },
     refused: ({ id: changeId, eshopId }, err) =>
-      log.error(
-        { changeId, eshopId, err },
-        'Temporal rejected a signal to the timer of a pre-order',
-      ),
+      log.error({ changeId, eshopId, err }, 'Temporal rejected a signal to the timer of a pre-order'),
   });
 }
 
@@ -176,7 +173,8 @@ export async function dispatchWarnings(
     claim: (most) => claimWarnings(sql, most),
     giveBack: (claimed) => giveBackWarnings(sql, claimed),
     call: (warning) => warnings.startWarning(warning),
-    refused: ({ id: warningId }, err) => log.error({ warningId, err }, 'Temporal rejected the start of a warning'),
+    refused: ({ id: warningId }, err) =>
+      log.error({ warningId, err }, 'Temporal rejected the start of a warning'),
   });
 }
 
@@ -191,6 +189,7 @@ export async function dispatchNotices(deps: CommonDeps & Pick<RelayDeps, 'notice
     claim: (most) => claimNotices(sql, most),
     giveBack: (claimed) => giveBackNotices(sql, claimed),
     call: (notice) => notices.startNotice(notice),
-    refused: ({ id: noticeId }, err) => log.error({ noticeId, err }, 'Temporal rejected the start of a notice'),
+    refused: ({ id: noticeId }, err) =>
+      log.error({ noticeId, err }, 'Temporal rejected the start of a notice'),
   });
 }

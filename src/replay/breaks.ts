@@ -1,7 +1,7 @@
 /** The point at which the present workflow code departs from a history. */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
-import { firstDecision, type Replayer } from './replayer.ts';
 import { commandBehind, commandFound, messageOf } from './commands.ts';
+import { firstDecision, type Replayer } from './replayer.ts';
 
 /** The first event of a history that the code does not lead to. */
 export interface Break {

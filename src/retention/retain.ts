@@ -12,8 +12,8 @@ import type { Pool } from '../db/pool.ts';
 import { removeBelongings } from '../db/retention/belongings.ts';
 import { removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
 import {
-  countOutOfRange,
   countNeeded,
+  countOutOfRange,
   DEFAULT,
   dropPartition,
   listPartitions,

@@ -18,7 +18,8 @@ export function summary(done: Retained): string | null {
       `removed ${count(forgotten.rows, 'row')} about redeliveries, recoveries, former states of webhooks and answers`,
     forgotten.erased > 0 && `erased the secrets of ${count(forgotten.erased, 'deleted webhook')}`,
     forgotten.webhooks > 0 && `removed ${count(forgotten.webhooks, 'deleted webhook')}`,
-    outOfRange > 0 && `${count(outOfRange, 'row')} with an id far from the present: check the clocks of the machines`,
+    outOfRange > 0 &&
+      `${count(outOfRange, 'row')} with an id far from the present: check the clocks of the machines`,
     postponed.length > 0 && `left to the next run: ${postponed.join('; ')}`,
     failed.length > 0 && `${count(failed.length, 'step')} failed: ${failed.join(', ')}`,
   ].filter((part) => part !== false);

@@ -80,7 +80,8 @@ export function createBulkActions(client: Client, identity: string) {
 
   return {
     /** The number of workflows that a query finds. */
-    count: async (query: string): Promise<number> => (await bounded(() => client.workflow.count(query))).count,
+    count: async (query: string): Promise<number> =>
+      (await bounded(() => client.workflow.count(query))).count,
     async start({ jobId, query, action, input }: BulkCommand): Promise<void> {
       await bounded(() =>
         service.startBatchOperation({

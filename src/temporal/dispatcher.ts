@@ -40,8 +40,8 @@ import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import type { RecoveryStarter } from './start-recovery.ts';
 import {
   type Former,
-  startAfterActions,
   signalWorkflow,
+  startAfterActions,
   startOrSignalWorkflow,
   startWorkflow,
 } from './workflow-calls.ts';

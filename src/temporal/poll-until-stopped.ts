@@ -1,6 +1,7 @@
 /** Looks that are repeated as long as a session lasts: what a namespace needs may be refused now, or vanish later. */
-import { waitOrStop } from '../lib/wait-or-stop.ts';
+
 import type { Logger } from 'pino';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 
 /** The time between two looks, in milliseconds: a start that Temporal refuses is tried again after half a minute. */
 const LOOK_MS = 15_000;

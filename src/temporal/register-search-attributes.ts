@@ -3,7 +3,7 @@ import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
-import { pollUntilStopped, type Polling } from './poll-until-stopped.ts';
+import { type Polling, pollUntilStopped } from './poll-until-stopped.ts';
 import { searchAttributeTypes } from './search-attributes.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;

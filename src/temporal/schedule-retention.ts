@@ -2,7 +2,7 @@ import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@tem
 import type { Logger } from 'pino';
 import { type RetentionInput, retentionId } from '../../workflows/retention-types.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
-import { pollUntilStopped, type Polling } from './poll-until-stopped.ts';
+import { type Polling, pollUntilStopped } from './poll-until-stopped.ts';
 
 /**
  * Creates the schedule if it is missing, so that an operator's change (such as a pause) stays. Waybill goes on

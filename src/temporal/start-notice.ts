@@ -3,9 +3,9 @@ import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { MailTimes } from '../../workflows/delivery-types.ts';
 import { type NoticeInput, noticeTitle, noticeWorkflowId } from '../../workflows/notice-types.ts';
+import type { notifyEshop } from '../../workflows/notify-eshop.ts';
 import { priorityOf } from '../../workflows/priorities.ts';
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
-import type { notifyEshop } from '../../workflows/notify-eshop.ts';
 import type { PendingNotice } from '../db/notices/pending.ts';
 import { startWorkflow } from './workflow-calls.ts';
 

@@ -11,7 +11,7 @@ import {
 import { recoveryDetails, recoveryTitle } from '../../workflows/recovery-view.ts';
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
 import type { ChangedRecovery } from '../db/outbox/recovery-changes.ts';
-import { startAfterActions, signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
+import { signalWorkflow, startAfterActions, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
 
 export type RecoveryStarter = ReturnType<typeof createRecoveryStarter>;
 

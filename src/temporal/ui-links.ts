@@ -6,8 +6,8 @@ import {
   deliveryUrl,
   EXAMPLE,
   listUrl,
-  type Question,
   operatorQuestions,
+  type Question,
   SEARCHABLE,
 } from './operator-questions.ts';
 

@@ -140,21 +140,23 @@ test('a bad line harms nobody, says what is wrong with it, and repeats no hash',
   ] as const;
   const good = [shop(10), shop(11, { users: [user] })];
   const before = (await listEshops(api.sql)).length;
-  const { code, results: results } = await results(
+  const { code, results: reported } = await results(
     `\ufeff${lines(good[0] ?? {}, ...bad.map(([line]) => line))}\r\n{\r\n${lines(good[1] ?? {})}\r\n`,
   );
   expect(code).toBe(2);
-  expect(results.map(({ outcome }) => outcome)).toEqual([
+  expect(reported.map(({ outcome }) => outcome)).toEqual([
     'created',
     ...bad.map(() => 'refused'),
     'refused',
     'created',
   ]);
-  for (const [index, [, note]] of bad.entries()) expect(results[index + 1].note).toContain(note);
-  expect(JSON.stringify(results)).not.toMatch(/notahash|BCrypt|MIIRqg|a key itself/);
+  for (const [index, [, note]] of bad.entries()) expect(reported[index + 1].note).toContain(note);
+  expect(JSON.stringify(reported)).not.toMatch(/notahash|BCrypt|MIIRqg|a key itself/);
   expect((await listEshops(api.sql)).length).toBe(before + 2);
-  expect(await login(results[0].apiKey, 'u', 'x')).toMatchObject({ status: 401 });
-  expect(await login(results.at(-1).apiKey, 'u', results.at(-1).users[0].password)).toMatchObject({ status: 200 });
+  expect(await login(reported[0].apiKey, 'u', 'x')).toMatchObject({ status: 401 });
+  expect(await login(reported.at(-1).apiKey, 'u', reported.at(-1).users[0].password)).toMatchObject({
+    status: 200,
+  });
 });
 
 test('text that is not UTF-8 is refused rather than mangled', async () => {
@@ -167,8 +169,8 @@ test('text that is not UTF-8 is refused rather than mangled', async () => {
     const { printed } = await triedWaybill(['import-eshops', file, '--json', '--dry-run'], {
       DATABASE_URL: api.database.url,
     });
-    const results = printed.split('\n').map((line) => JSON.parse(line));
-    expect(results).toContainEqual(
+    const reported = printed.split('\n').map((line) => JSON.parse(line));
+    expect(reported).toContainEqual(
       expect.objectContaining({ outcome: 'refused', note: 'has bytes that are not UTF-8' }),
     );
   }

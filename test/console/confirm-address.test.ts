@@ -76,7 +76,8 @@ test('opening the link confirms nothing, its button does, without signing in; ag
   expect(pressed.text).toContain('on-call@shop.example now gets notices about the webhooks of Test shop.');
   const at = await confirmed();
   expect(at).toMatch(/^\d{4}-/);
-  for (const again of [await ask(path, {}), await ask(path)]) expect(again.text).toContain('now gets notices');
+  for (const again of [await ask(path, {}), await ask(path)])
+    expect(again.text).toContain('now gets notices');
   expect(await confirmed()).toBe(at);
 });
 

@@ -226,7 +226,12 @@ test('what took over a count of failures and waits may be held, not tried at onc
     return target === undefined ? [] : acceptedActions(target);
   };
   const ask = async (action: 'tryNow' | 'hold') =>
-    await recordOperatorAction(sql, successor, { id: action, action, by: 'anna', reason: '' }, defaultRetryPolicy);
+    await recordOperatorAction(
+      sql,
+      successor,
+      { id: action, action, by: 'anna', reason: '' },
+      defaultRetryPolicy,
+    );
   expect(await ask('tryNow')).toMatchObject({
     accepted: false,
     message: `It waits for its order: delivery ${first}, of the same record, has to end first.`,

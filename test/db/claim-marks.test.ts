@@ -128,7 +128,12 @@ async function ahead(column: 'claimed_until' | 'due_at', id: string, step: () =>
 
 test.each<[string, number, 'claimed_until' | 'due_at', keyof typeof ends]>([
   ['a claim that is renewed lasts as long as a new one', LEASE_SECONDS, 'claimed_until', 'renewClaims'],
-  ['a delivery whose start Temporal rejected is left alone for half a minute', 30, 'claimed_until', 'postponeRejected'],
+  [
+    'a delivery whose start Temporal rejected is left alone for half a minute',
+    30,
+    'claimed_until',
+    'postponeRejected',
+  ],
   ['what is deferred is left alone for a second', 1, 'due_at', 'deferClaimed'],
 ])('%s', async (_, seconds, column, name) => {
   const claim = await claimed();

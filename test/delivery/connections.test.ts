@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { createConnector, BlockedDestination } from '../../src/delivery/connector.ts';
+import { BlockedDestination, createConnector } from '../../src/delivery/connector.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { freePort } from '../support/ports.ts';
 import { until } from '../support/until.ts';

@@ -61,7 +61,10 @@ it('an API and a worker show what they do, and no label says whose it is', async
     await client.request('GET', '/orders/planted-missing');
     await client.request('PURGE', '/orders');
     const delivered = async (kind: string) =>
-      sampleOf(await scrape(worker.metrics), 'waybill_deliveries_total', { outcome: 'delivered', event_type: kind });
+      sampleOf(await scrape(worker.metrics), 'waybill_deliveries_total', {
+        outcome: 'delivered',
+        event_type: kind,
+      });
     for (const kind of ['CREATE_ORDER', 'UPDATE_ORDER'])
       await until(`the delivery of ${kind}`, async () => (await delivered(kind)) === 1);
   } finally {

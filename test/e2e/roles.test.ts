@@ -98,7 +98,10 @@ it('a worker is ready once it has reached Temporal, and stays so while Temporal 
   const seal = () => ({ secret: randomBytes(60), headers: null, headerNames: null });
   await createWebhook(installation.sql, eshopId, testWebhook(), seal, 1_000);
   const env = { ROLE: 'worker', METRICS_PORT: '0', TEMPORAL_ADDRESS: proxy.host };
-  const [misconfigured, worker] = await Promise.all([start({ ...env, TEMPORAL_NAMESPACE: 'nowhere' }), start(env)]);
+  const [misconfigured, worker] = await Promise.all([
+    start({ ...env, TEMPORAL_NAMESPACE: 'nowhere' }),
+    start(env),
+  ]);
   const readiness = (program: Program) =>
     fetch(`${/Metrics\s+(http:\S+)\/metrics/.exec(program.output())?.[1]}/readyz`);
   await until('readiness', async () => (await readiness(worker)).status === 200);

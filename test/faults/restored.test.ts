@@ -19,7 +19,7 @@ import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { nightly } from '../support/nightly.ts';
 import { freePort } from '../support/ports.ts';
-import { byCopy, byDump, type BackupMethod } from '../support/postgres-backup.ts';
+import { type BackupMethod, byCopy, byDump } from '../support/postgres-backup.ts';
 import { startProgram } from '../support/program.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { fireEvent, loseMany } from '../support/recoveries.ts';

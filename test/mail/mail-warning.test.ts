@@ -81,7 +81,11 @@ test('mailed in text and HTML, and not again when the activity is repeated', asy
     subject: `Webhook ${webhookId} (CREATE_ORDER) is failing`,
     messageId: `<warning-${id}@waybill.local>`,
   });
-  for (const expected of ['1 attempt', '2 deliveries not accepted yet', `POST /v21/webhooks/${webhookId}/test`]) {
+  for (const expected of [
+    '1 attempt',
+    '2 deliveries not accepted yet',
+    `POST /v21/webhooks/${webhookId}/test`,
+  ]) {
     expect(mail.text).toContain(expected);
     expect(mail.html).toContain(expected);
   }

@@ -3,8 +3,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createNoticePlaces, MAX_NOTICES_AT_ONCE } from '../../activities/notice-places.ts';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
+import { createNoticePlaces, MAX_NOTICES_AT_ONCE } from '../../activities/notice-places.ts';
 import { createNoticeSender } from '../../src/attempt/notice-sender.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createSender } from '../../src/delivery/sender.ts';
@@ -51,7 +51,8 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
     publicUrl: null,
     policy: defaultRetryPolicy,
   });
-  const tell = (id: string) => new MockActivityEnvironment().run((notice: string) => deliverNotice(notice), id);
+  const tell = (id: string) =>
+    new MockActivityEnvironment().run((notice: string) => deliverNotice(notice), id);
   const eshops: string[][] = [];
   for (let index = 0; index < 6; index += 1) eshops.push(await pending(silent.url, 3));
   const sent = eshops.flat().map((id) => tell(id).catch((error: unknown) => error));
@@ -63,7 +64,9 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
   await silent.close();
   const failures = await Promise.all(sent);
   const waits = failures.flatMap((error) =>
-    error instanceof ApplicationFailure && error.type === 'MailDeferred' ? [Number(error.nextRetryDelay)] : [],
+    error instanceof ApplicationFailure && error.type === 'MailDeferred'
+      ? [Number(error.nextRetryDelay)]
+      : [],
   );
   // Two of each e-shop were turned away.
   expect(waits).toHaveLength(12);

@@ -247,7 +247,10 @@ describe('a request without v3 and v2', () => {
       forged.headers.set('x-service-origin', 'shop');
       return forged;
     };
-    expect(await rejection(await claims())).toEqual(['signature', expect.stringContaining('X-Service-Origin')]);
+    expect(await rejection(await claims())).toEqual([
+      'signature',
+      expect.stringContaining('X-Service-Origin'),
+    ]);
     const seen: unknown[] = [];
     const taking = (accept: readonly ('v2' | 'v3')[]) =>
       receiver({ secrets: testSecret, store: memoryStore(), accept }).on(

@@ -65,7 +65,9 @@ export async function startMailServer(
     async onRcptTo({ address }, _session, callback) {
       await behaviour.beforeRecipient?.();
       const { refuseRecipient } = behaviour;
-      callback(refuseRecipient === undefined ? null : rejection(refuseRecipient, `No such person: ${address}`));
+      callback(
+        refuseRecipient === undefined ? null : rejection(refuseRecipient, `No such person: ${address}`),
+      );
     },
     onData(stream, session, callback) {
       const chunks: Buffer[] = [];

@@ -2,7 +2,7 @@
 
 import { createPool, type Pool, type Sql } from '../../src/db/pool.ts';
 import { createTestDatabase } from './database.ts';
-import { createPlanner, type PlanQuery, type Planner } from './lists/plan.ts';
+import { createPlanner, type Planner, type PlanQuery } from './lists/plan.ts';
 
 /** The number of seeded deliveries. */
 export const ROWS = 20_000;

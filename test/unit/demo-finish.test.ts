@@ -57,8 +57,8 @@ test('a delivery that is held between two questions is given up too', async () =
 
 test('Ctrl-C ends it all the same', async () => {
   const { client, asked } = twoHeld();
-  await expect(giveUpGone(client, subscriptions, AbortSignal.abort(new UserError('Stopped.')))).rejects.toThrow(
-    'Stopped.',
-  );
+  await expect(
+    giveUpGone(client, subscriptions, AbortSignal.abort(new UserError('Stopped.'))),
+  ).rejects.toThrow('Stopped.');
   expect(asked).toEqual(['a']);
 });

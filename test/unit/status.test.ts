@@ -126,7 +126,9 @@ describe('somebody is needed', () => {
   });
 
   it('when a mail is not sent, or was refused', () => {
-    expect(needs({ mails: { pending: 2, oldestSeconds: 7_200, lastError: null, recentlyRejected: 1 } })).toEqual([
+    expect(
+      needs({ mails: { pending: 2, oldestSeconds: 7_200, lastError: null, recentlyRejected: 1 } }),
+    ).toEqual([
       '2 mails about deactivated webhooks not sent, the oldest waiting for 2 h: check SMTP_URL and the mail server.',
       '1 mail given up in the last day because the mail server refused it: the e-shop does not know that its webhook is inactive.',
     ]);

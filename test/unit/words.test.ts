@@ -12,20 +12,30 @@ test.each([
   expect(hitsIn(`one\n${line}\nthree`)).toContainEqual(expect.objectContaining({ line: 2, found }));
 });
 
-test.each(['It is told to stop.', 'const stone = untoldable;', 'an order of a customer'])('%j is no hit', (line) => {
-  expect(hitsIn(line)).toEqual([]);
-});
+test.each(['It is told to stop.', 'const stone = untoldable;', 'an order of a customer'])(
+  '%j is no hit',
+  (line) => {
+    expect(hitsIn(line)).toEqual([]);
+  },
+);
 
 test('histories and published vectors are left as they are; everything else is checked', () => {
   expect(isChecked('test/replay/histories/notice-sent.json')).toBe(false);
-  for (const file of ['README.md', 'src/main.ts', 'src/db/migrations/0003-webhooks.sql', 'test/unit/words.test.tsx']) {
+  for (const file of [
+    'README.md',
+    'src/main.ts',
+    'src/db/migrations/0003-webhooks.sql',
+    'test/unit/words.test.tsx',
+  ]) {
     expect(isChecked(file), file).toBe(true);
   }
 });
 
 test('the glossary has at most 40 terms', () => {
   const glossary = readFileSync(new URL('../../docs/glossary.md', import.meta.url), 'utf8');
-  const terms = [...glossary.matchAll(/^\| (\*\*[^|]+)\|/gm)].flatMap(([, column = '']) => column.match(/\*\*[^*]+\*\*/g) ?? []);
+  const terms = [...glossary.matchAll(/^\| (\*\*[^|]+)\|/gm)].flatMap(
+    ([, column = '']) => column.match(/\*\*[^*]+\*\*/g) ?? [],
+  );
   expect(terms.length).toBeGreaterThan(20);
   expect(terms.length).toBeLessThanOrEqual(40);
 });

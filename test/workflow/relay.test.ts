@@ -163,7 +163,8 @@ test('a whole claim that Temporal refuses does not stop the others', async () =>
   await stack.startWorker();
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   // Chance may have let it start before some of them were refused.
-  const refusals = () => stack.logged.filter(({ msg }) => msg === 'Temporal rejected the start of a delivery');
+  const refusals = () =>
+    stack.logged.filter(({ msg }) => msg === 'Temporal rejected the start of a delivery');
   await stack.until(
     'all refusals',
     async () => new Set(refusals().map(({ deliveryId }) => deliveryId)).size === 40,
@@ -206,7 +207,10 @@ test('a change whose signal failed is made known again', async () => {
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.until('the signal', async () => signalled.includes(id));
   expect(failures).toBe(2);
-  await stack.until('Temporal to be reported as up', async () => states.at(-1) === 'up' && states.includes('down'));
+  await stack.until(
+    'Temporal to be reported as up',
+    async () => states.at(-1) === 'up' && states.includes('down'),
+  );
 });
 
 test('a step with nothing to pass on does not say that Temporal is up', async () => {

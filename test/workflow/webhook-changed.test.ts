@@ -64,7 +64,10 @@ test('without a signal that its webhook is inactive: the next attempt finds out,
   receiver.respond({ status: 200 });
   await stack.changeWebhook(webhook.id, { active: true });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(requestsTo('/unsignalled').map((request) => request.headers['x-service-attempt'])).toEqual(['1', '2']);
+  expect(requestsTo('/unsignalled').map((request) => request.headers['x-service-attempt'])).toEqual([
+    '1',
+    '2',
+  ]);
 });
 
 test('another URL during the wait: the next attempt goes there at once', async () => {

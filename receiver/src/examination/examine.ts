@@ -3,12 +3,12 @@
  * caller says how to make a request, so that the server and the kit's command share the rest.
  */
 import {
-  SAME_AS_VALID,
   BEHIND_A_FIREWALL,
   type Language,
   languageOf,
   type RowName,
   remedyOf,
+  SAME_AS_VALID,
   UNREPORTED,
   unansweredRemedy,
 } from './remedies.ts';

@@ -4,8 +4,8 @@
  */
 import type * as v from 'valibot';
 import type { Change } from '../../db/records/write.ts';
-import { validate } from '../../domain/validation.ts';
 import { capital } from '../../domain/text.ts';
+import { validate } from '../../domain/validation.ts';
 
 /** "PackingLists" for "packing-lists". */
 export function inCapitals(name: string): string {

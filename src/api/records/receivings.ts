@@ -16,10 +16,10 @@ import {
 } from '../../domain/receiving/schema.ts';
 import { receivingStatuses, receivingTransitions } from '../../domain/receiving/status.ts';
 import { transitionList } from '../describe.ts';
+import { countRules, editableAfterArrival, lineRules } from './descriptions.ts';
 import { operation } from './operation.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
-import { countRules, editableAfterArrival, lineRules } from './descriptions.ts';
 
 export const receivingResource: Resource<ReceivingRecord> = {
   mapping: receivings,

@@ -16,10 +16,10 @@ import {
 } from '../../domain/return/schema.ts';
 import { returnStatuses, returnTransitions } from '../../domain/return/status.ts';
 import { transitionList } from '../describe.ts';
+import { countRules, editableAfterArrival, lineRules } from './descriptions.ts';
 import { operation } from './operation.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
-import { countRules, editableAfterArrival, lineRules } from './descriptions.ts';
 
 export const returnResource: Resource<ReturnRecord> = {
   mapping: returns,

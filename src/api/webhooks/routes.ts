@@ -10,6 +10,7 @@ import { countWebhooks, findWebhook, listWebhooks, type WebhookRow } from '../..
 import { type Contract, contractOf, contractProblems } from '../../domain/contract.ts';
 import { badRequest, existing, invalid, recordNotFound } from '../../domain/problem.ts';
 import { headersOrNull, replacedHeaders } from '../../domain/static-headers.ts';
+import { counted } from '../../domain/text.ts';
 import {
   replacementSchema,
   settled,
@@ -20,7 +21,6 @@ import {
   webhookResponseOnly,
   webhookWithSecretSchema,
 } from '../../domain/webhook.ts';
-import { counted } from '../../domain/text.ts';
 import { newWebhookSecret } from '../../secrets/keys.ts';
 import { newSealedPair } from '../../secrets/signing-keys.ts';
 import { openHeaders, sealHeaders, sealing } from '../../secrets/static-headers.ts';

@@ -4,7 +4,7 @@ import { type EventType, sortedTypes } from '../../domain/event-types.ts';
 import { type ForeignSystem, readers } from './foreign-records.ts';
 import type { ImportLine } from './import-lines.ts';
 import type { Mapping } from './mapping.ts';
-import { fieldOf, urlOf, textFieldOf } from './problem.ts';
+import { fieldOf, textFieldOf, urlOf } from './problem.ts';
 
 /** The records of a list; anything else is one record. */
 function recordsIn(value: unknown): readonly unknown[] {

@@ -1,6 +1,7 @@
 /** A line of an import: its fields, and the parts that may be shown if it is rejected, without its secrets. */
-import { badRequest, invalid } from '../../domain/problem.ts';
+
 import { findInvalidText } from '../../domain/invalid-text.ts';
+import { badRequest, invalid } from '../../domain/problem.ts';
 import { isObject } from '../../domain/validation.ts';
 
 /** The most characters shown of a field. */

@@ -9,13 +9,13 @@ import { contractOf, contractProblems } from '../../domain/contract.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
 import { headersOrNull } from '../../domain/static-headers.ts';
-import { validate, omitFields } from '../../domain/validation.ts';
+import { counted } from '../../domain/text.ts';
+import { omitFields, validate } from '../../domain/validation.ts';
 import { settled, webhookCreationSchema } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
-import { counted } from '../../domain/text.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
 import { sealing } from '../../secrets/static-headers.ts';
-import { fieldOf, lineFields, urlOf, textFieldOf } from './problem.ts';
+import { fieldOf, lineFields, textFieldOf, urlOf } from './problem.ts';
 import type { Outcome } from './run-import.ts';
 
 /** Keeps ids generated after it within the numbers that commands accept. */

@@ -9,7 +9,7 @@ import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
-import { ApiError, piece, apiErrorMessage } from '../api-client.ts';
+import { ApiError, apiErrorMessage, piece } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';

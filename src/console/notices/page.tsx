@@ -71,8 +71,8 @@ export function NoticesPage({
       <form method="post" action={`${CONSOLE}${NOTICES}`} class="card">
         <Csrf token={viewer.csrf} />
         <p>
-          When a webhook is deactivated, <span class="wrap">{email}</span> always gets an e-mail. Here you choose
-          which other notices are sent, and who else gets them.
+          When a webhook is deactivated, <span class="wrap">{email}</span> always gets an e-mail. Here you
+          choose which other notices are sent, and who else gets them.
         </p>
         <Check
           name="warning"

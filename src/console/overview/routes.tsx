@@ -3,15 +3,15 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Pagination } from '../../api/pagination.ts';
+import { type BlockedRecords, readBlockedRecords } from '../../db/console/blocked-records.ts';
 import { type FoundLoop, readChangeLoop } from '../../db/console/change-loop.ts';
 import {
   type DeliveryCounts,
   MAX_DELIVERIES_READ,
   readDeliveryCounts,
 } from '../../db/console/delivery-counts.ts';
-import { type BlockedRecords, readBlockedRecords } from '../../db/console/blocked-records.ts';
-import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { capital } from '../../domain/text.ts';
+import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
 import { html, Page } from '../layout.tsx';
 import { Code, Count, Empty, Live, recordPath } from '../parts.tsx';

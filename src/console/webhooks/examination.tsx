@@ -1,9 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The examination of a webhook's receiver: its description, and its results. */
 import type { Examination } from '../../domain/examination.ts';
+import { counted } from '../../domain/text.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
-import { counted } from '../../domain/text.ts';
 import type { Viewer } from '../deps.ts';
 import { Act, Page } from '../layout.tsx';
 import { Badge, Table, TypeChoice } from '../parts.tsx';

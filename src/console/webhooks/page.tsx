@@ -275,7 +275,8 @@ export function WebhookPage(props: WebhookPageProps) {
           {deliveries.length === 0 ? (
             <Empty title="No deliveries yet">
               <p>
-                The first one is made when {types.map(typeDescription).join(', or ')}. Tests are not listed here.
+                The first one is made when {types.map(typeDescription).join(', or ')}. Tests are not listed
+                here.
               </p>
             </Empty>
           ) : (

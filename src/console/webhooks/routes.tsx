@@ -14,7 +14,7 @@ import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
 import { signingKeySchema } from '../../domain/signing-key.ts';
 import { testResultSchema } from '../../domain/test-delivery.ts';
 import { type WebhookRecord, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
-import { piece, queryText, apiErrorMessage } from '../api-client.ts';
+import { apiErrorMessage, piece, queryText } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
@@ -280,7 +280,10 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       const { data: found } = await api.send(Examined, 'POST', `${at}/examine${queryText({ type })}`);
       return c.html(html(<ExaminationPage {...{ viewer, webhook, found, type }} />));
     } catch (error) {
-      return c.html(html(<ExaminationPage {...{ viewer, webhook, type, refused: apiErrorMessage(error) }} />), 409);
+      return c.html(
+        html(<ExaminationPage {...{ viewer, webhook, type, refused: apiErrorMessage(error) }} />),
+        409,
+      );
     }
   });
 

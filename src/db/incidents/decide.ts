@@ -3,7 +3,7 @@
  * a time, so that no incident causes two warnings.
  */
 import type { WarningTimes } from '../../domain/incident.ts';
-import { unhealthyByOneDelivery, addRecoveryNotices, addWarningNotices } from '../notices/decide.ts';
+import { addRecoveryNotices, addWarningNotices, unhealthyByOneDelivery } from '../notices/decide.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
 import { isPaused, movedByPauses, sends } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
@@ -25,7 +25,10 @@ const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000
  */
 export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Promise<number> {
   // Nothing has failed or was accepted recently, so there is nothing to decide.
-  if ((await sql`(select from failures limit 1) union all (${unhealthyByOneDelivery(sql)} limit 1)`).length === 0)
+  if (
+    (await sql`(select from failures limit 1) union all (${unhealthyByOneDelivery(sql)} limit 1)`).length ===
+    0
+  )
     return 0;
   return await transaction(sql, async (tx) => {
     const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${DECIDING}) as mine`;
@@ -37,7 +40,7 @@ export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Pro
     await addWarningNotices(tx, ids);
     const recovered = await addRecoveryNotices(tx);
     await fold(tx);
-    return ids.length + well;
+    return ids.length + recovered;
   });
 }
 

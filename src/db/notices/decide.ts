@@ -76,4 +76,5 @@ export async function addRecoveryNotices(tx: Sql): Promise<number> {
 }
 
 /** Whether a webhook waits for the end of one delivery. */
-export const unhealthyByOneDelivery = (sql: Sql) => sql`select from unhealthy_webhooks where delivery_id is not null`;
+export const unhealthyByOneDelivery = (sql: Sql) =>
+  sql`select from unhealthy_webhooks where delivery_id is not null`;

@@ -4,7 +4,7 @@
  */
 import { anyOf, checked, inIdRange } from '../ids.ts';
 import type { Sql } from '../pool.ts';
-import { CLASS, type ClaimedId, leaseEnd, unflushed, currentWait, windowNotBegun } from './outbox.ts';
+import { CLASS, type ClaimedId, currentWait, leaseEnd, unflushed, windowNotBegun } from './outbox.ts';
 
 /** How long a delivery whose start Temporal rejected is left alone, in seconds. */
 const REFUSED_SECONDS = 30;

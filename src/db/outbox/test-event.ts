@@ -2,7 +2,7 @@
 import { sampleChangesOf } from '../../domain/catalogue.ts';
 import type { Pool } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
-import { fired, firedEvents, withTraceParents, insertDeliveries, type NewEvent } from './events.ts';
+import { fired, firedEvents, insertDeliveries, type NewEvent, withTraceParents } from './events.ts';
 
 /** The result of a test event. */
 interface TestEvent {

@@ -6,10 +6,10 @@ import {
   type EventText,
   fired,
   firedEvents,
-  withTraceParents,
   insertDeliveries,
   insertEvents,
   type WrittenDeliveries,
+  withTraceParents,
   writtenDeliveries,
 } from '../outbox/events.ts';
 import { notifierOf } from '../outbox/notify.ts';

@@ -112,7 +112,10 @@ export async function addAwaiting(
 }
 
 /** The SKUs with too little or too much of a stock value, and the stock they had. */
-type Shortages = Map<string, { readonly what: NonNullable<ReturnType<typeof shortage>>; readonly had: Stock }>;
+type Shortages = Map<
+  string,
+  { readonly what: NonNullable<ReturnType<typeof shortage>>; readonly had: Stock }
+>;
 
 /**
  * Changes the stock of a locked product in memory, noting shortages.

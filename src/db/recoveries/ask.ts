@@ -1,8 +1,8 @@
 /** A recovery of any webhook, requested by an operator. */
 import {
-  type RecoveryRequestResult,
   estimatedDurationMs,
   type Recoverable,
+  type RecoveryRequestResult,
   recoveryOfWebhook,
 } from '../../domain/recovery.ts';
 import type { Pool } from '../pool.ts';

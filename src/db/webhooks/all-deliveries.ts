@@ -9,13 +9,13 @@ import { idAt } from '../../domain/id-time.ts';
 import { isAccepted, type StatusFilter } from '../../domain/status-filter.ts';
 import {
   afterCursor,
-  limitOf,
+  betweenTimes,
   directionOf,
+  limitOf,
   MAX_COUNTED_ROWS,
   reachOf,
   type Slice,
   type Times,
-  betweenTimes,
 } from '../id-range.ts';
 import { sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';

@@ -10,8 +10,8 @@ import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { type Database, type Transaction, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
-import { keepRequestSettings } from './request-settings.ts';
 import { endPause } from './pause.ts';
+import { keepRequestSettings } from './request-settings.ts';
 import { readBack, type WebhookRow } from './webhooks.ts';
 
 interface Locked extends Pick<WebhookSettings, 'ordering' | 'additionalTypes' | 'skipOwn' | 'asymmetric'> {

@@ -6,13 +6,13 @@ import type { EventType } from '../../domain/event-types.ts';
 import {
   type ActionName,
   type ActionTarget,
-  type RequestedAction,
   answerTo,
+  effectOf,
   type OperatorAction,
   type OperatorStop,
   operatorHoldOf,
   type RecordedActionResult,
-  effectOf,
+  type RequestedAction,
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';

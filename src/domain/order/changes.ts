@@ -11,7 +11,7 @@ import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
 import { omitFields } from '../validation.ts';
 import { billingFields, isBilledToRecipient, withBilling } from './billing.ts';
-import { type WriteContext, orderRules, type RuledOrder } from './rules.ts';
+import { orderRules, type RuledOrder, type WriteContext } from './rules.ts';
 import {
   type OrderProduct,
   type OrderProductInput,

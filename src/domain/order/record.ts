@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { PayloadVersion } from '../decimal.ts';
 import { oneOf } from '../fields.ts';
-import { named, versionSchema, recordObject, writtenTimestamp } from '../record-schema.ts';
+import { named, recordObject, versionSchema, writtenTimestamp } from '../record-schema.ts';
 import { type OrderRecord, orderEntries, packingListSchema } from './schema.ts';
 import { orderStatuses } from './status.ts';
 

@@ -5,7 +5,7 @@ import { type StockMovementType, stockMovementTypes } from '../event-types.ts';
 import { described, identifier, oneOf, optional, recordNumber, text } from '../fields.ts';
 import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
 import { timestamp } from '../timestamp.ts';
-import { problemIf, rulesOf, validate, omitFields } from '../validation.ts';
+import { omitFields, problemIf, rulesOf, validate } from '../validation.ts';
 
 /** The fields that the warehouse may write. */
 const stockMovementEntries = {

@@ -343,7 +343,9 @@ describe("the operator's files", () => {
     );
     for (const part of [{ value: '' }, { name: '' }, { countries: ['XX'] }, { countries: 'CZ' }]) {
       const services = [{ ...service, ...part }];
-      expect(problemMessage(() => parseShipperCatalogue([{ shipper: 'S', name: 's', services }]))).toMatch(/^400 /);
+      expect(problemMessage(() => parseShipperCatalogue([{ shipper: 'S', name: 's', services }]))).toMatch(
+        /^400 /,
+      );
     }
     const lengths = [
       {
@@ -355,8 +357,8 @@ describe("the operator's files", () => {
     expect(problemMessage(() => parseShipperCatalogue(lengths))).toBe(
       '400 0.shipper: must have at most 64 characters; 0.name: must have at most 255 characters; 0.services.0.value: must have at most 64 characters; 0.services.0.name: must have at most 255 characters',
     );
-    expect(problemMessage(() => parseShipperCatalogue([{ shipper: 'S', name: '', services: [service] }]))).toBe(
-      '400 0.name: must not be empty',
-    );
+    expect(
+      problemMessage(() => parseShipperCatalogue([{ shipper: 'S', name: '', services: [service] }])),
+    ).toBe('400 0.name: must not be empty');
   });
 });

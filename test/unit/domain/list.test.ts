@@ -111,7 +111,9 @@ describe('a record', () => {
     expect(problemMessage(most + 1, false)).toBe(
       'Problem: The order would be 249 KiB as JSON, but may be at most 248 KiB: send shorter lists or texts.',
     );
-    expect(problemMessage(MAX_RECORD_BYTES + 1, true)).toContain('257 KiB as JSON, but may be at most 256 KiB');
+    expect(problemMessage(MAX_RECORD_BYTES + 1, true)).toContain(
+      '257 KiB as JSON, but may be at most 256 KiB',
+    );
   });
 
   test('is counted in bytes', () => {

@@ -1,6 +1,11 @@
 /** The changes of an order: from the record before to the record after. */
 import { describe, expect, test } from 'vitest';
-import { changeableWhileFulfilled, moveOrder, orderEdits, releaseOrder } from '../../../src/domain/order/changes.ts';
+import {
+  changeableWhileFulfilled,
+  moveOrder,
+  orderEdits,
+  releaseOrder,
+} from '../../../src/domain/order/changes.ts';
 import type { WriteContext } from '../../../src/domain/order/rules.ts';
 import type { OrderRecord, PackingList } from '../../../src/domain/order/schema.ts';
 import { shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
@@ -158,8 +163,12 @@ describe('an update', () => {
   });
 
   test('PUT of something that is no object is refused', () => {
-    expect(problemMessage(() => replaceOrder(order, 'text', context))).toBe('400 The body must be a JSON object.');
-    expect(problemMessage(() => replaceOrder(order, [], context))).toBe('400 The body must be a JSON object.');
+    expect(problemMessage(() => replaceOrder(order, 'text', context))).toBe(
+      '400 The body must be a JSON object.',
+    );
+    expect(problemMessage(() => replaceOrder(order, [], context))).toBe(
+      '400 The body must be a JSON object.',
+    );
   });
 
   test('PATCH changes what is sent and nothing else; a status is ignored', () => {
@@ -251,7 +260,9 @@ describe('an update', () => {
     expect(patchOrder(fulfilling, few, context)).toMatchObject(few);
     expect(patchOrder(fulfilling, { recipientCity: order.recipientCity }, context)).toEqual(fulfilling);
     expect(
-      problemMessage(() => patchOrder(fulfilling, { recipientCity: 'Plzeň', priority: 0, note: 'n' }, context)),
+      problemMessage(() =>
+        patchOrder(fulfilling, { recipientCity: 'Plzeň', priority: 0, note: 'n' }, context),
+      ),
     ).toBe(
       `409 The order is ${status}; only note, trackingNumbers, orderFiles, paid can still be changed, not recipientCity, billingCity, priority.`,
     );

@@ -41,7 +41,9 @@ test('lines that are not named are left without packages; the rest of the order 
 });
 
 test('what is not (so often) on the order is refused, everything at once', () => {
-  expect(problemMessage(() => packed(named('PAN', 1), named('CUP', 1), named('CUP', 2), named('TEA', 3, 'C')))).toBe(
+  expect(
+    problemMessage(() => packed(named('PAN', 1), named('CUP', 1), named('CUP', 2), named('TEA', 3, 'C'))),
+  ).toBe(
     '400 orderProducts.0.sku: "PAN" is not on any (other) line of the order; orderProducts.2.sku: "CUP" is not on any (other) line of the order; orderProducts.3.sku: "TEA", lot "C", is not on any (other) line of the order',
   );
 });

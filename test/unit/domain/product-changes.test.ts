@@ -66,8 +66,12 @@ test('the SKU cannot be changed, and a body is an object', () => {
   expect(problemMessage(() => patchProduct(full, { sku: 'CUP' }, context))).toBe(message);
   expect(problemMessage(() => replaceProduct(full, { sku: 'CUP', name: 'Tea' }, context))).toBe(message);
   for (const body of ['text', [], null]) {
-    expect(problemMessage(() => patchProduct(full, body, context))).toBe('400 The body must be a JSON object.');
-    expect(problemMessage(() => replaceProduct(full, body, context))).toBe('400 The body must be a JSON object.');
+    expect(problemMessage(() => patchProduct(full, body, context))).toBe(
+      '400 The body must be a JSON object.',
+    );
+    expect(problemMessage(() => replaceProduct(full, body, context))).toBe(
+      '400 The body must be a JSON object.',
+    );
     expect(problemMessage(() => newProduct(body, context))).toMatch(/^400 /);
   }
 });

@@ -101,7 +101,9 @@ describe('a new receiving', () => {
     ['all marked D', [{ ...tea, lineState: 'D' }], 'must have at least one product'],
     ['far too many to be looked at', Array(10_001).fill({}), 'must have at most 1000 products'],
   ])('lines %s are refused for what they are', (_what, products, message) => {
-    expect(problemMessage(() => newReceiving({ ...body, products }, context))).toBe(`400 products: ${message}`);
+    expect(problemMessage(() => newReceiving({ ...body, products }, context))).toBe(
+      `400 products: ${message}`,
+    );
   });
 
   test('its lines must be known products, once each, and something of them', () => {
@@ -156,7 +158,9 @@ describe('an update', () => {
   test('PATCH changes what is sent and nothing else', () => {
     expect(patchReceiving(record, { urgent: true }, context)).toEqual({ ...record, urgent: true });
     expect(patchReceiving(record, record, context)).toEqual(record);
-    expect(problemMessage(() => patchReceiving(record, [], context))).toBe('400 The body must be a JSON object.');
+    expect(problemMessage(() => patchReceiving(record, [], context))).toBe(
+      '400 The body must be a JSON object.',
+    );
   });
 
   test('what was counted stays, and a line that was left out can come back', () => {
@@ -204,7 +208,9 @@ describe('an update', () => {
       expect(Object.keys(few)).toEqual(changeableOnArrival);
       expect(patchReceiving(there, few, context)).toEqual({ ...there, ...few });
       expect(
-        problemMessage(() => patchReceiving(there, { supplier: 'Hills', driverName: 'Jan', duty: true }, context)),
+        problemMessage(() =>
+          patchReceiving(there, { supplier: 'Hills', driverName: 'Jan', duty: true }, context),
+        ),
       ).toBe(
         `409 The receiving is ${status}; only carrierInfo, deliveryNoteNumber, description, duty, trackingNumber, urgent can still be changed, not driverName, supplier.`,
       );

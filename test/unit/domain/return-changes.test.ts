@@ -116,7 +116,9 @@ describe('an update', () => {
         { ...tea, sku: 'CUP', quantity: '1', returnReason: null },
       ],
     });
-    expect(problemMessage(() => replaceReturn(record, 'text', context))).toBe('400 The body must be a JSON object.');
+    expect(problemMessage(() => replaceReturn(record, 'text', context))).toBe(
+      '400 The body must be a JSON object.',
+    );
   });
 
   test('PATCH changes what is sent and nothing else; what was counted stays', () => {
@@ -132,7 +134,9 @@ describe('an update', () => {
         { ...tea, quantity: '9', returnReason: null, received: '1', resolution: 'dispose' },
       ],
     });
-    expect(problemMessage(() => patchReturn(record, [], context))).toBe('400 The body must be a JSON object.');
+    expect(problemMessage(() => patchReturn(record, [], context))).toBe(
+      '400 The body must be a JSON object.',
+    );
   });
 
   test('the identifier cannot be changed', () => {

@@ -20,7 +20,12 @@ import { orderStatuses } from '../../../src/domain/order/status.ts';
 import { productInputSchema } from '../../../src/domain/product/schema.ts';
 import { receivingInputSchema, receivingLinesSchema } from '../../../src/domain/receiving/schema.ts';
 import { receivingStatuses } from '../../../src/domain/receiving/status.ts';
-import { fieldKinds, versionSchema, recordObject, writtenTimestamp } from '../../../src/domain/record-schema.ts';
+import {
+  fieldKinds,
+  recordObject,
+  versionSchema,
+  writtenTimestamp,
+} from '../../../src/domain/record-schema.ts';
 import { returnInputSchema, returnLinesSchema } from '../../../src/domain/return/schema.ts';
 import { returnStatuses } from '../../../src/domain/return/status.ts';
 import { roles } from '../../../src/domain/role.ts';

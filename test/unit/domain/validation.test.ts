@@ -16,11 +16,11 @@ import {
 import {
   fieldsOf,
   isObject,
+  misplacedLists,
+  omitFields,
   problemIf,
   rulesOf,
-  misplacedLists,
   validate,
-  omitFields,
 } from '../../../src/domain/validation.ts';
 import { problemMessage } from '../../support/problem-message.ts';
 
@@ -151,9 +151,9 @@ describe('fields too many', () => {
   test('one of them at least is named where the names are free', () => {
     const free = v.record(v.string(), inner);
     expect(problemMessage(() => validate(free, { a: { name: 'a', y: 1 } }))).toBe('400 a.y: unknown field');
-    expect(problemMessage(() => validate(v.record(v.string(), free), { a: { b: { name: 'a', y: 1 } } }))).toBe(
-      '400 a.b.y: unknown field',
-    );
+    expect(
+      problemMessage(() => validate(v.record(v.string(), free), { a: { b: { name: 'a', y: 1 } } })),
+    ).toBe('400 a.b.y: unknown field');
   });
 
   test('are named up to the number of problems that are listed', () => {
