@@ -1,6 +1,6 @@
--- outside a transaction Of indexes that seem equally good the planner takes the newest. While a table is small,
--- that of the last updates seems as good as the primary key, and a session keeps the plan: the check of a new
--- line's foreign key then read all records of its e-shop.
+-- outside a transaction
+-- Of indexes that seem equally good the planner takes the newest. While a table is small, that of the last updates seems as good as
+-- the primary key, and a session keeps the plan: the check of a new line's foreign key then read all records of its e-shop.
 drop index concurrently if exists orders_pkey_ccnew;
 drop index concurrently if exists orders_pkey_ccold;
 reindex index concurrently orders_pkey;
