@@ -15,7 +15,7 @@ import {
   NOT_FOUND,
   RESOURCE_EXHAUSTED,
 } from '../temporal/rejection.ts';
-import { connectionOptions, type TemporalTarget, temporalTarget } from '../temporal/target.ts';
+import { connectionOptions, type TemporalTarget, temporalTarget, withoutProxy } from '../temporal/target.ts';
 import { instanceOf } from './open-database.ts';
 
 /** How long Temporal may take to answer, in milliseconds. */
@@ -57,6 +57,7 @@ export async function withTemporal<T>(
   try {
     connection = await Connection.connect({
       ...connectionOptions(target),
+      ...withoutProxy,
       connectTimeout: CONNECT_TIMEOUT_MS,
       ...(namesLimits ? { interceptors: [repeatingWithinLimits()] } : {}),
     });

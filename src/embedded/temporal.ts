@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { get } from 'node:http';
 import { searchAttributeTypes } from '../temporal/search-attributes.ts';
+import { withoutProxy } from '../temporal/target.ts';
 import { DYNAMIC_CONFIG } from './dynamic-config.ts';
 import { listeningPorts } from './listening-ports.ts';
 import { freePort } from './ports.ts';
@@ -55,7 +56,7 @@ const loadClient = () => import('@temporalio/client');
 /** True if the default namespace exists and knows our search attributes. */
 async function serves(address: string): Promise<boolean> {
   const { Connection } = await loadClient();
-  const connection = await Connection.connect({ address, connectTimeout: PROBE_MS });
+  const connection = await Connection.connect({ address, connectTimeout: PROBE_MS, ...withoutProxy });
   try {
     return await connection.withDeadline(Date.now() + PROBE_MS, async () => {
       await connection.workflowService.describeNamespace({ namespace: 'default' });

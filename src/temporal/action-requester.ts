@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
 import type { RequestAction } from '../domain/operator-action.ts';
-import { connectionOptions, temporalTarget } from './target.ts';
+import { connectionOptions, temporalTarget, withoutProxy } from './target.ts';
 
 /**
  * Connects to Temporal on first use: most processes never need it.
@@ -19,7 +19,7 @@ export function createActionRequester(
       import('./operator-actions.ts'),
     ]);
     const target = await temporalTarget(settings, address);
-    const connection = Connection.lazy(connectionOptions(target));
+    const connection = Connection.lazy({ ...connectionOptions(target), ...withoutProxy });
     const client = new Client({ connection, namespace: target.namespace });
     return { connection, request: createOperatorActions({ client, sql, policy }) };
   };

@@ -67,3 +67,9 @@ async function trustedRoots(extraFile = process.env.NODE_EXTRA_CA_CERTS): Promis
 export function connectionOptions({ address, tls, apiKey }: TemporalTarget) {
   return { address, ...(tls === undefined ? {} : { tls }), ...(apiKey === undefined ? {} : { apiKey }) };
 }
+
+/**
+ * For each connection of a client: like a worker's, it ignores `http_proxy` and its relatives, by which the library
+ * would otherwise look for a server of this machine at the proxy.
+ */
+export const withoutProxy = { channelArgs: { 'grpc.enable_http_proxy': 0 } } as const;
