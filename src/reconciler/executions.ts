@@ -8,8 +8,10 @@ import proto from '@temporalio/proto';
 import { type DeliveryActivities, webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { recoveryChangedSignal } from '../../workflows/recovery-types.ts';
 import { releaseChangedSignal } from '../../workflows/release-types.ts';
+import { UserError } from '../lib/user-error.ts';
 import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
 import { pauseIn } from '../temporal/paused.ts';
+import { causeOf } from '../temporal/rejection.ts';
 import type { WorkflowFound } from './verdict.ts';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
@@ -23,6 +25,11 @@ interface ListedWorkflow {
   readonly workflowId: string;
   /** The beginning of 1970 while it runs. */
   readonly closedAt: Date;
+}
+
+/** Temporal's list of workflows, a store of its own, is away or refused. All else may be answered. */
+export class ListUnreadable extends UserError {
+  override readonly name = 'ListUnreadable';
 }
 
 /** The latest events, among which a workflow's reaction to its last signal is found. */
@@ -43,14 +50,16 @@ export function createExecutions(client: Client, taskQueue: string) {
   const queue = taskQueue.replaceAll("'", "''");
   const bounded = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + READ_DEADLINE_MS, call);
 
-  /** The workflows that meet a condition, page by page. */
+  /** The workflows that meet a condition, page by page. @throws ListUnreadable */
   async function* list(condition: string): AsyncGenerator<readonly ListedWorkflow[]> {
     const query = `WorkflowType IN ('deliverEvent', 'recoverWebhook') AND TaskQueue = '${queue}' AND ${condition}`;
     let nextPageToken: Uint8Array = new Uint8Array();
     do {
       const page = await bounded(() =>
         workflowService.listWorkflowExecutions({ namespace, query, pageSize: PAGE, nextPageToken }),
-      );
+      ).catch((error: unknown) => {
+        throw new ListUnreadable(`Temporal's list of workflows cannot be read: ${causeOf(error)}`);
+      });
       yield (page.executions ?? []).map(({ execution, closeTime }) => ({
         workflowId: execution?.workflowId ?? '',
         closedAt: new Date(Number(closeTime?.seconds ?? 0) * 1_000),

@@ -9,6 +9,7 @@
 
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
+import { ListUnreadable } from './executions.ts';
 import { createPasses, type PassesOptions } from './passes.ts';
 
 interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
@@ -42,6 +43,8 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   let sweeping: Promise<void> | null = null;
   let lastSweep = Number.NEGATIVE_INFINITY;
   let away = false;
+  /** Whether Temporal's list could not be read the last time. It only hints: late records are checked without it. */
+  let unlisted = false;
   /** Why Temporal may have been set back. */
   let setBack: string | null = null;
   let namespaceId: string | undefined;
@@ -52,12 +55,19 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     away = true;
   }
 
+  function unreadable(error: unknown): void {
+    if (!(error instanceof ListUnreadable)) throw error;
+    if (!unlisted) log.warn({ err: error }, 'what operators end is found late');
+    unlisted = true;
+  }
+
   function sweep(why: string): void {
     wanted = null;
     lastSweep = performance.now();
     sweeping = passes
       .everything(why)
       .then(({ looked }) => void log.debug({ why, looked }, 'checked everything'))
+      .catch(unreadable)
       .catch((error: unknown) => {
         reportOutage(error);
         wanted ??= why;
@@ -83,7 +93,10 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     }
     if (wanted !== null && sweeping === null && performance.now() - lastSweep >= SWEEP_SPACING_MS)
       sweep(wanted);
-    await passes.endedExternally();
+    await passes.endedExternally().then(() => {
+      if (unlisted) wanted ??= 'the list of workflows could not be read';
+      unlisted = false;
+    }, unreadable);
     const { repairs } = await passes.late();
     // If one is missing, others may be too whose next step is hours away.
     if (repairs.some(({ reason }) => reason === 'missing')) wanted ??= 'a workflow was missing';

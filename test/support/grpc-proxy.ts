@@ -29,6 +29,7 @@ export interface Rejection {
 }
 
 export const NOT_FOUND: Rejection = { status: 5, message: 'refused by the proxy' };
+export const PERMISSION_DENIED: Rejection = { status: 7, message: 'refused by the proxy' };
 /** Polls refused like this are repeated for ever. */
 export const UNAVAILABLE: Rejection = { status: 14, message: 'refused by the proxy' };
 export const UNAUTHENTICATED: Rejection = { status: 16, message: 'refused by the proxy' };

@@ -1,7 +1,7 @@
 /** The reconciler's passes alone: shared by several workers, as a dry run, and over more than one page. */
 import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, inject, test } from 'vitest';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
@@ -23,6 +23,7 @@ import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { exhaustDelivery } from '../support/deliveries.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { PERMISSION_DENIED, startGrpcProxy } from '../support/grpc-proxy.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
 import { PAUSED_BY, pauseWorkflow } from '../support/pause.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -48,12 +49,17 @@ function restarterOf({ client, taskQueue, policy }: DeliveryStack): Restarter {
 }
 
 /** The reconciler of a separate worker. @param client leads to Temporal, or nowhere */
-function reconcilerOf(stack: DeliveryStack, client: Client, onAnswered: () => void): void {
+function reconcilerOf(
+  stack: DeliveryStack,
+  client: Client,
+  onAnswered: () => void,
+  log = pino({ level: 'silent' }),
+): void {
   const reconciler = startReconciler({
     sql: stack.sql,
     executions: createExecutions(client, stack.taskQueue),
     restarter: restarterOf(stack),
-    log: pino({ level: 'silent' }),
+    log,
     watch: unwatched,
     graceMs: 1_000,
     intervalMs: 50,
@@ -393,4 +399,34 @@ test('every interval in which Temporal answers is reported', async () => {
     answers += 1;
   });
   await stack.until('two answers', async () => answers > 1);
+});
+
+test('while the list of workflows is refused, late deliveries are repaired, and everything is looked at once, when it is back', async () => {
+  const stack = await start('no-list');
+  const proxy = await startGrpcProxy(inject('temporalAddress'));
+  cleanups.push(() => proxy.close());
+  proxy.refuse(/\/ListWorkflowExecutions$/, PERMISSION_DENIED);
+  const connection = await Connection.connect({ address: proxy.address });
+  cleanups.push(() => connection.close());
+  const said: { readonly msg: string; readonly why?: string }[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void said.push(JSON.parse(line)) });
+  let checks = 0;
+  const onAnswered = () => {
+    checks += 1;
+  };
+  reconcilerOf(stack, new Client({ connection }), onAnswered, log);
+  await stack.until('some checks', async () => checks > 3);
+
+  const [id = ''] = await lostDeliveries(stack, 1);
+  await stack.untilBegun(id);
+  const before = checks;
+  await stack.until('some more checks', async () => checks > before + 3);
+  const texts = () => said.map(({ msg }) => msg);
+  expect(texts().filter((msg) => msg === 'what operators end is found late')).toHaveLength(1);
+  expect(texts()).not.toContain('the reconciler is waiting: Temporal or the database cannot be reached');
+  expect(said).toContainEqual(expect.objectContaining({ why: 'late' }));
+
+  expect(texts()).not.toContain('checked everything');
+  proxy.pass();
+  await stack.until('a look at everything', async () => texts().includes('checked everything'));
 });
