@@ -53,6 +53,13 @@ export interface Limits {
 /** How long after a refused permit to ask again. Less: useless tries. More: a recovered receiver is noticed late. */
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 300_000;
+/**
+ * How much of all places webhooks may fill together that have hung lately, of however many e-shops. Less: receivers
+ * that are slow for a while wait. More: many that hang together leave no place for anybody else.
+ */
+const HANGING_SHARE = 1 / 2;
+/** How long such a webhook is left alone without a place. Less: useless claims. More: a recovered one waits. */
+const HANGING_AGAIN_MS = 10_000;
 /** From this many remembered webhooks or e-shops on, those with nothing open are forgotten and start over. */
 const REMEMBERED = 10_000;
 
@@ -92,6 +99,8 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   const turnsOfEshops = createTurns({ total: attempts, perKey: (_, free) => free / 2 });
   const hosts = createCounts<string>();
   let open = 0;
+  /** Those of them at webhooks that have hung lately. */
+  let hanging = 0;
 
   function usageIn(known: Map<number, Usage>, turns: Turns, key: number): Usage {
     const found = known.get(key);
@@ -106,8 +115,13 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
 
   const limitOf = ({ turns, key }: Usage) => turns.limitOf(key);
 
+  /** Its limit is lower than that of an unknown one, until it has accepted as many. */
+  const hasHung = ({ limit }: Usage) => limit < firstLimit;
+
   /** How long a caller should wait before asking again; null if it may begin or wait here. */
   function waitOf(webhook: Usage, eshop: Usage, host: string, at: number): number | null {
+    if (webhook.closedUntil <= at && hasHung(webhook) && hanging >= attempts * HANGING_SHARE)
+      webhook.closedUntil = at + HANGING_AGAIN_MS;
     if (webhook.closedUntil > at) return webhook.closedUntil - at;
     if (!beginsSoon(eshop, at)) return comeAgain(eshop, at);
     // A webhook with nothing open is not kept waiting by its host: another webhook there may hang.
@@ -153,7 +167,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     hosts.change(host, webhook.atHost);
   }
 
-  function permitFor(webhook: Usage, eshop: Usage): Permit {
+  function permitFor(webhook: Usage, eshop: Usage, onRelease: () => void): Permit {
     const since = now();
     const usages = [webhook, eshop];
     return {
@@ -170,6 +184,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
         if (accepted === true) webhook.limit = Math.min(greatestLimit, webhook.limit + 1);
         else if (hung) webhook.limit = Math.max(1, webhook.limit / 2);
         count(webhook, eshop, webhook.host, -1);
+        onRelease();
         for (const { turns, key } of usages) turns.leave(key);
       },
       lookupsFull() {
@@ -209,11 +224,17 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted === true) abort();
       count(webhook, eshop, host, 1);
+      const counted = hasHung(webhook) ? 1 : 0;
+      hanging += counted;
+      const leave = () => {
+        hanging -= counted;
+      };
       const full = await enter(webhook, eshop, giveUp.signal);
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      if (full === null) return permitFor(webhook, eshop);
+      if (full === null) return permitFor(webhook, eshop, leave);
       count(webhook, eshop, webhook.host, -1);
+      leave();
       return signal?.aborted === true ? undefined : comeAgain(full, now());
     },
     open: () => open,

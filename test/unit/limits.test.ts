@@ -58,6 +58,19 @@ describe('a webhook', () => {
     expect(await onOneHost.permits(to(2, 2, 'one.example'), 1)).toHaveLength(1);
   });
 
+  test('that hangs waits where as many hang as fill half of all places, however many their e-shops', async () => {
+    const { to, permits, attempts, options } = make();
+    const ids = Array.from({ length: 2 * options.attempts }, (_, index) => index + 1);
+    for (const id of ids) await attempts(to(id, id), 1, 5_000, false);
+    const held = await Promise.all(ids.map((id) => permits(to(id, id), 1)));
+    expect(held.flat()).toHaveLength(options.attempts / 2);
+    expect(await permits(to(1_000, 1_000), 20)).toHaveLength(20);
+    // Each place that becomes free is taken again.
+    for (const permit of held.flat()) permit.release(false);
+    const again = await Promise.all(ids.map((id) => permits(to(id, id), 1)));
+    expect(again.flat()).toHaveLength(options.attempts / 2);
+  });
+
   test('beyond its first attempt it shares the limit of its host', async () => {
     const { to, permits } = make({ attempts: 40 });
     await permits(to(1, 1, 'one.example'), 20);
