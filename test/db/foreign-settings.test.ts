@@ -71,6 +71,22 @@ test('a connection to a server that takes no writes is not used: the failure is 
   await expect(databaseAnswers(poolAt(url))).resolves.toBe(false);
 });
 
+test.each([
+  ['password', 'replaced', '28P01'],
+  ['pathname', '/dropped', '3D000'],
+] as const)(
+  'a login that the server refuses (%s) is a failure of a database that is away',
+  async (part, value, code) => {
+    const { url, drop } = await createTestDatabase();
+    onTestFinished(drop);
+    const elsewhere = new URL(url);
+    elsewhere[part] = value;
+    const error: unknown = await poolAt(elsewhere.href)`select 1`.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code });
+    expect(failureOf(error, 'r-1').status).toBe(503);
+  },
+);
+
 test('a connection that turns out to take no writes is given up with its error', async () => {
   const { url, drop } = await createTestDatabase();
   onTestFinished(drop);
