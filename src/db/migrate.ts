@@ -28,7 +28,7 @@ import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
 import { type MigrationFile, pendingMigrations, readMigrations } from './applied-migrations.ts';
 import { reportLockHolders } from './lock-holders.ts';
-import { createPool, type Pool } from './pool.ts';
+import { backendPids, createPool, type Pool } from './pool.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 const ON_PARTITIONS = /^\s*-- on every partition of (\w+)\s*\n/;
@@ -100,7 +100,7 @@ async function withLock<T>(sql: Pool, say: (text: string) => void, work: () => P
   for (let said = false; ; said = true) {
     const done = await sql.begin(async (tx) => {
       // In the simple protocol, which leaves no snapshot behind: `create index concurrently` would wait for it.
-      await tx.unsafe('set local idle_in_transaction_session_timeout = 0');
+      await tx.unsafe(withoutTimeouts(true));
       const [turn] = await tx.unsafe<{ mine: boolean }[]>(
         `select pg_try_advisory_xact_lock(${SCHEMA_LOCK}) as mine`,
       );
@@ -124,16 +124,29 @@ async function untilLocked(step: () => Promise<void>): Promise<void> {
   }
 }
 
+/**
+ * Time-outs that the role or the database may have, for requests, and that would end a migration. The last came
+ * with Postgres 17.
+ * @param local until the end of the transaction
+ */
+const withoutTimeouts = (local: boolean) => `
+  select set_config(name, '0', ${local}) from pg_settings
+  where name in ('statement_timeout', 'idle_session_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
+
 async function apply(sql: Pool, { name, text, hash }: MigrationFile): Promise<void> {
   if (!OUTSIDE.test(text)) {
     await sql.begin(async (tx) => {
-      await tx`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true), set_config('statement_timeout', '0', true)`;
+      await tx.unsafe(withoutTimeouts(true));
+      await tx`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`;
       await tx.unsafe(text);
       await tx`insert into migrations (name, hash) values (${name}, ${hash})`;
     });
     return;
   }
-  // No time limit: concurrent statements block nobody, and waiting for others is part of their work.
+  // No time limit: concurrent statements block nobody, and waiting for others is part of their work. On a connection
+  // of our own: one of a pooler's would go on without limits.
+  const [session] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  if (backendPids(sql).includes(session?.pid ?? 0)) await sql.unsafe(withoutTimeouts(false));
   for (const statement of text.replace(OUTSIDE, '').split(/;\s*(?:\n|$)/)) {
     const table = ON_PARTITIONS.exec(statement)?.[1];
     if (table !== undefined) await onPartitions(sql, table, statement);
