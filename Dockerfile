@@ -29,7 +29,8 @@ COPY --from=pruned /app/dist ./dist
 RUN ln -s /app/bin/waybill.js /usr/local/bin/waybill \
   && mkdir -m 700 /var/lib/waybill \
   && chown node:node /var/lib/waybill
-ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/waybill
+# The last one is for messages: they name commands as `docker exec` runs them.
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/waybill WAYBILL_IMAGE=1
 USER node
 EXPOSE 8080 9464
 # Every role answers there.

@@ -15,8 +15,12 @@ interface Ready {
   readonly dataDir: string;
 }
 
-/** A `waybill` command, which finds the instance by its folder: that has to be named if it is not the default. */
+/**
+ * A `waybill` command as a person types it. It finds the instance by its folder: that has to be named if it is not the default. In an
+ * image (see the Dockerfile) there is no npm project, and the folder is named already.
+ */
 export function commandAt(dataDir: string, command: string): string {
+  if (process.env.WAYBILL_IMAGE !== undefined) return `docker exec CONTAINER waybill ${command}`;
   const prefix = dataDir === variables.entries.DATA_DIR.default ? '' : `DATA_DIR=${dataDir} `;
   return `${prefix}npx --no waybill ${command}`;
 }

@@ -96,6 +96,7 @@ describe('try', () => {
     onTestFinished(() => before.kill());
     const banner = await untilReady(before);
     expect(banner).toMatch(/API +http:\/\/127\.0\.0\.1:8080\/v21/);
+    expect(banner).toMatch(/Demonstration +docker exec CONTAINER waybill demo --receive$/m);
     expect((await before.exec('id', '-u')).trim()).toBe(String(NODE_ID));
     await expect(before.exec('touch', '/app/file')).rejects.toThrow('Read-only file system');
     expect(await before.exec('waybill', 'demo', '--receive', '--orders', '3')).toMatch(/^all +(\d+) +\1$/m);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { banner } from '../../src/app/banner.ts';
 
 const ready = {
@@ -31,6 +31,14 @@ test('an instance with a demonstration e-shop says what to run and where to look
   expect(banner({ ...ready, demonstration, dataDir: '/data/two' })).toContain(
     'To see it at work: DATA_DIR=/data/two npx --no waybill demo --receive\n',
   );
+});
+
+test('in an image its commands are for docker exec, which knows the folder', () => {
+  vi.stubEnv('WAYBILL_IMAGE', '1');
+  const text = banner({ ...ready, demonstration, dataDir: '/var/lib/waybill' });
+  vi.unstubAllEnvs();
+  expect(text).toContain('To see it at work: docker exec CONTAINER waybill demo --receive\n');
+  expect(text).not.toContain('npx');
 });
 
 test('others, and a worker alone, say nothing of it', () => {
