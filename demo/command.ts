@@ -61,7 +61,7 @@ export function demoCommand(command: Command, { env, print }: CommandContext): v
     const settings = readSettings(env);
     const url = await instanceUrl(options, settings);
     const client = createClient(url, await loginOf(options, settings));
-    const progress = createProgress(json);
+    const progress = createProgress(json, { withLines: true });
     const warn = (message: string) => void process.stderr.write(`${message}\n`);
     await untilInterrupted('Stopped.', async (signal) => {
       if (options.clean) {

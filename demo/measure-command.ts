@@ -39,7 +39,7 @@ export function measureCommand(command: Command, { env, print }: CommandContext)
   runs(command, measureOptions, async ({ json, ...options }) => {
     const settings = readSettings(env);
     const client = createClient(await instanceUrl(options, settings), await loginOf(options, settings));
-    const progress = createProgress(json);
+    const progress = createProgress(json, { withLines: true });
     const measured = await untilInterrupted('Stopped.', (signal) =>
       measure(client, options, {
         signal,

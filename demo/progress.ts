@@ -1,12 +1,14 @@
-/** The line on a terminal that shows the progress of the day. */
+/** Progress of a longer task on standard error: a bar on a terminal, otherwise lines if they are asked for. */
 import ora from 'ora';
 
 const WIDTH = 24;
+/** The time between two lines where there is no terminal, in milliseconds. */
+const LINE_INTERVAL_MS = 3_000;
 
 /** Progress of a longer task. */
 export interface Progress {
   show(done: number, total: number, text: string): void;
-  /** Removes the line. */
+  /** Removes the bar. */
   stop(): void;
 }
 
@@ -16,16 +18,35 @@ export function bar(done: number, total: number, width = WIDTH): string {
   return '█'.repeat(full) + '░'.repeat(width - full);
 }
 
-/** Shows progress on stderr; silent if that is not a terminal, and on request. */
-export function createProgress(silent: boolean): Progress {
-  const { isTTY, columns } = process.stderr;
-  // A terminal may report zero columns, and then no line ever fits.
-  const isSeen = isTTY && columns > 0 && !silent;
-  // A raw terminal would keep Ctrl-C from becoming a signal.
-  const spinner = ora({ discardStdin: false, isSilent: !isSeen });
+const count = (done: number, total: number) => `${String(done).padStart(String(total).length)}/${total}`;
+
+/** A line at once, and then one every few seconds. */
+export function progressLines(write: (line: string) => void, intervalMs = LINE_INTERVAL_MS): Progress {
+  let writtenAt = Number.NEGATIVE_INFINITY;
   return {
     show(done, total, text) {
-      spinner.text = `${bar(done, total)} ${String(done).padStart(String(total).length)}/${total}  ${text}`;
+      if (performance.now() - writtenAt < intervalMs) return;
+      writtenAt = performance.now();
+      write(`${count(done, total)}  ${text}\n`);
+    },
+    stop: () => {},
+  };
+}
+
+/**
+ * Shows progress, unless it is to be silent.
+ * @param withLines where there is no terminal, too: for commands that a person waits for
+ */
+export function createProgress(silent: boolean, { withLines = false } = {}): Progress {
+  const { isTTY, columns } = process.stderr;
+  // A terminal may report zero columns, and then no bar ever fits.
+  const isSeen = isTTY && columns > 0;
+  if (!isSeen && withLines && !silent) return progressLines((line) => process.stderr.write(line));
+  // A raw terminal would keep Ctrl-C from becoming a signal.
+  const spinner = ora({ discardStdin: false, isSilent: !isSeen || silent });
+  return {
+    show(done, total, text) {
+      spinner.text = `${bar(done, total)} ${count(done, total)}  ${text}`;
       if (!spinner.isSpinning) spinner.start();
     },
     stop: () => void spinner.stop(),

@@ -1,7 +1,7 @@
 /** The demonstration: its day as data, its randomness, its receiver's signatures, its counts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planDay } from '../../demo/day.ts';
-import { bar } from '../../demo/progress.ts';
+import { bar, progressLines } from '../../demo/progress.ts';
 import { randomFrom } from '../../demo/random.ts';
 import { type DemoReceiver, startReceiver } from '../../demo/receiver.ts';
 import { sceneResults } from '../../demo/scene-results.ts';
@@ -281,4 +281,15 @@ it('the bar is as full as the day', () => {
     '████',
     '██',
   ]);
+});
+
+it('without a terminal its progress is a line at once, and then one every few seconds', () => {
+  const shown = (intervalMs: number) => {
+    const lines: string[] = [];
+    const progress = progressLines((line) => lines.push(line), intervalMs);
+    for (let done = 1; done <= 10; done += 1) progress.show(done, 10, 'Deliveries arrive');
+    return lines;
+  };
+  expect(shown(3_600_000)).toEqual([' 1/10  Deliveries arrive\n']);
+  expect(shown(0)).toHaveLength(10);
 });
