@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import * as v from 'valibot';
-import { readSettings } from '../config/config.ts';
+import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { findDeliveries, type OperatorsDelivery } from '../db/webhooks/deliveries-of-eshops.ts';
 import {
@@ -11,9 +11,10 @@ import {
   deliveryTarget,
   findDelivery,
 } from '../db/webhooks/delivery-log.ts';
-import { deliveryStates } from '../domain/delivery-state.ts';
+import { deliveryStates, isOpen } from '../domain/delivery-state.ts';
 import { attribution, heldBy, type OperatorAction } from '../domain/operator-action.ts';
 import { pauseAttribution, type TemporalPause } from '../domain/operator-pause.ts';
+import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { type CommandContext, checked, noOptions, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
@@ -21,6 +22,7 @@ import { addActions } from './action-commands.ts';
 import { pairs, second, table } from './layout.ts';
 import { uiUrlOf, withDatabase } from './open-database.ts';
 import { filled, idOf, listOptions, time, webhookNumber } from './options.ts';
+import { formatTime } from './policy-table.ts';
 
 const state = v.picklist(deliveryStates, `--state must be one of ${deliveryStates.join(', ')}.`);
 const deliveryFilters = v.object({
@@ -32,20 +34,37 @@ const deliveryFilters = v.object({
   until: option('--until <time>', 'of events before this time', v.optional(time('--until'))),
 });
 
-function listTable(deliveries: readonly OperatorsDelivery[]): string {
-  return table(
-    deliveries.map((delivery) => ({
-      id: delivery.id,
-      'e-shop': delivery.eshopId,
-      webhook: delivery.webhookId,
-      type: delivery.eventType,
-      record: delivery.entityId,
-      state: delivery.state,
-      attempts: delivery.attemptsMade,
-      'next attempt': delivery.nextAttemptAt === null ? '' : second(delivery.nextAttemptAt),
-      'last error': delivery.lastError ?? '',
-    })),
-  );
+/** "retrying 3/21": with the attempts made while more may follow. */
+function stateOf({ state, attemptsMade }: OperatorsDelivery, policy: RetryPolicy): string {
+  const mayGoOn = state === 'held' || isOpen(state);
+  return mayGoOn && attemptsMade > 0 ? `${state} ${attemptsMade}/${maxAttempts(policy)}` : state;
+}
+
+/** "2 h 7 min"; empty if no attempt is planned. */
+function timeUntil(planned: Date | null, now: Date): string {
+  if (planned === null) return '';
+  const ms = planned.getTime() - now.getTime();
+  return ms <= 0 ? 'due' : formatTime(ms);
+}
+
+/** Without the columns that a filter makes the same in all rows. */
+function listTable(
+  deliveries: readonly OperatorsDelivery[],
+  filter: { readonly eshop?: number | undefined; readonly webhook?: number | undefined },
+  policy: RetryPolicy,
+): string {
+  const now = new Date();
+  const rows = deliveries.map((delivery) => ({
+    id: delivery.id,
+    ...(filter.eshop === undefined ? { 'e-shop': delivery.eshopId } : {}),
+    ...(filter.webhook === undefined ? { webhook: delivery.webhookId } : {}),
+    type: delivery.eventType,
+    record: delivery.entityId,
+    state: stateOf(delivery, policy),
+    'next in': timeUntil(delivery.nextAttemptAt, now),
+    'last error': delivery.lastError ?? '',
+  }));
+  return table(rows, { 'last error': 10, record: 10, type: 10 });
 }
 
 function attemptsTable(attempts: readonly AttemptLogRow[]): string {
@@ -109,9 +128,11 @@ export function deliveriesCommand(command: Command, context: CommandContext): vo
   const list = command.command('list').description('list deliveries of all e-shops, newest first');
   runs(list, deliveryFilters, async ({ eshop, type, webhook, order, limit, json, ...rest }) => {
     const filter = { eshopId: eshop, webhookId: webhook, webhookType: type, entityId: order, ...rest };
-    const found = await withDatabase(readSettings(env), (sql) => findDeliveries(sql, filter, limit));
+    const settings = readSettings(env);
+    const found = await withDatabase(settings, (sql) => findDeliveries(sql, filter, limit));
     if (json) return print(JSON.stringify(found.map(record)));
-    print(found.length === 0 ? 'No deliveries match.' : listTable(found));
+    const policy = retryPolicyOf(settings);
+    print(found.length === 0 ? 'No deliveries match.' : listTable(found, { eshop, webhook }, policy));
   });
   const show = command
     .command('show')

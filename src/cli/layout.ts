@@ -16,18 +16,46 @@ function cellOf<T extends string | number>(value: T): T | string {
 /** A row of a table: title → value. */
 export type Cells = Readonly<Record<string, string | number>>;
 
-/** A table with the titles of the first record; numbers are aligned to the right. */
-export function table(records: readonly Cells[]): string {
+/** The columns of the terminal; no limit in a pipe or a file, whose readers may want the whole value. */
+function terminalColumns(): number {
+  const { isTTY, columns } = process.stdout;
+  // A terminal may report zero columns.
+  return isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY;
+}
+
+/** Cut to this length, with an ellipsis as its last character. */
+const cutTo = (text: string, length: number) =>
+  text.length > length ? `${text.slice(0, length - 1)}…` : text;
+
+/**
+ * A table with the titles of the first record; numbers are aligned to the right.
+ * @param cuttable the columns that are cut until the lines fit the terminal, the least important first, each with the characters that
+ * it keeps at least. Name none whose value is an identifier or a secret: a part of it is no use.
+ */
+export function table(
+  records: readonly Cells[],
+  cuttable: Readonly<Record<string, number>> = {},
+  columns = terminalColumns(),
+): string {
   const titles = Object.keys(records[0] ?? {});
   const rows = records.map((record) => Object.values(record).map(cellOf));
   const widths = titles.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => String(row[column] ?? '').length)),
   );
+  let excess = widths.reduce((sum, width) => sum + width, 2 * (widths.length - 1)) - columns;
+  for (const [title, least] of Object.entries(cuttable)) {
+    const column = titles.indexOf(title);
+    const width = widths[column];
+    if (width === undefined || excess <= 0) continue;
+    const cut = Math.min(width, Math.max(width - excess, least));
+    widths[column] = cut;
+    excess -= width - cut;
+  }
   const line = (cells: readonly (string | number)[]) =>
     cells
       .map((cell, column) => {
         const width = widths[column] ?? 0;
-        return typeof cell === 'number' ? String(cell).padStart(width) : cell.padEnd(width);
+        return typeof cell === 'number' ? String(cell).padStart(width) : cutTo(cell, width).padEnd(width);
       })
       .join('  ')
       .trimEnd();

@@ -44,9 +44,10 @@ function inactivity({ active, deactivatedAt, deactivationReason }: OperatorsWebh
   return `${minute(deactivatedAt)} ${REASONS[deactivationReason]}`;
 }
 
-/** Its state in a word or two. */
-function stateOf({ active, pausedUntil }: OperatorsWebhook): string {
-  if (!active) return 'inactive';
+/** Its state, and since or until when. */
+function stateOf(webhook: OperatorsWebhook): string {
+  const { active, pausedUntil } = webhook;
+  if (!active) return `inactive: ${inactivity(webhook)}`;
   return pausedUntil === null ? 'active' : `paused until ${minute(pausedUntil)}`;
 }
 
@@ -56,20 +57,20 @@ function failing({ incidentSince, incidentFailures }: OperatorsWebhook): string 
   return `${minute(incidentSince)} ${counted(incidentFailures, 'failure')}`;
 }
 
+const isFailing = ({ active, pausedUntil, incidentSince }: OperatorsWebhook) =>
+  active && pausedUntil === null && incidentSince !== null;
+
 function listTable(webhooks: readonly OperatorsWebhook[]): string {
-  return table(
-    webhooks.map((webhook) => ({
-      id: webhook.id,
-      'e-shop': webhook.eshopId,
-      type: shortTypes(typesOf(webhook)),
-      state: stateOf(webhook),
-      pending: webhook.pending,
-      retrying: webhook.retrying,
-      url: webhook.url,
-      'inactive since': inactivity(webhook),
-      'failing since': failing(webhook),
-    })),
-  );
+  const rows = webhooks.map((webhook) => ({
+    id: webhook.id,
+    'e-shop': webhook.eshopId,
+    state: isFailing(webhook) ? `failing since ${failing(webhook)}` : stateOf(webhook),
+    pending: webhook.pending,
+    retrying: webhook.retrying,
+    type: shortTypes(typesOf(webhook)),
+    url: webhook.url,
+  }));
+  return table(rows, { type: 14, state: 32, url: 24 });
 }
 
 function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
@@ -91,7 +92,7 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
     ['Order', webhook.ordering === 'none' ? null : webhook.ordering],
     ['Description', description],
     ['Registered', minute(webhook.registeredAt)],
-    ['State', active ? stateOf(webhook) : `inactive: ${inactivity(webhook)}`],
+    ['State', stateOf(webhook)],
     ...(incident === null
       ? []
       : ([

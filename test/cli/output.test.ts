@@ -1,11 +1,17 @@
-/** The output of `waybill`, and its behaviour when the reader stops reading. */
-import { spawn, spawnSync } from 'node:child_process';
+/** The output of `waybill`, on a terminal too, and its behaviour when the reader stops reading. */
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { createWebhook } from '../../src/db/webhooks/create.ts';
 import { builtCli } from '../support/built.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { testWebhook, unreadable } from '../support/test-webhook.ts';
+import { runWaybill } from '../support/waybill-command.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -49,4 +55,46 @@ it('an error that repeats what was given acts on no terminal, and turns no text'
   const [complaints] = await Promise.all([text(child.stderr), once(child, 'close')]);
   expect(complaints).toContain('a\\u202eb');
   expect(complaints).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e]/u);
+});
+
+it('lists fit a terminal of 120 columns; a pipe and JSON have all of them', async () => {
+  const { sql, url } = database;
+  const { eshopId } = await createEshop(sql, { name: 'A', email: 'a@a.example' });
+  const long = `https://shop.example/${'hooks/'.repeat(40)}`;
+  const webhook = testWebhook({
+    url: long,
+    additionalTypes: ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS', 'CREATE_PRODUCT'],
+  });
+  const webhookId = (await createWebhook(sql, eshopId, webhook, unreadable, 10))?.id ?? 0;
+  const entityId = `order-${'9'.repeat(60)}`;
+  const id = await fireDelivery(sql, { eshopId, webhookId, entityId });
+  const error = `HTTP 503 from shop.example: ${'out of order '.repeat(20)}`;
+  await makeAttempt(sql, id, 1, { error, nextAttemptAt: new Date(Date.now() + 3_900_000) });
+
+  const onTerminal = async (list: string, ...more: string[]) => {
+    const line = `stty cols 120 && exec "${process.execPath}" "${builtCli}" ${list} list ${more.join(' ')}`;
+    const { stdout } = await promisify(execFile)(
+      'script',
+      ['--quiet', '--return', '--command', line, '/dev/null'],
+      {
+        env: { PATH: process.env.PATH, DATABASE_URL: url },
+      },
+    );
+    return stdout.replaceAll('\r', '').trimEnd();
+  };
+  const deliveries = await onTerminal('deliveries');
+  const webhooks = await onTerminal('webhooks');
+  for (const line of `${deliveries}\n${webhooks}`.split('\n'))
+    expect(line.length, line).toBeLessThanOrEqual(120);
+  expect(deliveries).toMatch(
+    new RegExp(`^${id} .* CREATE_ORDER +order-9+… +retrying 1/21 +1 h [45] min +HTTP 503 …$`, 'm'),
+  );
+  expect(webhooks).toMatch(/ failing since 20\S+ \d\d:\d\dZ….* https:\/\/shop\.example\/\S+…$/m);
+  expect(JSON.parse(await onTerminal('deliveries', '--json'))).toMatchObject([
+    { entityId, lastError: error },
+  ]);
+  expect(JSON.parse(await onTerminal('webhooks', '--json'))).toMatchObject([{ url: long }]);
+  const env = { DATABASE_URL: url };
+  expect(await runWaybill(['deliveries', 'list'], env)).toContain(error.trimEnd());
+  expect(await runWaybill(['webhooks', 'list'], env)).toContain(long);
 });

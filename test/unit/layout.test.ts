@@ -1,5 +1,5 @@
 /** Text chosen by e-shops is printed on operators' terminals. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pairs, table } from '../../src/cli/layout.ts';
 import { oneLine, withoutUnseen } from '../../src/domain/text.ts';
 
@@ -21,4 +21,32 @@ test('columns stay aligned, and everything that can be printed stays as it is', 
 test('lines and tabs stay where only what is unseen is taken away; it is shown as asked', () => {
   expect(withoutUnseen('a\tb\n\u202ec\u2069\u0085\u001b')).toBe('a\tb\n\ufffdc\ufffd\ufffd\ufffd');
   expect(withoutUnseen('שלום \u200f\u009b', () => '?')).toBe('שלום \u200f?');
+});
+
+describe('a table on a terminal of 60 columns', () => {
+  const rows = [
+    { id: '01a205b3', record: 'r'.repeat(30), tries: 1, error: 'HTTP 503 from shop.example' },
+    { id: '01a205b4', record: '10002', tries: 21, error: '' },
+  ];
+  const lines = (cuttable: Readonly<Record<string, number>>) => table(rows, cuttable, 60).split('\n');
+
+  test('cuts what may be cut, the least important first, and says so', () => {
+    expect(lines({ error: 8, record: 8 })).toEqual([
+      `id        ${'record'.padEnd(30)}  tries  error`,
+      `01a205b3  ${'r'.repeat(30)}      1  HTTP 503 f…`,
+      `01a205b4  ${'10002'.padEnd(30)}     21`,
+    ]);
+    expect(lines({ error: 20, record: 8 })[1]).toBe(
+      `01a205b3  ${'r'.repeat(20)}…      1  HTTP 503 from shop.…`,
+    );
+  });
+
+  test('keeps of each column what is asked for, and cuts no other', () => {
+    expect(lines({ error: 20 })[1]).toBe(`01a205b3  ${'r'.repeat(30)}      1  HTTP 503 from shop.…`);
+    expect(lines({})[1]).toContain('HTTP 503 from shop.example');
+  });
+
+  test('cuts nothing that fits', () => {
+    expect(table(rows, { error: 8, record: 8 }, 75)).toBe(table(rows));
+  });
 });
