@@ -13,13 +13,15 @@ interface Request {
   readonly ids: readonly string[];
   readonly by: string;
   readonly reason: string;
+  /** For `tryNow`: redelivers the event of a delivery that has ended, instead of refusing. */
+  readonly redelivers?: boolean;
 }
 
 export interface Answer {
   readonly deliveryId: string;
   readonly done: boolean;
   readonly message: string;
-  /** The new delivery, if an ended one was to be tried. */
+  /** The new delivery, if an ended one was redelivered. */
   readonly redelivery: string | null;
   /** Its workflow is paused in Temporal. */
   readonly paused?: true;
@@ -31,7 +33,7 @@ function problemOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): 
       return `Webhook ${made.webhookId} is inactive: waybill webhooks activate ${made.webhookId} comes first.`;
     case 'open':
       return made.id === id
-        ? 'It is still open.'
+        ? `It is still open: waybill deliveries try-now ${id} makes its next attempt at once.`
         : `Delivery ${made.id} of the same event to this webhook is still open.`;
     case 'forgotten':
       return 'Its event is no longer kept: there is nothing left to send.';
@@ -40,38 +42,49 @@ function problemOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): 
   }
 }
 
-/** Redelivers the event of an ended delivery; null while it is open. */
-async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null> {
+/** What becomes of an ended delivery, or of one that does not exist; null while it is open. */
+async function answerIfEnded(sql: Pool, deliveryId: string, redelivers: boolean): Promise<Answer | null> {
+  const refused = (message: string): Answer => ({ deliveryId, done: false, message, redelivery: null });
   const target = await deliveryTarget(sql, deliveryId);
   const found = target === null ? null : await findDelivery(sql, target.eshopId, deliveryId);
-  if (target === null || found === null) {
-    return {
-      deliveryId,
-      done: false,
-      message: problemOf({ kind: 'notFound' }, deliveryId),
-      redelivery: null,
-    };
-  }
+  if (target === null || found === null) return refused(problemOf({ kind: 'notFound' }, deliveryId));
   const { state } = found.delivery;
   if (state === 'held' || isOpen(state)) return null;
+  if (!redelivers)
+    return refused(
+      `It has ended as ${state}: waybill deliveries redeliver ${deliveryId} sends its event again.`,
+    );
   const made = await redeliver(sql, target.eshopId, deliveryId);
-  if (made.kind !== 'created') {
-    return { deliveryId, done: false, message: problemOf(made, deliveryId), redelivery: null };
-  }
+  if (made.kind !== 'created') return refused(problemOf(made, deliveryId));
   const message = `It has ended as ${state}: its event is delivered again, as ${made.id}.`;
   return { deliveryId, done: true, message, redelivery: made.id };
+}
+
+/** Redelivers the events of ended deliveries; `answered` is called with each answer at once. */
+export async function redeliverEach(
+  settings: Settings,
+  ids: readonly string[],
+  answered: (answer: Answer) => void,
+): Promise<void> {
+  await withDatabase(settings, async (sql) => {
+    for (const deliveryId of ids) {
+      const message = problemOf({ kind: 'open', id: deliveryId }, deliveryId);
+      const open: Answer = { deliveryId, done: false, message, redelivery: null };
+      answered((await answerIfEnded(sql, deliveryId, true)) ?? open);
+    }
+  });
 }
 
 /** Acts on one after the other; `answered` is called with each answer at once. */
 export async function actOnDeliveries(
   settings: Settings,
-  { action, ids, by, reason }: Request,
+  { action, ids, by, reason, redelivers = false }: Request,
   answered: (answer: Answer) => void,
 ): Promise<void> {
   await withDatabase(settings, async (sql) => {
     const open: string[] = [];
     for (const id of ids) {
-      const answer = action === 'tryNow' ? await redelivered(sql, id) : null;
+      const answer = action === 'tryNow' ? await answerIfEnded(sql, id, redelivers) : null;
       if (answer === null) open.push(id);
       else answered(answer);
     }

@@ -1,12 +1,12 @@
-/** `waybill deliveries retry|hold|resume|give-up`: for single deliveries, or for all that match options. */
+/** `waybill deliveries try-now|hold|resume|give-up`: for single deliveries, or for all that match options; and `redeliver`. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type ActionName, MAX_NAME_CHARS, MAX_REASON_CHARS } from '../domain/operator-action.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, checked, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, checked, noOptions, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
+import { type Answer, actOnDeliveries, redeliverEach } from './act-on-deliveries.ts';
 import { bulkOptions } from './bulk-options.ts';
 import { account, idOf, text } from './options.ts';
 
@@ -14,12 +14,11 @@ const verbs: readonly {
   readonly verb: string;
   readonly action: ActionName;
   readonly description: string;
+  /** The former name of `try-now` and `redeliver`, which chose between them. */
+  readonly former?: true;
 }[] = [
-  {
-    verb: 'retry',
-    action: 'tryNow',
-    description: 'make the next attempt at once; if the delivery has ended, redeliver its event',
-  },
+  { verb: 'try-now', action: 'tryNow', description: 'make the next attempt at once' },
+  { verb: 'retry', action: 'tryNow', description: 'try-now, or redeliver if it has ended', former: true },
   {
     verb: 'hold',
     action: 'hold',
@@ -46,20 +45,54 @@ const options = v.object({
 /** Exit code if an action was not possible. */
 const REFUSED = 2;
 
+const EXIT_CODES = 'Exit code: 0 done, 1 could not be done, 2 some were refused.';
+
 const HELP = `
 With ids, the result is printed for each delivery. With options instead of ids, a batch operation of Temporal applies to
 all open deliveries that match them. It runs on its own, and waybill deliveries jobs shows or cancels it. It only finds
 deliveries that have a workflow of their own, so not those in the queue for their first attempt.
-To redeliver one that has ended, use retry with its id; to redeliver many, use waybill recover.
 
-Exit code: 0 done, 1 could not be done, 2 some were refused.`;
+${EXIT_CODES}`;
+
+const checkedIds = (written: readonly string[]) => written.map((id) => checked(idOf('delivery'), id));
+
+/** Prints each answer at once, or all as JSON. @throws UserError if one was refused */
+async function printAnswers(
+  act: (answered: (answer: Answer) => void) => Promise<void>,
+  { print, json }: Pick<CommandContext, 'print'> & { readonly json: boolean },
+): Promise<void> {
+  const answers: Answer[] = [];
+  await act((answer) => {
+    answers.push(answer);
+    if (!json) print(`${answer.deliveryId}  ${answer.message}`);
+  });
+  if (json) print(JSON.stringify(answers));
+  const refused = answers.filter(({ done }) => !done).length;
+  if (refused > 0) throw new UserError(`Refused for ${counted(refused, 'delivery', 'deliveries')}.`, REFUSED);
+}
+
+function addRedeliver(command: Command, { env, print }: CommandContext): void {
+  const part = command
+    .command('redeliver')
+    .description('deliver the events of ended deliveries again; to redeliver many, use waybill recover')
+    .argument('<ids...>', 'of deliveries')
+    .addHelpText('after', `\n${EXIT_CODES}`);
+  runs(part, noOptions, ({ json }, ...written) => {
+    const ids = checkedIds(written);
+    return printAnswers((answered) => redeliverEach(readSettings(env), ids, answered), { print, json });
+  });
+}
 
 export function addActions(command: Command, { env, print }: CommandContext): void {
-  for (const { verb, action, description } of verbs) {
-    const part = command.command(verb).description(description).argument('[ids...]', 'of deliveries');
+  addRedeliver(command, { env, print });
+  for (const { verb, action, description, former: hidden = false } of verbs) {
+    const part = command
+      .command(verb, { hidden })
+      .description(description)
+      .argument('[ids...]', 'of deliveries');
     part.addHelpText('after', HELP);
     runs(part, options, async ({ json, reason = '', by = account(), dryRun, ...filter }, ...written) => {
-      const ids = written.map((id) => checked(idOf('delivery'), id));
+      const ids = checkedIds(written);
       const bulk = Object.values(filter).some((value) => value !== undefined);
       if (ids.length > 0 === bulk) {
         throw new UserError(
@@ -76,16 +109,8 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
         const asked = { action, filter, input: { reason, by }, dryRun };
         return await actOnAll(settings, asked, { print, json });
       }
-      const answers: Answer[] = [];
-      await actOnDeliveries(settings, { action, ids, by, reason }, (answer) => {
-        answers.push(answer);
-        if (!json) print(`${answer.deliveryId}  ${answer.message}`);
-      });
-      if (json) print(JSON.stringify(answers));
-      const refused = answers.filter(({ done }) => !done).length;
-      if (refused > 0) {
-        throw new UserError(`Refused for ${counted(refused, 'delivery', 'deliveries')}.`, REFUSED);
-      }
+      const request = { action, ids, by, reason, redelivers: hidden };
+      await printAnswers((answered) => actOnDeliveries(settings, request, answered), { print, json });
     });
   }
 }

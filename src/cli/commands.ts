@@ -68,7 +68,7 @@ const commands: Readonly<Record<string, LazyCommand>> = {
     load: async () => (await import('./console-command.ts')).consoleCommand,
   },
   deliveries: {
-    description: 'deliveries of all e-shops: list or show them; retry, hold, resume or give up',
+    description: 'deliveries of all e-shops: list or show them; try now, redeliver, hold, resume or give up',
     load: async () => (await import('./deliveries-command.ts')).deliveriesCommand,
   },
   webhooks: {

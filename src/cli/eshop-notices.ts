@@ -33,6 +33,6 @@ export function addNotices(command: Command, { env, print }: CommandContext): vo
       return await listNotices(sql, eshop, { webhookId: null, limit });
     });
     if (json) return print(JSON.stringify(rows));
-    print(rows.length === 0 ? 'Nothing yet.' : table(rows.map(rowOf)));
+    print(rows.length === 0 ? 'Nothing yet.' : table(rows.map(rowOf), { error: 12, to: 12 }));
   });
 }

@@ -1,4 +1,4 @@
-/** `waybill deliveries retry|hold|resume|give-up` on a real database, worker and Temporal. */
+/** `waybill deliveries try-now|hold|resume|give-up|redeliver` on a real database, worker and Temporal. */
 import { spawn } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -80,7 +80,7 @@ describe('by their ids', () => {
 
     expect((await deliveries('resume', ...ids)).printed).toMatch(/Resumed: attempt 2 of 21 follows at /);
     receiver.respond({});
-    expect((await deliveries('retry', first)).printed).toMatch(/Attempt 2 of 21 follows at once/);
+    expect((await deliveries('try-now', first)).printed).toMatch(/Attempt 2 of 21 follows at once/);
     await stack.untilState(first, 'delivered');
     expect((await deliveries('give-up', second, '--reason', 'a test')).code).toBe(0);
     await stack.untilState(second, 'canceled');
@@ -92,14 +92,22 @@ describe('by their ids', () => {
     const id = await stack.fireOne('has ended');
     await stack.untilState(id, 'delivered');
     receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
-    const [made] = JSON.parse((await deliveries('retry', id, '--json')).printed);
+    expect(await deliveries('try-now', id)).toMatchObject({
+      printed: `${id}  It has ended as delivered: waybill deliveries redeliver ${id} sends its event again.`,
+      code: 2,
+    });
+    const [made] = JSON.parse((await deliveries('redeliver', id, '--json')).printed);
     expect(made).toMatchObject({ deliveryId: id, done: true, redelivery: expect.any(String) });
     await stack.untilState(made.redelivery, 'retrying');
-    const again = await deliveries('retry', id);
-    expect(again.printed).toBe(
-      `${id}  Delivery ${made.redelivery} of the same event to this webhook is still open.`,
+    for (const verb of ['redeliver', 'retry'])
+      expect(await deliveries(verb, id)).toMatchObject({
+        printed: `${id}  Delivery ${made.redelivery} of the same event to this webhook is still open.`,
+        code: 2,
+      });
+    expect((await deliveries('redeliver', made.redelivery)).printed).toBe(
+      `${made.redelivery}  It is still open: waybill deliveries try-now ${made.redelivery} makes its next attempt at once.`,
     );
-    expect(again.code).toBe(2);
+    expect((await deliveries('retry', made.redelivery)).printed).toMatch(/Attempt \d+ of 21 follows at once/);
     expect((await deliveries('hold', id)).printed).toBe(
       `${id}  The delivery has already ended as delivered.`,
     );
@@ -107,10 +115,11 @@ describe('by their ids', () => {
 
   it('one that does not exist is named', async () => {
     const none = '01a205b3-d000-7000-8000-000000000000';
-    expect(await deliveries('retry', none)).toMatchObject({
-      printed: `${none}  There is no such delivery, or its webhook is deleted.`,
-      code: 2,
-    });
+    for (const verb of ['try-now', 'redeliver'])
+      expect(await deliveries(verb, none)).toMatchObject({
+        printed: `${none}  There is no such delivery, or its webhook is deleted.`,
+        code: 2,
+      });
     expect((await deliveries('hold', none)).printed).toBe(`${none}  There is no delivery ${none}.`);
   });
 });

@@ -65,7 +65,7 @@ test('what is asked of a paused delivery is refused: the e-shop reads since when
     forOperators: expect.stringContaining(by),
   });
   expect(answer.unanswered).toBeUndefined();
-  expect((await waybill('deliveries', 'retry', id)).printed).toContain(by);
+  expect((await waybill('deliveries', 'try-now', id)).printed).toContain(by);
 
   expect((await waybill('deliveries', 'show', id)).printed).toMatch(
     /Paused +in Temporal, by temporal-cli:anna@laptop: a look at it, since 20/,
