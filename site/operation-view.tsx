@@ -19,6 +19,7 @@ const operationSections = {
   response: 'Response',
   parameters: 'Parameters',
   body: 'Body',
+  fields: 'Response fields',
   errors: 'Errors',
 } as const;
 
@@ -52,10 +53,10 @@ function Parameters({ operation: { parameters = [] } }: { operation: DocumentedO
   );
 }
 
-function Variant({ schema, document }: { schema: DocumentedSchema; document: OpenApiDocument }) {
-  const named =
-    schema.$ref === undefined ? undefined : document.components.schemas[schema.$ref.split('/').at(-1) ?? ''];
-  return <FieldTable schema={named ?? schema} />;
+/** The schema that a reference names. */
+function resolved(schema: DocumentedSchema, document: OpenApiDocument): DocumentedSchema {
+  if (schema.$ref === undefined) return schema;
+  return document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? schema;
 }
 
 function Bodies({ operation, document }: { operation: DocumentedOperation; document: OpenApiDocument }) {
@@ -68,7 +69,7 @@ function Bodies({ operation, document }: { operation: DocumentedOperation; docum
         <>
           <p class="quiet">{inline(`\`${type}\``)}</p>
           {(schema?.anyOf ?? [schema ?? {}]).map((variant) => (
-            <Variant schema={variant} document={document} />
+            <FieldTable schema={resolved(variant, document)} />
           ))}
         </>
       ))}
@@ -76,23 +77,48 @@ function Bodies({ operation, document }: { operation: DocumentedOperation; docum
   );
 }
 
+const successOf = (operation: DocumentedOperation) =>
+  Object.values(operation.responses?.['200']?.content ?? {});
+
 function SuccessResponse({ operation }: { operation: DocumentedOperation }) {
-  const media = Object.entries(operation.responses?.['200']?.content ?? {});
   return (
     <>
       <Heading id="response" />
-      {media.map(([, { schema, example }]) => {
-        const data = schema?.allOf?.[1]?.properties?.data;
+      {successOf(operation).map(({ example }) =>
+        example === undefined ? null : <CodeBlock language="json" text={JSON.stringify(example, null, 2)} />,
+      )}
+    </>
+  );
+}
+
+/** The fields of `data`, and what else an answer has beside its status and message. */
+function ResponseFields({
+  operation,
+  document,
+}: {
+  operation: DocumentedOperation;
+  document: OpenApiDocument;
+}) {
+  return (
+    <>
+      <Heading id="fields" />
+      {successOf(operation).map(({ schema = {} }) => {
+        const { data, ...others } = schema.allOf?.[1]?.properties ?? {};
+        // Each line of an import is answered without the envelope.
+        if (data === undefined) return <FieldTable schema={schema} ofAnswer />;
+        const item = data.items ?? data;
+        const fields = resolved(item, document);
         return (
           <>
-            {data === undefined ? null : (
+            <p>
+              <code>data</code>: <TypeName schema={data} />
+            </p>
+            {fields.properties === undefined ? null : <FieldTable schema={fields} ofAnswer />}
+            {Object.entries(others).map(([name, field]) => (
               <p>
-                <code>data</code>: <TypeName schema={data} />
+                <code>{name}</code>: <TypeName schema={field} />
               </p>
-            )}
-            {example === undefined ? null : (
-              <CodeBlock language="json" text={JSON.stringify(example, null, 2)} />
-            )}
+            ))}
           </>
         );
       })}
@@ -139,6 +165,7 @@ export function Operation({ located, document }: { located: LocatedOperation; do
       <SuccessResponse operation={operation} />
       <Parameters operation={operation} />
       <Bodies operation={operation} document={document} />
+      <ResponseFields operation={operation} document={document} />
       <Errors operation={operation} />
     </>
   );

@@ -2,7 +2,7 @@
 /** The pages of the documentation, in order, and their contents. */
 import type { Child } from 'hono/jsx';
 import type { OpenApiDocument } from '../src/api/openapi/document.ts';
-import { eventPath, operationPath, rulesPath, schemaPath } from './addresses.ts';
+import { eventPath, operationPath, referencePath, rulesPath, schemaPath } from './addresses.ts';
 import { DOCS } from './assets.ts';
 import type { DocumentPage, Documents } from './documents.ts';
 import { EventCatalogue, EventPage } from './event-view.tsx';
@@ -10,6 +10,7 @@ import { groupsOf } from './groups.ts';
 import { type Book, type NavEntry, Page, type Section } from './layout.tsx';
 import { blocks } from './markdown.ts';
 import { Operation, sectionsOf } from './operation-view.tsx';
+import { Reference, referenceSections } from './reference-view.tsx';
 import { RulePage, rulesOf } from './rules.tsx';
 import { FieldTable } from './schema-view.tsx';
 import { beginningOf, type Findable, plainTextOf } from './search-index.ts';
@@ -94,16 +95,18 @@ function parts(document: OpenApiDocument, documents: Documents): BookOfPages['pa
   const rules = rulesOf(document.info.description);
   const schemas = Object.entries(document.components.schemas).sort(([a], [b]) => a.localeCompare(b));
   const start = whole({ path: DOCS, title: 'Overview' }, WHAT_IT_IS, () => (
-    <Start
-      document={document}
-      groups={groups}
-      documents={documents}
-      rules={rules.map(({ title }) => title)}
-    />
+    <Start document={document} documents={documents} />
   ));
+  const reference = whole(
+    { path: referencePath, title: 'Reference' },
+    'Index of all operations, event types and schemas.',
+    () => <Reference document={document} groups={groups} rules={rules.map(({ title }) => title)} />,
+    referenceSections,
+  );
   return [
     { title: 'Documentation', pages: [start] },
     { title: 'Guides', pages: documents.guides.map(documentPage) },
+    { title: 'Reference', pages: [reference] },
     {
       title: 'Rules of the interface',
       pages: rules.map((rule) =>
@@ -199,7 +202,8 @@ export function makeSite(document: OpenApiDocument, documents: Documents): Site 
       <Page path={`${DOCS}/search`} title="Search" description="Search the documentation." books={books}>
         <h1>Search</h1>
         <p id="results">
-          Searching needs JavaScript. Without it, look at the <a href={DOCS}>index</a>.
+          Searching needs JavaScript. Without it, look at the contents, or at the{' '}
+          <a href={referencePath}>reference</a>.
         </p>
       </Page>,
     ),

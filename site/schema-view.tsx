@@ -32,28 +32,45 @@ export function TypeName({ schema }: { schema: DocumentedSchema | undefined }) {
   return <>{schema.format === undefined ? type : `${type} (${schema.format})`}</>;
 }
 
-function shortestOf(minLength: number): string {
-  if (minLength === 0) return '';
-  return minLength === 1 ? 'Not empty.' : `At least ${minLength} characters.`;
+const written = (count: number) => count.toLocaleString('en-US');
+
+function lengthOf({ minLength = 0, maxLength }: DocumentedSchema): string {
+  const least =
+    minLength === 0 ? '' : minLength === 1 ? 'Not empty.' : `At least ${written(minLength)} characters.`;
+  return `${least}${maxLength === undefined ? '' : ` At most ${written(maxLength)} characters.`}`.trim();
+}
+
+/** A bound that every number of this size keeps anyway says nothing. */
+const bound = (value: number | undefined) =>
+  value === undefined || Math.abs(value) === Number.MAX_SAFE_INTEGER ? undefined : value;
+
+function rangeOf({ minimum, maximum }: DocumentedSchema): string {
+  const [least, most] = [bound(minimum), bound(maximum)];
+  if (least !== undefined && most !== undefined) return `From ${written(least)} to ${written(most)}.`;
+  if (least !== undefined) return `At least ${written(least)}.`;
+  return most === undefined ? '' : `At most ${written(most)}.`;
+}
+
+function valuesOf({ enum: values }: DocumentedSchema): string {
+  return values === undefined ? '' : `One of ${values.map((value) => `\`${value}\``).join(', ')}.`;
 }
 
 /** The limits of a value, as sentences of Markdown. */
 export function limitsOf(schema: DocumentedSchema): string {
   const limits = [
-    schema.enum === undefined ? '' : `One of ${schema.enum.map((value) => `\`${value}\``).join(', ')}.`,
+    valuesOf(schema),
     // It goes without saying that an optional field that is left out is null.
     schema.default === undefined || schema.default === null
       ? ''
       : `Default \`${JSON.stringify(schema.default)}\`.`,
-    shortestOf(schema.minLength ?? 0),
-    schema.maxLength === undefined ? '' : `At most ${schema.maxLength} characters.`,
-    schema.maxItems === undefined ? '' : `At most ${schema.maxItems} items.`,
-    schema.minimum === undefined ? '' : `At least ${schema.minimum}.`,
-    schema.maximum === undefined ? '' : `At most ${schema.maximum}.`,
+    lengthOf(schema),
+    schema.maxItems === undefined ? '' : `At most ${written(schema.maxItems)} items.`,
+    rangeOf(schema),
   ];
   return limits.filter((limit) => limit !== '').join(' ');
 }
 
+/** The fields of an object, or of the items of a list. */
 function innerObject(schema: DocumentedSchema | undefined): DocumentedSchema | undefined {
   if (schema === undefined || schema.$ref !== undefined) return undefined;
   if (schema.properties !== undefined) return schema;
@@ -74,20 +91,24 @@ function descriptionOf(schema: DocumentedSchema): string | undefined {
 /** The depth of fields in the table of an object; the deepest ones show only their type. */
 const LEVELS = 6;
 
+interface FieldsProps {
+  /** Of an answer, whose fields have no limits for its reader; which are always there is in the schema. */
+  readonly ofAnswer: boolean;
+  /** The names of the objects around the field, each with a dot. */
+  readonly prefix: string;
+}
+
 function Field({
   name,
   field,
   required,
   prefix,
-}: {
-  name: string;
-  field: DocumentedSchema;
-  required: boolean;
-  prefix: string;
-}) {
+  ofAnswer,
+}: FieldsProps & { name: string; field: DocumentedSchema; required: boolean }) {
   const inside = field.anyOf?.find(({ type }) => type !== 'null');
   const description = descriptionOf(field) ?? '';
-  const limits = limitsOf({ ...inside, ...field });
+  const bounded = { ...inside, ...field };
+  const limits = ofAnswer ? valuesOf(bounded) : limitsOf(bounded);
   const inner = innerObject(field);
   const deeper = prefix.split('.').length <= LEVELS;
   return (
@@ -98,12 +119,14 @@ function Field({
           <span class="type">
             <TypeName schema={field} />
           </span>
-          {required ? <span class="required"> required</span> : null}
+          {required && !ofAnswer ? <span class="required"> required</span> : null}
         </p>
         {description === '' ? null : <div>{blocks(description)}</div>}
         {limits === '' ? null : <p class="limits">{inline(limits)}</p>}
       </li>
-      {inner === undefined || !deeper ? null : <FieldItems schema={inner} prefix={`${prefix}${name}.`} />}
+      {inner === undefined || !deeper ? null : (
+        <FieldItems schema={inner} prefix={`${prefix}${name}.`} ofAnswer={ofAnswer} />
+      )}
     </>
   );
 }
@@ -113,7 +136,7 @@ function isIgnored({ readOnly, type }: DocumentedSchema): boolean {
   return readOnly === true && type === undefined;
 }
 
-function FieldItems({ schema, prefix }: { schema: DocumentedSchema; prefix: string }) {
+function FieldItems({ schema, prefix, ofAnswer }: FieldsProps & { schema: DocumentedSchema }) {
   const shown = Object.entries(schema.properties ?? {}).filter(([, field]) => !isIgnored(field));
   return (
     <>
@@ -123,13 +146,14 @@ function FieldItems({ schema, prefix }: { schema: DocumentedSchema; prefix: stri
           field={field}
           required={schema.required?.includes(name) === true}
           prefix={prefix}
+          ofAnswer={ofAnswer}
         />
       ))}
     </>
   );
 }
 
-export function FieldTable({ schema }: { schema: DocumentedSchema }) {
+export function FieldTable({ schema, ofAnswer = false }: { schema: DocumentedSchema; ofAnswer?: boolean }) {
   const object = innerObject(schema);
   if (object === undefined) {
     return (
@@ -144,7 +168,7 @@ export function FieldTable({ schema }: { schema: DocumentedSchema }) {
   return (
     <>
       <ul class="fields">
-        <FieldItems schema={object} prefix="" />
+        <FieldItems schema={object} prefix="" ofAnswer={ofAnswer} />
       </ul>
       {ignored.length === 0 ? null : <p>{inline(`Ignored in requests: ${ignored.join(', ')}.`)}</p>}
     </>

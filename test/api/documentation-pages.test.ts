@@ -47,7 +47,7 @@ test('every operation has a page with what it does, takes and answers', () => {
     for (const language of ['curl', 'Node.js', 'Python', 'PHP']) {
       expect(page, `${method} ${path}: ${language}`).toContain(`value="${language}"`);
     }
-    for (const id of ['request', 'response', 'errors']) expect(page).toContain(`<h2 id="${id}">`);
+    for (const id of ['request', 'response', 'fields', 'errors']) expect(page).toContain(`<h2 id="${id}">`);
     if (operation.requestBody !== undefined) expect(page).toContain('<h2 id="body">');
     for (const { name } of operation.parameters ?? []) expect(page).toContain(`<code>${name}</code>`);
     expect(page).toContain('<code>401</code>');
@@ -59,6 +59,26 @@ test('a page says what `data` is, and which fields of a body are ignored', () =>
   expect(page).toContain('<code>data</code>: <a href="../../schemas/Order/">Order</a>');
   expect(page).toContain('<code>eshopOrderId</code>');
   expect(page).toMatch(/Ignored in requests: <code>createdAt<\/code>/);
+});
+
+test('a page has the fields of its answer, without the limits of who writes', () => {
+  const fieldsOf = (path: string) =>
+    (pages.get(path) ?? '').split('<h2 id="fields">')[1]?.split('<h2 id="errors">')[0];
+  const order = fieldsOf('/docs/reference/get-v21-orders-id/') ?? '';
+  for (const name of Object.keys(document.components.schemas.Order?.properties ?? {}))
+    expect(order).toContain(`<code>${name}</code>`);
+  expect(order).toContain('list of <a href="../../schemas/OrderProduct/">OrderProduct</a>');
+  expect(order).not.toMatch(/At (?:least|most)|Not empty|> required</);
+  const list = fieldsOf('/docs/reference/get-v21-events/') ?? '';
+  expect(list).toContain('<code>data</code>: list of <a href="../../schemas/Event/">Event</a>');
+  expect(list).toContain('<code>sequence</code>');
+  expect(list).toContain('<code>cursor</code>: <a href="../../schemas/Cursor/">Cursor</a>');
+  expect(fieldsOf('/docs/reference/post-v21-warehouse-events-import/')).toContain('<code>repeated</code>');
+});
+
+test('a limit is said in words, and none that every number keeps', () => {
+  for (const [path, page] of pages) expect(page, path).not.toContain('9007199254740991');
+  expect(pages.get('/docs/reference/get-v21-webhooks/')).toContain('From 1 to 10,000,000.');
 });
 
 test('every schema and every event type has a page, and the event types a sample of both versions', () => {
