@@ -94,4 +94,8 @@ async function make(out: string): Promise<string[]> {
   return problems;
 }
 
-process.exitCode = positionals[0] === 'prepare' ? await prepare(positionals[1]) : await release();
+const ended = positionals[0] === 'prepare' ? prepare(positionals[1]) : release();
+process.exitCode = await ended.catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  return 1;
+});

@@ -1,12 +1,13 @@
 /** `npm run release -- --dry-run`: everything of a release except its publication and its tests, in a folder of its own. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readTopSection, readVersion } from '../../release/version.ts';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readTopSection, readVersion, topSection, VERSIONED, versionsIn } from '../../release/version.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let out: string;
@@ -48,6 +49,79 @@ it('lists every package that the server is installed with, and none of those for
   const names = components.map(({ name }: { name: string }) => name);
   expect(names).toEqual(expect.arrayContaining(['hono', 'postgres', 'undici']));
   expect(names).not.toContain('vitest');
+});
+
+it('has what starts the image, and the documentation', async () => {
+  expect(await readdir(out)).toEqual(
+    expect.arrayContaining(['compose.yml', 'docker-compose.temporal.yml', 'docker-compose.monitoring.yml']),
+  );
+  const { stdout } = await promisify(execFile)('tar', ['-tzf', join(out, 'docs.tar.gz')]);
+  expect(stdout.split('\n')).toEqual(
+    expect.arrayContaining(['./index.html', './guides/quickstart/index.html']),
+  );
+});
+
+describe('prepare', () => {
+  let tree: string;
+  const prepare = (version: string) =>
+    new Promise<{ code: unknown; said: string }>((done) => {
+      const args = ['--import', './bin/sources.js', 'release/main.ts', 'prepare', version];
+      execFile(process.execPath, args, { cwd: tree }, (error, stdout, stderr) =>
+        done({ code: error?.code ?? 0, said: stdout + stderr }),
+      );
+    });
+  const textOf = (path: string) => readFile(join(tree, path), 'utf8');
+
+  // It changes the tree: it gets one of its own.
+  beforeAll(async () => {
+    tree = await mkdtemp(join(tmpdir(), 'waybill-prepared-'));
+    const files = [...VERSIONED.map(([path]) => path), 'CHANGELOG.md'];
+    const folders = ['bin', 'release', 'src/db/migrations', 'test/replay/histories'];
+    for (const path of [...files, ...folders])
+      await cp(join(root, path), join(tree, path), { recursive: true });
+    await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
+  });
+  afterAll(() => rm(tree, { recursive: true, force: true }));
+
+  it('refuses what is no version, or not that of the changelog', async () => {
+    expect(await prepare('next')).toMatchObject({ code: 2, said: expect.stringContaining('Which version?') });
+    expect(await prepare('7.0.0')).toMatchObject({ code: 1, said: expect.stringContaining('not 7.0.0') });
+  });
+
+  it('dates the changelog, sets the version everywhere and freezes schema and histories, once', async () => {
+    await writeFile(
+      join(tree, 'CHANGELOG.md'),
+      (await textOf('CHANGELOG.md')).replace(/^## \[.*$/m, '## [Unreleased]'),
+    );
+    expect(await prepare('7.0.0')).toMatchObject({ code: 0 });
+    const { version, date } = topSection(await textOf('CHANGELOG.md'));
+    expect([version, date]).toEqual(['7.0.0', expect.stringMatching(/^\d{4}-\d\d-\d\d$/)]);
+    for (const [path, place] of VERSIONED)
+      expect(new Set(versionsIn(await textOf(path), place)), path).toEqual(new Set(['7.0.0']));
+    const frozen = JSON.parse(await textOf('release/frozen.json'));
+    expect(frozen.release).toBe('7.0.0');
+    const names = [
+      ...(await readdir(join(tree, 'src/db/migrations'))),
+      ...(await readdir(join(tree, 'test/replay/histories'))),
+    ];
+    expect(Object.keys(frozen.files)).toHaveLength(
+      names.filter((name) => /\.(?:sql|json)$/.test(name)).length,
+    );
+    expect(await prepare('7.0.1')).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('nothing since 7.0.0'),
+    });
+  });
+
+  it('refuses a tree whose frozen files have changed', async () => {
+    const [first = ''] = Object.keys(JSON.parse(await textOf('release/frozen.json')).files);
+    await writeFile(join(tree, first), `${await textOf(first)}\n`);
+    const { code, said } = await prepare('7.0.1');
+    expect({ code, said }).toEqual({
+      code: 1,
+      said: `Nothing was changed:\n  ${first} is released and frozen, but was changed.\n`,
+    });
+  });
 });
 
 it('has the notes of the version, and checksums of everything', async () => {
