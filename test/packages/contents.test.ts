@@ -1,6 +1,7 @@
 /** What `npm pack` makes of the checkout: the program and its patched libraries, and nothing that only a checkout needs. */
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
@@ -82,6 +83,14 @@ it('a library that it brings along depends on nothing else: npm would not put th
 it('npm has no script to run when somebody installs it', () => {
   const atInstallation = ['preinstall', 'install', 'postinstall'];
   expect(atInstallation.filter((name) => name in manifest.scripts)).toEqual([]);
+});
+
+it('a checkout without development’s packages says how to get there, in one sentence', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-omitted-'));
+  const ended = spawnSync('sh', ['-c', manifest.scripts.prepare ?? ''], { cwd: folder, encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  expect(ended.status).toBe(1);
+  expect(ended.stderr).toMatch(/^A checkout is .+: run npm ci, and .+ npm prune --omit=dev\.\n$/);
 });
 
 it('every version is exact', () => {
