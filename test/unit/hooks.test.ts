@@ -1,0 +1,82 @@
+/** The checks before a commit, which `npm run hooks` switches on in a checkout, tried in a repository of their own. */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+let repository: string;
+
+function git(...args: string[]): { code: number | null; said: string } {
+  const { status: code, stdout, stderr } = spawnSync('git', args, { cwd: repository, encoding: 'utf8' });
+  return { code, said: stdout + stderr };
+}
+const commit = (message: string) => git('commit', '--quiet', '--message', message);
+
+/** Stages a file of this content. */
+function stage(name: string, text: string): void {
+  writeFileSync(join(repository, name), text);
+  git('add', name);
+}
+
+beforeAll(() => {
+  repository = mkdtempSync(join(tmpdir(), 'waybill-hooks-'));
+  for (const name of ['biome.json', '.oxlintrc.json', 'tsconfig.json'])
+    copyFileSync(join(root, name), join(repository, name));
+  symlinkSync(join(root, 'node_modules'), join(repository, 'node_modules'));
+  git('init', '--quiet');
+  git('config', 'user.name', 'A');
+  git('config', 'user.email', 'a@a.example');
+  const { hooks } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
+  expect(hooks).toBe('git config core.hooksPath .githooks');
+  git('config', 'core.hooksPath', join(root, '.githooks'));
+});
+afterAll(() => rmSync(repository, { recursive: true, force: true }));
+
+describe('the subject of a commit', () => {
+  it.each([
+    ['is a command', 'Fix the relay', 0, ''],
+    ['may be of 72 characters', `Add ${'a'.repeat(68)}`, 0, ''],
+    ['and not of more', `Add ${'a'.repeat(69)}`, 1, 'has 73 characters, of at most 72'],
+    ['begins with a verb that says what is done', 'Polish the relay', 1, 'begins with "Polish"'],
+    ['is no sentence', 'The relay is fixed', 1, 'begins with "The"'],
+    ['is that of the other commit in a fixup', 'fixup! Polish the relay', 0, ''],
+    ['has a body below it, which is free', `Fix it\n\n${'The relay '.repeat(20)}`, 0, ''],
+  ])('%s', (_what, message, code, said) => {
+    stage('a.txt', message);
+    const ended = commit(message);
+    expect(ended).toEqual({ code, said: expect.stringContaining(said) });
+  });
+});
+
+describe('what is staged', () => {
+  it('is formatted and free of warnings', () => {
+    stage('a.ts', 'let a = 1\nexport { a }\n');
+    expect(commit('Add a file')).toEqual({ code: 1, said: expect.stringContaining('useConst') });
+    stage('a.ts', 'export const a = 1;\n');
+    expect(commit('Add a file')).toEqual({ code: 0, said: expect.any(String) });
+  });
+
+  it('uses no promise as a condition', () => {
+    stage('b.ts', 'export const b = async () => true;\nif (b()) process.exit();\n');
+    expect(commit('Add a file')).toEqual({ code: 1, said: expect.stringContaining('no-misused-promises') });
+    git('rm', '--cached', '--quiet', 'b.ts');
+  });
+
+  it('is all that is looked at', () => {
+    writeFileSync(join(repository, 'c.ts'), 'let c = 1\n');
+    stage('a.txt', 'other');
+    expect(commit('Change a file')).toEqual({ code: 0, said: expect.any(String) });
+  });
+});
+
+it('nothing switches them on where a package is installed, an image is built, or a change is tried', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const others = Object.entries(scripts).filter(([name]) => name !== 'hooks');
+  const texts = [
+    ...others.map(([, script]) => String(script)),
+    ...['Dockerfile', '.ci/run'].map((name) => readFileSync(join(root, name), 'utf8')),
+  ];
+  for (const text of texts) expect(text).not.toMatch(/githooks|hooksPath|run hooks\b/);
+});
