@@ -3,9 +3,9 @@
 import type { Store } from '@waybill-hq/receiver';
 import type { Sql } from 'postgres';
 
-/** Run once. Rows older than 30 days may be deleted: `delete from deliveries_taken where at < now() - interval '30 days'`. */
+/** Run once. Rows older than 30 days may be deleted: `delete from handled_deliveries where at < now() - interval '30 days'`. */
 export const schema = `
-  create table if not exists deliveries_taken (
+  create table if not exists handled_deliveries (
     id uuid primary key,
     -- Who is at it, until when; null once it was handled.
     claimant text,
@@ -18,26 +18,26 @@ export function postgresStore(sql: Sql): Store {
     async claim(id, claimant, leaseMs) {
       // Of two who claim at the same time the second waits for the first, and then finds its claim.
       const [mine] = await sql`
-        insert into deliveries_taken as taken (id, claimant, until)
+        insert into handled_deliveries as handled (id, claimant, until)
         values (${id}, ${claimant}, now() + ${leaseMs} * interval '1 millisecond')
         on conflict (id) do update set claimant = excluded.claimant, until = excluded.until
-        where taken.until <= now()
+        where handled.until <= now()
         returning id`;
       if (mine !== undefined) return 'claimed';
-      const [other] = await sql`select until is null as done from deliveries_taken where id = ${id}`;
+      const [other] = await sql`select until is null as done from handled_deliveries where id = ${id}`;
       return other?.done === true ? 'done' : 'busy';
     },
     async done(id) {
       await sql`
-        insert into deliveries_taken (id) values (${id})
+        insert into handled_deliveries (id) values (${id})
         on conflict (id) do update set claimant = null, until = null, at = now()`;
     },
     async release(id, claimant) {
-      await sql`delete from deliveries_taken where id = ${id} and claimant = ${claimant}`;
+      await sql`delete from handled_deliveries where id = ${id} and claimant = ${claimant}`;
     },
     async handledOf(ids) {
       const rows = await sql<{ id: string }[]>`
-        select id from deliveries_taken where id = any(${[...ids]}::uuid[]) and until is null`;
+        select id from handled_deliveries where id = any(${[...ids]}::uuid[]) and until is null`;
       return new Set(rows.map(({ id }) => id));
     },
   };

@@ -20,7 +20,7 @@ export {
   type ReceiverOptions,
   type RequestContext,
   receiver,
-  type Taken,
+  type Handling,
 } from './receiver.ts';
 export { type Reconcilable, type Reconciled, type ReconcileOptions, reconcile } from './reconcile.ts';
 export { Refused, type RefusedCode } from './refused.ts';

@@ -89,7 +89,7 @@ export type Handler<P, K extends string = string> = (payload: P, delivery: Deliv
  * The outcome of a delivery. `repeat`: it was handled before. `stale`: it was not handled, because a later event of
  * its record was handled before. `busy`: it, or another delivery of its record, is being handled elsewhere.
  */
-export type Taken = 'handled' | 'repeat' | 'stale' | 'busy';
+export type Handling = 'handled' | 'repeat' | 'stale' | 'busy';
 
 /** What an adapter knows about a request that its URL may not show. */
 export interface RequestContext {
@@ -113,7 +113,7 @@ export interface Receiver<V extends PayloadVersion = 'v2'> {
    * @param json the record, as JSON text
    * @throws any error of the handler or the store, including `Gone` and `RetryLater`
    */
-  take(delivery: Delivery, json: () => Promise<string>): Promise<Taken>;
+  handle(delivery: Delivery, json: () => Promise<string>): Promise<Handling>;
   readonly store: Store;
 }
 
@@ -165,10 +165,10 @@ type Settings = Omit<CommonOptions<PayloadVersion>, 'secrets' | 'publicKeys'> &
 function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers): Receiver<V> {
   const runOf = (kind: string) => handlers.byKind.get(kind) ?? handlers.otherwise;
 
-  async function take(delivery: Delivery, json: () => Promise<string>): Promise<Taken> {
+  async function handle(delivery: Delivery, json: () => Promise<string>): Promise<Handling> {
     const run = runOf(delivery.kind);
     if (run === null) throw noHandler(delivery.kind);
-    return await inOrder(settings, delivery, () =>
+    return await withOrdering(settings, delivery, () =>
       once(settings, delivery.id, async () => {
         const text = await json();
         checkPayloadVersion(delivery.kind, text, settings.payloadVersion);
@@ -181,12 +181,12 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
     try {
       const received = await receivedOf(request, settings, context);
       const { delivery, json } = await deliveryOf(received, settings);
-      if (!delivery.test || settings.tests === 'handle') return responseTo(await take(delivery, json));
+      if (!delivery.test || settings.tests === 'handle') return responseTo(await handle(delivery, json));
       if (runOf(delivery.kind) === null) throw noHandler(delivery.kind);
       // A test event is in the delivery log, where `reconcile` would find it; an examination checks how a delivery
       // would be treated.
-      const taken = await inOrder(settings, delivery, () => once(settings, delivery.id, async () => {}));
-      return responseTo(taken === 'repeat' || taken === 'stale' ? taken : 'verified');
+      const handling = await withOrdering(settings, delivery, () => once(settings, delivery.id, async () => {}));
+      return responseTo(handling === 'repeat' || handling === 'stale' ? handling : 'verified');
     } catch (problem) {
       const onPurpose = problem instanceof Gone || problem instanceof RetryLater;
       if (!onPurpose) settings.onProblem(problem, request);
@@ -212,7 +212,7 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
       return build<V>(settings, { ...handlers, otherwise: run });
     },
     handles: (kind: string) => runOf(kind) !== null,
-    take,
+    handle,
     store: settings.store,
   });
 }
@@ -266,20 +266,20 @@ async function deliveryOf(
  * Takes a delivery unless a later one of its record was handled, one at a time. Equal sequences are left to the
  * store: two events of one write have different ones, but an event may come by several webhooks.
  */
-async function inOrder(
+async function withOrdering(
   { order, store, leaseMs }: Settings,
   delivery: Delivery,
-  take: () => Promise<Taken>,
-): Promise<Taken> {
+  handle: () => Promise<Handling>,
+): Promise<Handling> {
   const record = recordOf(delivery);
-  if (order === undefined || record === null) return await take();
+  if (order === undefined || record === null) return await handle();
   const claimant = crypto.randomUUID();
   const last = await order.begin(record, claimant, leaseMs);
   if (last === 'busy') return 'busy';
   const release = () => order.release(record, claimant);
-  let taken: Taken = 'stale';
+  let handling: Handling = 'stale';
   try {
-    if (delivery.sequence >= last) taken = await take();
+    if (delivery.sequence >= last) handling = await handle();
     // Settled: `reconcile` must not find it.
     else await store.done(delivery.id);
   } catch (problem) {
@@ -288,9 +288,9 @@ async function inOrder(
     throw problem;
   }
   // A repeat advances too: the process that handled it may have died in between.
-  if (taken === 'handled' || taken === 'repeat') await order.advance(record, claimant, delivery.sequence);
+  if (handling === 'handled' || handling === 'repeat') await order.advance(record, claimant, delivery.sequence);
   else await release();
-  return taken;
+  return handling;
 }
 
 /**
@@ -298,7 +298,7 @@ async function inOrder(
  * which expires.
  * @throws the error of the work; then nothing is remembered, unless it is `Gone`
  */
-async function once({ store, leaseMs }: Settings, id: string, work: () => Promise<unknown>): Promise<Taken> {
+async function once({ store, leaseMs }: Settings, id: string, work: () => Promise<unknown>): Promise<Handling> {
   const claimant = crypto.randomUUID();
   const claim = await store.claim(id, claimant, leaseMs);
   if (claim !== 'claimed') return claim === 'done' ? 'repeat' : 'busy';

@@ -24,7 +24,7 @@ const MAX_CARRIED = 100;
 const NEAR = 100;
 
 /** A receiver, whatever its payload version. */
-export type Reconcilable = Pick<Receiver, 'store' | 'take' | 'handles'>;
+export type Reconcilable = Pick<Receiver, 'store' | 'handle' | 'handles'>;
 
 /** Where to look. */
 export interface ReconcileOptions {
@@ -194,7 +194,7 @@ async function handled(
     signedAt: null,
   };
   const json = async () => body ?? JSON.stringify(await api.read(delivery));
-  const taken = await hooks.take(delivery, json);
-  if (taken === 'busy') throw new Error(`The delivery ${id} is being handled by somebody else.`);
-  return taken !== 'stale';
+  const handling = await hooks.handle(delivery, json);
+  if (handling === 'busy') throw new Error(`The delivery ${id} is being handled by somebody else.`);
+  return handling !== 'stale';
 }
