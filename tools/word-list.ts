@@ -28,7 +28,7 @@ export const phrases: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/\b(?:is|are|was|were) let [a-z]+\b/i, 'may …'],
   [/\bis anybody['’]s\b/i, 'is public'],
   [/\bwithout saying so\b/i, 'unannounced'],
-  [/\bbr(?:ing|ings|ought)(?: [a-z]+){1,3} along\b/i, 'supply'],
+  [/\bbr(?:ing|ings|ought)(?: [a-z]+){0,3} along\b/i, 'supply'],
   [/\bcalled by its name\b/i, 'named, reported as'],
   [/\bwarranted\b/i, 'still needed'],
   [/\bas ever\b/i, 'as before, unchanged'],

@@ -73,7 +73,7 @@ it('every file that the program looks at for our patches is in it', () => {
   expect(named.filter((path) => !files.includes(path))).toEqual([]);
 });
 
-it('a library that it brings along depends on nothing else: npm would not put that beside it', () => {
+it('a library that it includes depends on nothing else: npm would not install that', () => {
   const beneath = manifest.bundleDependencies.flatMap((name) =>
     Object.keys(manifestOf(join('node_modules', name)).dependencies),
   );

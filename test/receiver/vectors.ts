@@ -35,7 +35,7 @@ const secretOf = (seed: string) => `whsec_${createHash('sha256').update(seed).di
 const current = secretOf('current');
 const previous = secretOf('previous');
 const stranger = secretOf('stranger');
-/** A secret that an e-shop has brought along. */
+/** A secret that an e-shop has supplied. */
 const own = 'the secret of our shop: not to be told';
 
 const at = new Date('2026-11-20T19:33:00.000Z');

@@ -89,7 +89,7 @@ test.each([
   expect(secretProblem(secret)).toBe(problem);
 });
 
-test('a secret that is brought along is held against the same; null is as good as none', () => {
+test('a supplied secret has to meet the same rules; null is as good as none', () => {
   const problems = (secret: unknown) =>
     v.safeParse(ownSecretField, secret).issues?.map(({ message }) => message);
   expect(['x'.repeat(24), null, undefined].map(problems)).toEqual([undefined, undefined, undefined]);
