@@ -159,7 +159,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
           temporalState.workerFailed();
           log.error({ err: why }, "a worker of Temporal's SDK failed: others take over");
           await waitOrStop(AFTER_FAILURE_MS, stopping.signal);
-        } else log.warn({ why }, 'Temporal may have been set back: workers with an empty memory take over');
+        } else log.warn({ why }, 'Temporal may have been set back: workers with an empty cache take over');
       } catch (error) {
         temporalState.set('down');
         onReady();

@@ -47,7 +47,7 @@ export function createPasses(options: PassesOptions) {
     repair(executions, stalls, workflow, dryRun, ({ by, since }) =>
       log.warn(
         { ...workflow.name, by, since },
-        'nothing happens: an operator has paused the workflow in Temporal',
+        'waiting: an operator has paused the workflow in Temporal',
       ),
     ),
   );

@@ -115,7 +115,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
     } catch (error) {
       // If it cannot be given back either, it is claimed again after its lease.
       if (isOfTemporal(error)) deps.onAway();
-      log.warn({ deliveryId: delivery.id, err: error }, 'a delivery could not be handed over');
+      log.warn({ deliveryId: delivery.id, err: error }, 'a delivery could not be passed to Temporal');
       await giveBack(sql, [delivery]).catch(() => {});
     } finally {
       counted[name].delete(delivery.id);

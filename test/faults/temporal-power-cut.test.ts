@@ -156,7 +156,7 @@ async function setBackUnderALivingWorker(noticed: boolean) {
   expect(await stack.mails()).toEqual([]);
   if (noticed) {
     expect(stack.logged.map(({ msg }) => msg)).toContain(
-      'Temporal may have been set back: workers with an empty memory take over',
+      'Temporal may have been set back: workers with an empty cache take over',
     );
   }
 }
