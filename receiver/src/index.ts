@@ -16,11 +16,11 @@ export type * from './payloads.generated.ts';
 export type { PublicKey, PublicKeyJwk, PublicKeys } from './public-keys.ts';
 export {
   type Handler,
+  type Handling,
   type Receiver,
   type ReceiverOptions,
   type RequestContext,
   receiver,
-  type Handling,
 } from './receiver.ts';
 export { type Reconcilable, type Reconciled, type ReconcileOptions, reconcile } from './reconcile.ts';
 export { Refused, type RefusedCode } from './refused.ts';

@@ -185,7 +185,9 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
       if (runOf(delivery.kind) === null) throw noHandler(delivery.kind);
       // A test event is in the delivery log, where `reconcile` would find it; an examination checks how a delivery
       // would be treated.
-      const handling = await withOrdering(settings, delivery, () => once(settings, delivery.id, async () => {}));
+      const handling = await withOrdering(settings, delivery, () =>
+        once(settings, delivery.id, async () => {}),
+      );
       return responseTo(handling === 'repeat' || handling === 'stale' ? handling : 'verified');
     } catch (problem) {
       const onPurpose = problem instanceof Gone || problem instanceof RetryLater;
@@ -288,7 +290,8 @@ async function withOrdering(
     throw problem;
   }
   // A repeat advances too: the process that handled it may have died in between.
-  if (handling === 'handled' || handling === 'repeat') await order.advance(record, claimant, delivery.sequence);
+  if (handling === 'handled' || handling === 'repeat')
+    await order.advance(record, claimant, delivery.sequence);
   else await release();
   return handling;
 }
@@ -298,7 +301,11 @@ async function withOrdering(
  * which expires.
  * @throws the error of the work; then nothing is remembered, unless it is `Gone`
  */
-async function once({ store, leaseMs }: Settings, id: string, work: () => Promise<unknown>): Promise<Handling> {
+async function once(
+  { store, leaseMs }: Settings,
+  id: string,
+  work: () => Promise<unknown>,
+): Promise<Handling> {
   const claimant = crypto.randomUUID();
   const claim = await store.claim(id, claimant, leaseMs);
   if (claim !== 'claimed') return claim === 'done' ? 'repeat' : 'busy';

@@ -45,10 +45,7 @@ export function createPasses(options: PassesOptions) {
   const stalls = createStalls(executions, options.stalledMs);
   const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((workflow: TrackedWorkflow) =>
     repair(executions, stalls, workflow, dryRun, ({ by, since }) =>
-      log.warn(
-        { ...workflow.name, by, since },
-        'waiting: an operator has paused the workflow in Temporal',
-      ),
+      log.warn({ ...workflow.name, by, since }, 'waiting: an operator has paused the workflow in Temporal'),
     ),
   );
   /** Woken workflows: the next pass over late workflows checks whether that had an effect. */
