@@ -1,9 +1,10 @@
 /** Several event types on one webhook: written, checked, subscribed, explained. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
 import { firedEvents } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const ORDERS = ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'];
@@ -14,17 +15,13 @@ const body = {
   method: 'POST',
 };
 
-let api: TestApi;
 let eshop: TestEshop;
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
+const api = await apiOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   await stockedProducts(eshop);
 });
-afterAll(() => api.drop());
 
 const shop: TestEshop['shop']['request'] = (...args) => eshop.shop.request(...args);
 

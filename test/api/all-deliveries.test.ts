@@ -1,30 +1,27 @@
 /** The deliveries of an e-shop across its webhooks: filters, pages, and a cursor that misses nothing. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { waybill } from '../../receiver/src/index.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
 import { accepted, exhaustDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
 import { insertWebhook } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { recordEvent } from '../support/record-event.ts';
 
 /** A second or two, unless the machine is busy. */
 const SOON = { timeout: 60_000 };
 const BEGINNING = '00000000-0000-0000-0000-000000000000';
 
-let api: TestApi;
 let eshop: TestEshop;
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
+const api = await apiOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
 });
-afterAll(() => api.drop());
 
 const get = (query = '', version = 'v21') => eshop.shop.request('GET', `/${version}/deliveries${query}`);
 const webhook = (type: EventType = 'CREATE_ORDER') => insertWebhook(api.sql, eshop.eshopId, type);

@@ -1,23 +1,20 @@
 /** A record that is changed in a loop: reported to the client that changes it, counted, logged and shown. */
 import pino from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createChangeLoops } from '../../src/api/records/change-loops.ts';
 import { askDatabase } from '../../src/cli/status.ts';
 import { databaseRows } from '../../src/cli/status-command.ts';
 import { readChangeLoop } from '../../src/db/console/change-loop.ts';
 import type { ChangeLoop } from '../../src/domain/change-loop.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const loops: ChangeLoop[] = [];
 let lines: string[] = [];
 const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi({ log, onChangeLoop: (loop) => void loops.push(loop) });
-});
-afterAll(() => api.drop());
+const api = await apiOfFile({ log, onChangeLoop: (loop) => void loops.push(loop) });
 
 async function withOrder(eshop: TestEshop): Promise<TestEshop['shop']['request']> {
   await stockedProducts(eshop);

@@ -1,15 +1,11 @@
 /** Creations at the same moment share a statement but are independent of each other. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { expect, test } from 'vitest';
 import { insertWebhook } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi();
-  await stockedProducts(api.eshop);
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+await stockedProducts(api.eshop);
 
 const create = (body: object) => api.shop('POST', '/v21/orders', body);
 const strange = (id: string) => ({ ...minimalOrder(id), orderProducts: [{ sku: 'NONE', quantity: 1 }] });

@@ -2,20 +2,15 @@
  * Decimals come back from Postgres unchanged in both versions, and a record that was read can be written again.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { canonicalCount, canonicalMoney } from '../../src/domain/decimal.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedTypes } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await createTestApi();
-  await stockedProducts(api.eshop);
-  await api.shop('POST', '/v21/orders', minimalOrder('exact'));
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+await stockedProducts(api.eshop);
+await api.shop('POST', '/v21/orders', minimalOrder('exact'));
 
 /** At most 15 digits with a limit on decimals, in the forms of a request: string or number. */
 const decimal = (decimals: number, most = 10n ** 15n - 1n) =>

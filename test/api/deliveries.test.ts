@@ -2,29 +2,26 @@
  * The delivery log over HTTP, its rows written as by the relay and the activities.
  */
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
 import { accepted, beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
-let api: TestApi;
 let eshop: TestEshop;
 let request: TestEshop['shop']['request'];
 let webhookId: number;
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
+const api = await apiOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   request = eshop.shop.request;
   webhookId = await newWebhook(eshop);
 });
-afterAll(() => api.drop());
 
 async function newWebhook({ shop }: TestEshop): Promise<number> {
   const answer = await shop.request('POST', '/v21/webhooks', {

@@ -6,31 +6,24 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Script } from 'node:vm';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { snippetsOf } from '../../site/snippets.ts';
 import type { DocumentedMedia, OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { exampleBody, exampleParameter, operationsWithBody } from '../../src/api/openapi/example-requests.ts';
-import { type HttpServer, listen } from '../../src/http/http-server.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { listen } from '../../src/http/http-server.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { stockedProduct } from '../support/orders.ts';
 
 const run = promisify(execFile);
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
-let api: TestApi;
-let server: HttpServer;
-let document: OpenApiDocument;
-let folder: string;
 
-beforeAll(async () => {
-  api = await createTestApi();
-  server = await listen(api.app, '127.0.0.1', 0);
-  document = JSON.parse((await api.anonymous('GET', '/openapi.json')).text);
-  ajv.addSchema(document, 'openapi.json');
-  folder = await mkdtemp(join(tmpdir(), 'waybill-examples-'));
-});
+const api = await apiOfFile();
+const server = await listen(api.app, '127.0.0.1', 0);
+const document: OpenApiDocument = JSON.parse((await api.anonymous('GET', '/openapi.json')).text);
+ajv.addSchema(document, 'openapi.json');
+const folder = await mkdtemp(join(tmpdir(), 'waybill-examples-'));
 afterAll(async () => {
-  await server?.close();
-  await api?.drop();
+  await server.close();
   if (folder !== undefined) await rm(folder, { recursive: true });
 });
 

@@ -2,11 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import MiniSearch from 'minisearch';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { anchor } from '../../src/domain/text.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { createTestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { idsOf, linksOf } from '../support/links.ts';
 
 const BUILT = 'dist/docs';
@@ -14,25 +15,20 @@ const ORIGIN = 'http://waybill.test';
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
 
-let api: TestApi;
-let document: OpenApiDocument;
 /** All pages in the contents, by path. */
 const pages = new Map<string, string>();
 
 const textOf = async (path: string) => (await api.app.request(path)).text();
 
-beforeAll(async () => {
-  api = await createTestApi();
-  document = JSON.parse(await textOf('/openapi.json'));
-  // The contents for e-shops, and those for operators.
-  for (const first of ['/docs/', '/docs/handbook/']) {
-    const page = await textOf(first);
-    const contents = page.slice(page.indexOf('<nav id="contents"'), page.indexOf('</nav>'));
-    for (const { pathname } of linksOf(contents, `${ORIGIN}${first}`))
-      pages.set(pathname, await textOf(pathname));
-  }
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
+const document: OpenApiDocument = JSON.parse(await textOf('/openapi.json'));
+// The contents for e-shops, and those for operators.
+for (const first of ['/docs/', '/docs/handbook/']) {
+  const page = await textOf(first);
+  const contents = page.slice(page.indexOf('<nav id="contents"'), page.indexOf('</nav>'));
+  for (const { pathname } of linksOf(contents, `${ORIGIN}${first}`))
+    pages.set(pathname, await textOf(pathname));
+}
 
 const operations = () =>
   Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -3,7 +3,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { verifyServiceSignature, verifyStandardSignature } from '../../site/receiver-code.ts';
 import type { DocumentedMedia, DocumentedSchema, OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
@@ -12,25 +12,17 @@ import { entryOf } from '../../src/domain/catalogue.ts';
 import { eventTypeNames, movementOf } from '../../src/domain/event-types.ts';
 import { shippedMarketplaces } from '../../src/domain/order/marketplaces.ts';
 import { newWebhookSecret } from '../../src/secrets/keys.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { wireEvent } from '../support/wire-event.ts';
 
-let api: TestApi;
-let document: OpenApiDocument;
-let text: string;
-let page: string;
-
-beforeAll(async () => {
-  api = await createTestApi({ marketplaces: [...shippedMarketplaces, 'corner-shop'] });
-  const answer = await api.anonymous('GET', '/openapi.json');
-  expect(answer.headers.get('content-type')).toContain('application/json');
-  text = answer.text;
-  document = JSON.parse(text);
-  const docs = await api.anonymous('GET', '/docs/reference/');
-  expect(docs.headers.get('content-type')).toContain('text/html');
-  page = docs.text;
-});
-afterAll(() => api.drop());
+const api = await apiOfFile({ marketplaces: [...shippedMarketplaces, 'corner-shop'] });
+const answer = await api.anonymous('GET', '/openapi.json');
+expect(answer.headers.get('content-type')).toContain('application/json');
+const text: string = answer.text;
+const document: OpenApiDocument = JSON.parse(text);
+const docs = await api.anonymous('GET', '/docs/reference/');
+expect(docs.headers.get('content-type')).toContain('text/html');
+const page: string = docs.text;
 
 function operations() {
   return Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -4,12 +4,11 @@
 import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type HttpServer, type HttpServerOptions, listen } from '../../src/http/http-server.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 
-let api: TestApi;
 let server: HttpServer | undefined;
 /** Every log line, parsed. */
 // biome-ignore lint/suspicious/noExplicitAny: log lines are of any shape
@@ -21,10 +20,7 @@ const stream = new Writable({
   },
 });
 
-beforeAll(async () => {
-  api = await createTestApi({ log: pino({ level: 'debug' }, stream) });
-});
-afterAll(() => api.drop());
+const api = await apiOfFile({ log: pino({ level: 'debug' }, stream) });
 afterEach(async () => {
   await server?.close();
   server = undefined;

@@ -1,14 +1,10 @@
 /** Refusals are in our words wherever the problem is in a body, never in those of the validation library. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { exampleBody, operationsWithBody } from '../../src/api/openapi/example-requests.ts';
 import { isObject } from '../../src/domain/validation.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
 
 /** Valibot's own messages: "Invalid type: Expected Object but received 7". */
 const LIBRARY = /Invalid \w+:|Expected .* but received/;

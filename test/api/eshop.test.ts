@@ -1,14 +1,11 @@
 /** An e-shop reads its own settings and chooses its notifications. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestApi, type TestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi({
-    destinationProblem: (url) => (url.includes('//10.') ? 'must not lead to it' : null),
-  });
+const api = await apiOfFile({
+  destinationProblem: (url) => (url.includes('//10.') ? 'must not lead to it' : null),
 });
-afterAll(() => api?.drop());
 
 test('warnings are on unless they are turned off, and each e-shop has its own choice', async () => {
   const other = await api.newEshop();

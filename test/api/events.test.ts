@@ -1,29 +1,26 @@
 /** Events with their result at every webhook, and every cause of absence. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { recordCauses } from '../../src/api/event-schemas.ts';
 import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
 import { eventCauses, webhookCauses } from '../../src/domain/absence.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { testRecordOf } from '../../src/domain/test-event.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
 import { accepted, exhaustDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
 import { insertWebhook } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { addStock, fullOrder, minimalOrder, stockedProduct, stockedProducts } from '../support/orders.ts';
 
 const BEGINNING = '00000000-0000-0000-0000-000000000000';
 
-let api: TestApi;
 let eshop: TestEshop;
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
+const api = await apiOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   await stockedProducts(eshop);
 });
-afterAll(() => api.drop());
 
 /** All causes seen so far. */
 const named = new Set<string>();

@@ -1,24 +1,20 @@
 /** Examinations of receivers (docs/interface.md, W17), over HTTP to real ones. */
 import { createServer } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { memoryOrder, memoryStore, receiver as receiverOf } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { createExaminer } from '../../src/attempt/examiner.ts';
 import type { Examination } from '../../src/domain/examination.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { createTestApi, type TestEshop } from '../support/api.ts';
+import { apiOfFile, receiverOfFile } from '../support/lifetimes.ts';
 import { createWebhook, webhookRow } from '../support/webhooks.ts';
 
-let api: TestApi;
-let receiver: Receiver;
 let eshop: TestEshop;
 let request: TestEshop['shop']['request'];
 const closing: (() => void)[] = [];
 
-beforeAll(async () => {
-  api = await createTestApi();
-  receiver = await createReceiver();
-});
+const api = await apiOfFile();
+const receiver = await receiverOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   request = eshop.shop.request;
@@ -27,10 +23,6 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
   receiver.clear();
   receiver.respond({});
-});
-afterAll(async () => {
-  await receiver?.close();
-  await api?.drop();
 });
 
 const create = (fields: object = {}) =>
@@ -205,15 +197,12 @@ test('the guard of deliveries holds, and what fails within the service says noth
   };
   const keys = api.keys;
   const away = await createTestApi({ keys, examine: createExaminer({ sender, keys, timeoutMs: 1_000 }) });
-  try {
-    const webhook = await createWebhook(away.shop, { url: receiver.url });
-    expect(await away.shop('POST', `/v21/webhooks/${webhook.id}/examine`)).toMatchObject({
-      status: 503,
-      body: { message: 'The receiver could not be examined: our resolver is not responding. Try again.' },
-    });
-  } finally {
-    await away.drop();
-  }
+  onTestFinished(() => away.drop());
+  const webhook = await createWebhook(away.shop, { url: receiver.url });
+  expect(await away.shop('POST', `/v21/webhooks/${webhook.id}/examine`)).toMatchObject({
+    status: 503,
+    body: { message: 'The receiver could not be examined: our resolver is not responding. Try again.' },
+  });
 });
 
 test("another e-shop's webhook, a deleted one and one that never was do not exist", async () => {

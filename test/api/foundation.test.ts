@@ -3,14 +3,12 @@
  */
 import { generateSpecs } from 'hono-openapi';
 import * as v from 'valibot';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeOperation } from '../../src/api/describe.ts';
 import { ok } from '../../src/api/envelope.ts';
 import { pageOf, pageQuery, paginationOf } from '../../src/api/pagination.ts';
 import { body, params, query } from '../../src/api/validate.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
-
-let api: TestApi;
+import { apiOfFile } from '../support/lifetimes.ts';
 
 const ThingInput = v.pipe(
   v.strictObject({
@@ -21,40 +19,37 @@ const ThingInput = v.pipe(
 );
 const Thing = v.pipe(v.object({ name: v.string() }), v.metadata({ ref: 'Thing' }));
 
-beforeAll(async () => {
-  api = await createTestApi();
-  api.app.post(
-    '/v21/things/:name',
-    describeOperation({ id: 'makeThing', summary: 'Make', tag: 'Things', data: Thing, message: 'Made.' }),
-    params({ name: v.string() }),
-    body(ThingInput, { responseOnly: ['id', 'createdAt'] }),
-    (c) => ok(c, 'Made.', { param: c.req.valid('param').name, ...c.req.valid('json') }),
-  );
-  api.app.get(
-    '/v21/things',
-    describeOperation({
-      id: 'listThings',
-      summary: 'List',
-      tag: 'Things',
-      data: Thing,
-      list: true,
-      message: 'Listed.',
-    }),
-    query({ ...pageQuery, state: v.optional(v.picklist(['a', 'b'])) }),
-    (c) => {
-      const page = pageOf(c.req.valid('query'));
-      return ok(c, 'Listed.', [{ count: 1.5 }], { pagination: paginationOf(page, 61) });
-    },
-  );
-  api.app.get('/v21/broken', () => {
-    throw new TypeError('inner detail');
-  });
-  api.app.get('/v21/away', () => {
-    throw Object.assign(new Error('connect ECONNREFUSED 10.1.2.3:5432'), { code: 'ECONNREFUSED' });
-  });
-  api.app.get('/v21/warehouse/things', (c) => ok(c, 'SessionContext.', c.var.session.role));
+const api = await apiOfFile();
+api.app.post(
+  '/v21/things/:name',
+  describeOperation({ id: 'makeThing', summary: 'Make', tag: 'Things', data: Thing, message: 'Made.' }),
+  params({ name: v.string() }),
+  body(ThingInput, { responseOnly: ['id', 'createdAt'] }),
+  (c) => ok(c, 'Made.', { param: c.req.valid('param').name, ...c.req.valid('json') }),
+);
+api.app.get(
+  '/v21/things',
+  describeOperation({
+    id: 'listThings',
+    summary: 'List',
+    tag: 'Things',
+    data: Thing,
+    list: true,
+    message: 'Listed.',
+  }),
+  query({ ...pageQuery, state: v.optional(v.picklist(['a', 'b'])) }),
+  (c) => {
+    const page = pageOf(c.req.valid('query'));
+    return ok(c, 'Listed.', [{ count: 1.5 }], { pagination: paginationOf(page, 61) });
+  },
+);
+api.app.get('/v21/broken', () => {
+  throw new TypeError('inner detail');
 });
-afterAll(() => api.drop());
+api.app.get('/v21/away', () => {
+  throw Object.assign(new Error('connect ECONNREFUSED 10.1.2.3:5432'), { code: 'ECONNREFUSED' });
+});
+api.app.get('/v21/warehouse/things', (c) => ok(c, 'SessionContext.', c.var.session.role));
 
 test('a success has the envelope', async () => {
   const answer = await api.shop('POST', '/v21/things/a%2Fb%20%C5%BE', { name: 'x' });

@@ -1,19 +1,15 @@
 /** With WEBHOOK_HTTPS_ONLY (docs/interface.md, W25) webhooks from before stay, and nothing new is http. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { configuredGuard } from '../../src/app/outgoing.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalWebhook } from '../support/webhooks.ts';
 
-let api: TestApi;
 let httpsOnly = false;
-beforeAll(async () => {
-  const destinationProblem = (url: string, before?: string) =>
-    configuredGuard(loadConfig({ WEBHOOK_HTTPS_ONLY: String(httpsOnly) }), createOwnEndpoints())(url, before);
-  api = await createTestApi({ destinationProblem });
-});
-afterAll(() => api?.drop());
+const destinationProblem = (url: string, before?: string) =>
+  configuredGuard(loadConfig({ WEBHOOK_HTTPS_ONLY: String(httpsOnly) }), createOwnEndpoints())(url, before);
+const api = await apiOfFile({ destinationProblem });
 
 test('a webhook with http is neither made nor moved there; one from before may be changed otherwise', async () => {
   const plain = { ...minimalWebhook, url: 'http://shop.example/hook' };

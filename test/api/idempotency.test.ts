@@ -1,6 +1,6 @@
 /** `Idempotency-Key`: a request that is sent again is not done again (docs/interface.md, C21). */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { resealAll } from '../../src/app/key-rotation.ts';
 import { eraseCustomer } from '../../src/db/erasure.ts';
@@ -9,26 +9,23 @@ import { removeEshop } from '../../src/db/eshop-removal.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
-import { createTestApi, type Request, type TestApi, type TestEshop } from '../support/api.ts';
+import { createTestApi, type Request, type TestEshop } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
 
 const secretKey = randomBytes(32);
-let api: TestApi;
 let eshop: TestEshop;
 let shop: Request;
 let warehouse: Request;
 
-beforeAll(async () => {
-  api = await createTestApi({ keys: createKeys(secretKey) });
-});
+const api = await apiOfFile({ keys: createKeys(secretKey) });
 beforeEach(async () => {
   eshop = await api.newEshop();
   shop = eshop.shop.request;
   warehouse = eshop.warehouse.request;
   await stockedProducts(eshop);
 });
-afterAll(() => api.drop());
 
 const under = (key: string) => ({ 'Idempotency-Key': key });
 const REPLAYED = 'idempotency-replayed';
@@ -286,45 +283,35 @@ describe('a key', () => {
 test('all of a request is done on one connection: many with keys cannot wait for each other', async () => {
   const sql = createPool(api.database.url, 1);
   const narrow = await createTestApi({ sql, keys: api.keys });
-  try {
-    const { data } = await shop('POST', '/v21/webhooks', minimalWebhook);
-    await shop('POST', '/v21/orders', minimalOrder('a'));
-    const [delivery] = await api.sql<
-      { id: string }[]
-    >`select id from deliveries where webhook_id = ${data.id}`;
-    await closeDelivery(api.sql, delivery?.id ?? '', 'expired');
-    const send = (
-      who: keyof TestEshop & ('shop' | 'warehouse'),
-      method: string,
-      path: string,
-      body?: object,
-    ) =>
-      narrow.app.request(`/v21/${path}`, {
-        method,
-        headers: {
-          'x-api-key': eshop.apiKey,
-          authorization: eshop[who].token,
-          'content-type': 'application/json',
-          ...under(path),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-    const since = new Date(Date.now() - 3_600_000).toISOString();
-    const unknown = minimalOrder('b', { orderProducts: [{ sku: 'NONE', quantity: 1 }] });
-    const answers = [
-      await send('shop', 'POST', 'orders', unknown),
-      await send('shop', 'POST', 'orders', minimalOrder('b')),
-      await send('warehouse', 'POST', 'warehouse/stock-movements', MOVEMENT),
-      await send('shop', 'POST', 'webhooks', minimalWebhook),
-      await send('shop', 'PUT', `webhooks/${data.id}/regenerate-secret`, {}),
-      await send('shop', 'POST', `webhooks/${data.id}/recover`, { since }),
-      await send('shop', 'POST', `deliveries/${delivery?.id}/redeliver`),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([400, 200, 200, 200, 200, 200, 200]);
-  } finally {
-    await narrow.drop();
-    await sql.end();
-  }
+  onTestFinished(() => sql.end());
+  onTestFinished(() => narrow.drop());
+  const { data } = await shop('POST', '/v21/webhooks', minimalWebhook);
+  await shop('POST', '/v21/orders', minimalOrder('a'));
+  const [delivery] = await api.sql<{ id: string }[]>`select id from deliveries where webhook_id = ${data.id}`;
+  await closeDelivery(api.sql, delivery?.id ?? '', 'expired');
+  const send = (who: keyof TestEshop & ('shop' | 'warehouse'), method: string, path: string, body?: object) =>
+    narrow.app.request(`/v21/${path}`, {
+      method,
+      headers: {
+        'x-api-key': eshop.apiKey,
+        authorization: eshop[who].token,
+        'content-type': 'application/json',
+        ...under(path),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const unknown = minimalOrder('b', { orderProducts: [{ sku: 'NONE', quantity: 1 }] });
+  const answers = [
+    await send('shop', 'POST', 'orders', unknown),
+    await send('shop', 'POST', 'orders', minimalOrder('b')),
+    await send('warehouse', 'POST', 'warehouse/stock-movements', MOVEMENT),
+    await send('shop', 'POST', 'webhooks', minimalWebhook),
+    await send('shop', 'PUT', `webhooks/${data.id}/regenerate-secret`, {}),
+    await send('shop', 'POST', `webhooks/${data.id}/recover`, { since }),
+    await send('shop', 'POST', `deliveries/${delivery?.id}/redeliver`),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([400, 200, 200, 200, 200, 200, 200]);
 });
 
 describe('a kept answer', () => {

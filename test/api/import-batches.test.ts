@@ -1,22 +1,19 @@
 /** Import lines that share a transaction: each is written entirely or not at all, independently of the others. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProduct } from '../support/orders.ts';
 import { until } from '../support/until.ts';
 
-let api: TestApi;
 let eshop: TestEshop;
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
+const api = await apiOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   for (const sku of ['TEA', 'CUP']) await stockedProduct(eshop, sku, '10');
 });
-afterAll(() => api.drop());
 
 const ndjson = { 'content-type': 'application/x-ndjson' };
 type Result = Record<string, unknown>;

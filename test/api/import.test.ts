@@ -1,26 +1,23 @@
 /**
  * The import over HTTP: a result per line, in order, whether the line is valid or not.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import { setDisabled } from '../../src/db/eshops.ts';
 import { listen } from '../../src/http/http-server.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
 import { firedTypes, insertWebhook } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProduct } from '../support/orders.ts';
 import { until } from '../support/until.ts';
 
-let api: TestApi;
 let eshop: TestEshop;
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
+const api = await apiOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   await stockedProduct(eshop, 'TEA', '10');
 });
-afterAll(() => api.drop());
 
 const path = '/v21/warehouse/events/import';
 const ndjson = { 'content-type': 'application/x-ndjson' };

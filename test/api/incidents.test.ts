@@ -1,14 +1,10 @@
 /** A webhook's record says since when it has been failing, and when it will be deactivated. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { expect, test } from 'vitest';
 import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
 
 test('a webhook that fails shows its incident wherever it is read, until a delivery is accepted', async () => {
   const { eshopId } = api.eshop;

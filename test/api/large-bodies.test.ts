@@ -1,26 +1,22 @@
 /**
  * Bodies that are large within the 1 MiB: lists that are too long, endless problems, records that grow.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { describe, expect, test } from 'vitest';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi();
-  await stockedProducts(api.eshop);
-  await api.shop('POST', '/v21/orders', minimalOrder('big'));
-  await api.shop('POST', '/v21/receivings', {
-    eshopReceivingId: 'big',
-    supplier: 'S',
-    products: [{ sku: 'TEA', quantity: 1 }],
-  });
-  await api.shop('POST', '/v21/returns', {
-    eshopReturnId: 'big',
-    returnedOrderProducts: [{ sku: 'TEA', quantity: 1 }],
-  });
+const api = await apiOfFile();
+await stockedProducts(api.eshop);
+await api.shop('POST', '/v21/orders', minimalOrder('big'));
+await api.shop('POST', '/v21/receivings', {
+  eshopReceivingId: 'big',
+  supplier: 'S',
+  products: [{ sku: 'TEA', quantity: 1 }],
 });
-afterAll(() => api.drop());
+await api.shop('POST', '/v21/returns', {
+  eshopReturnId: 'big',
+  returnedOrderProducts: [{ sku: 'TEA', quantity: 1 }],
+});
 
 // biome-ignore lint/suspicious/noExplicitAny: the document as any tool would see it
 type Json = any;

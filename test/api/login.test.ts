@@ -4,15 +4,12 @@
 import { Writable } from 'node:stream';
 import { SignJWT } from 'jose';
 import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { signToken } from '../../src/api/token.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi({ trustProxy: true });
-});
-afterAll(() => api.drop());
+const api = await apiOfFile({ trustProxy: true });
 
 let addresses = 0;
 /** Logs in from an unused address, or the one given. */
@@ -117,19 +114,16 @@ test('guesses sent at once do not slip through', async () => {
 
 test('an address as a whole has a looser limit; forwarded addresses count only when configured', async () => {
   const strict = await createTestApi({ loginLimits: { perAddress: 5 } });
-  try {
-    const attempt = (username: string, from: string) =>
-      strict.anonymous(
-        'POST',
-        '/v21/users/login',
-        { username, password: 'wrong' },
-        { 'x-api-key': strict.eshop.apiKey, 'x-forwarded-for': from },
-      );
-    for (let i = 0; i < 5; i++) expect((await attempt(`name ${i}`, `203.0.113.${i}`)).status).toBe(401);
-    expect((await attempt('name 5', '203.0.113.5')).status).toBe(429);
-  } finally {
-    await strict.drop();
-  }
+  onTestFinished(() => strict.drop());
+  const attempt = (username: string, from: string) =>
+    strict.anonymous(
+      'POST',
+      '/v21/users/login',
+      { username, password: 'wrong' },
+      { 'x-api-key': strict.eshop.apiKey, 'x-forwarded-for': from },
+    );
+  for (let i = 0; i < 5; i++) expect((await attempt(`name ${i}`, `203.0.113.${i}`)).status).toBe(401);
+  expect((await attempt('name 5', '203.0.113.5')).status).toBe(429);
 });
 
 test('an address is understood with its port, too: what locks out one client locks out no other', async () => {

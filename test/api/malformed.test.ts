@@ -1,18 +1,13 @@
 /**
  * Malformed bodies: always 400 with the error body, never 500, and nothing is written.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { expect, test } from 'vitest';
+import { apiOfFile } from '../support/lifetimes.ts';
 
-let api: TestApi;
-let id: number;
 const good = { url: 'https://shop.example', webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
 
-beforeAll(async () => {
-  api = await createTestApi();
-  id = (await api.shop('POST', '/v21/webhooks', good)).data.id;
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+const id: number = (await api.shop('POST', '/v21/webhooks', good)).data.id;
 
 const text = JSON.stringify(good);
 const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);

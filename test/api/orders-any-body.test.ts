@@ -3,21 +3,16 @@
  */
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { orderRecordSchema } from '../../src/domain/order/record.ts';
 import { orderEntries } from '../../src/domain/order/schema.ts';
 import { productEntries } from '../../src/domain/product/schema.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { fullOrder, stockedProducts } from '../support/orders.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await createTestApi();
-  await stockedProducts(api.eshop);
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+await stockedProducts(api.eshop);
 
 /** Values that are valid, nearly valid, or neither. */
 const anyValue = fc.oneof(

@@ -1,29 +1,26 @@
 /** Recoveries over HTTP, without a worker: requested, previewed, refused and shown. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { countLostEvents } from '../../src/db/recoveries/lost-events.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { endDeliveries, fireEvent, type Lost, loseEvents, recoveredBy } from '../support/recoveries.ts';
 import { until } from '../support/until.ts';
 
-let api: TestApi;
 let eshop: TestEshop;
 let request: TestEshop['shop']['request'];
 let webhookId: number;
 let lost: Lost;
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
+const api = await apiOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   request = eshop.shop.request;
   webhookId = await newWebhook();
   lost = { sql: api.sql, eshopId: eshop.eshopId, webhookId };
 });
-afterAll(() => api.drop());
 
 async function newWebhook(change: object = {}): Promise<number> {
   const answer = await request('POST', '/v21/webhooks', {

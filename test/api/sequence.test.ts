@@ -1,27 +1,24 @@
 /** The order of the events of a record: their sequence, their times, and `updatedAt`. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { TestEshop } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { addStock, minimalOrder, stockedProduct } from '../support/orders.ts';
 
-let api: TestApi;
 let eshop: TestEshop;
 
-beforeAll(async () => {
-  api = await createTestApi();
-  // Records the order in which transactions were committed: it writes at COMMIT, while the locks are still held.
-  await api.sql`create table committed (event_id uuid primary key, place bigint generated always as identity)`;
-  await api.sql.unsafe(`
-    create function note_commit() returns trigger language plpgsql as $$
-      begin insert into committed (event_id) values (new.id); return null; end $$;
-    create constraint trigger note_commit after insert on events
-      deferrable initially deferred for each row execute function note_commit();`);
-});
+const api = await apiOfFile();
+// Records the order in which transactions were committed: it writes at COMMIT, while the locks are still held.
+await api.sql`create table committed (event_id uuid primary key, place bigint generated always as identity)`;
+await api.sql.unsafe(`
+  create function note_commit() returns trigger language plpgsql as $$
+    begin insert into committed (event_id) values (new.id); return null; end $$;
+  create constraint trigger note_commit after insert on events
+    deferrable initially deferred for each row execute function note_commit();`);
 beforeEach(async () => {
   eshop = await api.newEshop();
   await stockedProduct(eshop, 'TEA', '100');
 });
-afterAll(() => api.drop());
 
 interface Event {
   readonly id: string;

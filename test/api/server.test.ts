@@ -4,26 +4,20 @@
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../src/db/pool.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { createTestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { freePort } from '../support/ports.ts';
 
-let api: TestApi;
 let server: ReturnType<typeof serve>;
-let base: string;
 
-beforeAll(async () => {
-  api = await createTestApi();
-  const address = await new Promise<AddressInfo>((resolve) => {
-    server = serve({ fetch: api.app.fetch, port: 0, hostname: '127.0.0.1' }, resolve);
-  });
-  base = `http://127.0.0.1:${address.port}`;
+const api = await apiOfFile();
+const address = await new Promise<AddressInfo>((resolve) => {
+  server = serve({ fetch: api.app.fetch, port: 0, hostname: '127.0.0.1' }, resolve);
 });
-afterAll(async () => {
-  await new Promise((resolve) => server.close(resolve));
-  await api.drop();
-});
+const base: string = `http://127.0.0.1:${address.port}`;
+afterAll(() => new Promise((resolve) => server.close(resolve)));
 
 const credentials = () => ({ 'x-api-key': api.eshop.apiKey, authorization: api.eshop.shop.token });
 
@@ -45,19 +39,16 @@ test('without a database: alive, not ready, 503 without inner detail', async () 
   const port = await freePort();
   const sql = createPool(`postgres://nobody:secret@127.0.0.1:${port}/none`, 1);
   const away = await createTestApi({ sql, healthSql: sql });
-  try {
-    expect((await away.anonymous('GET', '/healthz')).status).toBe(200);
-    const ready = await away.anonymous('GET', '/readyz');
-    expect(ready.body).toMatchObject({ statusCode: 503, error: 'Service Unavailable', database: 'down' });
-    const answer = await away.shop('GET', '/v21/webhooks');
-    expect(answer.body).toMatchObject({ statusCode: 503, error: 'Service Unavailable' });
-    expect(answer.text).not.toMatch(/nobody|secret|ECONN|127\.0\.0\.1|none/);
-    expect(answer.headers.get('x-request-id')).toBeTruthy();
-    expect(answer.headers.get('retry-after')).toBeTruthy();
-  } finally {
-    await sql.end({ timeout: 0 });
-    await away.drop();
-  }
+  onTestFinished(() => away.drop());
+  onTestFinished(() => sql.end({ timeout: 0 }));
+  expect((await away.anonymous('GET', '/healthz')).status).toBe(200);
+  const ready = await away.anonymous('GET', '/readyz');
+  expect(ready.body).toMatchObject({ statusCode: 503, error: 'Service Unavailable', database: 'down' });
+  const answer = await away.shop('GET', '/v21/webhooks');
+  expect(answer.body).toMatchObject({ statusCode: 503, error: 'Service Unavailable' });
+  expect(answer.text).not.toMatch(/nobody|secret|ECONN|127\.0\.0\.1|none/);
+  expect(answer.headers.get('x-request-id')).toBeTruthy();
+  expect(answer.headers.get('retry-after')).toBeTruthy();
 });
 
 test('a body of unknown length is cut off at 1 MiB', async () => {

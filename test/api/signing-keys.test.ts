@@ -2,35 +2,27 @@
 
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import { createServer } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { receiver as kit, memoryOrder, memoryStore, type PublicKeys } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { prepare } from '../../src/attempt/prepare.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import type { TestEshop } from '../support/api.ts';
+import { apiOfFile, receiverOfFile } from '../support/lifetimes.ts';
 import { recordEvent } from '../support/record-event.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
-let api: TestApi;
-let receiver: Receiver;
 let eshop: TestEshop;
 let request: TestEshop['shop']['request'];
 
-beforeAll(async () => {
-  api = await createTestApi();
-  receiver = await createReceiver();
-});
+const api = await apiOfFile();
+const receiver = await receiverOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   request = eshop.shop.request;
 });
 afterEach(() => receiver.clear());
-afterAll(async () => {
-  await receiver.close();
-  await api.drop();
-});
 
 const PATH = '/v21/eshop/signing-keys';
 const keysOf = async (ask = request) => (await ask('GET', PATH)).data;

@@ -1,22 +1,19 @@
 /** A webhook that leaves out the changes of its own e-shop. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
 
 const types = { webhookType: 'CREATE_ORDER', additionalTypes: ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'] };
-let api: TestApi;
 let eshop: TestEshop;
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
+const api = await apiOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   await stockedProducts(eshop);
 });
-afterAll(() => api?.drop());
 
 const shop: TestEshop['shop']['request'] = (...args) => eshop.shop.request(...args);
 const warehouse: TestEshop['warehouse']['request'] = (...args) => eshop.warehouse.request(...args);

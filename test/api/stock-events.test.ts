@@ -1,16 +1,13 @@
 /** Webhooks that ask for changes of stock alone (docs/interface.md, E10). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { stageMovement } from '../../src/db/records/stock-movements.ts';
 import { inUnitOfWork } from '../../src/db/records/unit-of-work.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProduct } from '../support/orders.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
 
 async function webhook({ shop }: TestEshop, more: object = {}): Promise<number> {
   const { status, data, text } = await shop.request('POST', '/v21/webhooks', {

@@ -2,21 +2,17 @@
  * Stock movements over HTTP: their effect on a product's stock, and their events.
  */
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventOfMovement, stockMovementTypes } from '../../src/domain/event-types.ts';
 import { render } from '../../src/domain/render.ts';
 import { stockMovementRecordSchema } from '../../src/domain/stock/movement.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents, insertWebhook } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { stockedProduct } from '../support/orders.ts';
 
-let api: TestApi;
 let made = 0;
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
 
 /** A new product with units available. */
 function product(available: string): Promise<string> {

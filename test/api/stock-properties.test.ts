@@ -2,24 +2,20 @@
  * Whatever runs at once, a product's stock is the sum of its movements and reservations, and what its newest event says.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { compareDecimals, sumDecimals } from '../../src/domain/decimal.ts';
 import { stockMovementTypes } from '../../src/domain/event-types.ts';
 import { negated } from '../../src/domain/stock/arithmetic.ts';
 import type { StockMovementRecord } from '../../src/domain/stock/movement.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { stockedProduct } from '../support/orders.ts';
 
-let api: TestApi;
 let runs = 0;
 
-beforeAll(async () => {
-  api = await createTestApi();
-  const parameters = { onStockChange: true };
-  const asks = { url: 'https://shop.example/', webhookType: 'UPDATE_PRODUCT', active: true, method: 'POST' };
-  expect((await api.shop('POST', '/v21/webhooks', { ...asks, parameters })).status).toBe(200);
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+const parameters = { onStockChange: true };
+const asks = { url: 'https://shop.example/', webhookType: 'UPDATE_PRODUCT', active: true, method: 'POST' };
+expect((await api.shop('POST', '/v21/webhooks', { ...asks, parameters })).status).toBe(200);
 
 const units = fc.integer({ min: 1, max: 6_000 }).map((thousandths) => String(thousandths / 1000));
 const which = fc.integer({ min: 0, max: 1 });

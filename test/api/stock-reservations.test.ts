@@ -1,18 +1,14 @@
 /**
  * Orders and stock: reserved when an order becomes received, freed when it does not go on, consumed when it leaves.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { describe, expect, test } from 'vitest';
 import { firedTypes } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { stockedProduct } from '../support/orders.ts';
 
-let api: TestApi;
 let made = 0;
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
 
 /** A new product with units available. */
 function product(available: string): Promise<string> {

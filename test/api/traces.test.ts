@@ -1,11 +1,11 @@
 /** The trace that deliveries are written with: that of the request that creates them. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createReleaseActivities } from '../../activities/release-order.ts';
 import type { TraceContext } from '../../src/traces/context.ts';
 import { within } from '../../src/traces/context.ts';
 import type { NewSpan, Traces } from '../../src/traces/traces.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { accepted, makeAttempt } from '../support/deliveries.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const begun: (NewSpan & { ended?: string; context: TraceContext })[] = [];
@@ -28,11 +28,7 @@ const traces: Traces = {
   },
 };
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi({ traces });
-});
-afterAll(() => api.drop());
+const api = await apiOfFile({ traces });
 
 const spansOf = (name: string) =>
   begun.filter((span) => span.name === name).map(({ context }) => context.traceparent);

@@ -1,17 +1,13 @@
 /** A delivery that waits for its order shows the one in front, in its record and among the webhooks of its event. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { makeAttempt } from '../support/deliveries.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
 
 const HOUR = 3_600_000;
 

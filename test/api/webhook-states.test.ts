@@ -1,9 +1,10 @@
 /**
  * A webhook's life: activation and deactivation, generations, secrets, and the changes passed on to open deliveries.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { beforeEach, expect, test } from 'vitest';
+import type { TestEshop } from '../support/api.ts';
 import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import {
   createWebhook,
   minimalWebhook,
@@ -12,18 +13,14 @@ import {
   webhookRow,
 } from '../support/webhooks.ts';
 
-let api: TestApi;
 let eshop: TestEshop;
 let request: TestEshop['shop']['request'];
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
+const api = await apiOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   request = eshop.shop.request;
 });
-afterAll(() => api.drop());
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 

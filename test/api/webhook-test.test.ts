@@ -2,7 +2,7 @@
  * Test deliveries with a sample (docs/interface.md, W13), over HTTP to a real receiver.
  */
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { findWebhookWithSecrets } from '../../src/db/webhooks/with-secrets.ts';
 import { createSender } from '../../src/delivery/sender.ts';
@@ -10,21 +10,17 @@ import { entryOf, idOf, sampleChangesOf, sampleOf } from '../../src/domain/catal
 import { eventTypeNames, packingListEventTypes } from '../../src/domain/event-types.ts';
 import { render } from '../../src/domain/render.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { createTestApi, type TestEshop } from '../support/api.ts';
+import { apiOfFile, receiverOfFile } from '../support/lifetimes.ts';
 import { freePort } from '../support/ports.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { signedBy } from '../support/signed-by.ts';
 import { createWebhook, webhookRow } from '../support/webhooks.ts';
 
-let api: TestApi;
-let receiver: Receiver;
 let eshop: TestEshop;
 let request: TestEshop['shop']['request'];
 
-beforeAll(async () => {
-  api = await createTestApi();
-  receiver = await createReceiver();
-});
+const api = await apiOfFile();
+const receiver = await receiverOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   request = eshop.shop.request;
@@ -32,10 +28,6 @@ beforeEach(async () => {
 afterEach(() => {
   receiver.clear();
   receiver.respond({});
-});
-afterAll(async () => {
-  await receiver.close();
-  await api.drop();
 });
 
 const create = (fields: object = {}) =>

@@ -1,17 +1,13 @@
 /** Who made a change, and which fields it concerned: for every way in which events come about. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { databaseTime } from '../../src/db/clock.ts';
 import { releasePreOrder } from '../../src/db/records/order-release.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProduct, stockedProducts } from '../support/orders.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi();
-  await stockedProducts(api.eshop);
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
+await stockedProducts(api.eshop);
 
 /** The events of a record, oldest first: `<type> <origin> <changed>`. */
 async function said(entityId: string): Promise<string[]> {

@@ -4,42 +4,31 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { eachLimited } from '../../src/lib/each-limited.ts';
 import { webhookIdKey } from '../../workflows/search-attributes.ts';
 import { builtCli } from '../support/built.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { nightly } from '../support/nightly.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
 /** Several seconds of work for a job: the server executes 50 per second. */
 const JOB_SIZE = 600;
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  // No reconciler: what a test ends in Temporal stays open in the database.
-  stack = await startDeliveryStack('cli-actions', {
-    policy: { windowMs: 3_600_000 },
-    timings: { reconcileIntervalMs: 3_600_000 },
-  });
-  receiver = await createReceiver();
-  env = {
-    DATABASE_URL: stack.database.url,
-    TEMPORAL_ADDRESS: inject('temporalAddress'),
-    TEMPORAL_TASK_QUEUE: stack.taskQueue,
-  };
+// No reconciler: what a test ends in Temporal stays open in the database.
+const stack = await stackOfFile('cli-actions', {
+  policy: { windowMs: 3_600_000 },
+  timings: { reconcileIntervalMs: 3_600_000 },
 });
+const receiver = await receiverOfFile();
+const env: Record<string, string> = {
+  DATABASE_URL: stack.database.url,
+  TEMPORAL_ADDRESS: inject('temporalAddress'),
+  TEMPORAL_TASK_QUEUE: stack.taskQueue,
+};
 beforeEach(async () => {
   await stack.retireWebhooks();
   receiver.clear();
-});
-afterAll(async () => {
-  await stack?.stop();
-  await receiver?.close();
 });
 
 const deliveries = (...args: string[]) => triedWaybill(['deliveries', ...args], env);

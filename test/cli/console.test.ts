@@ -2,17 +2,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { ownParts } from '../../src/cli/own-parts.ts';
 import { builtCli } from '../support/built.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
+import { installationOfFile } from '../support/lifetimes.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-let installation: Installation;
-beforeAll(async () => {
-  installation = await createInstallation(inject('temporalAddress'));
-});
-afterAll(() => installation?.remove());
+const installation = await installationOfFile(inject('temporalAddress'));
 
 /** Whether this installation treats the port as its own, which no webhook may lead to. */
 async function isOwn(url: string): Promise<boolean> {

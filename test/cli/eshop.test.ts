@@ -1,21 +1,18 @@
 /** `waybill eshop show|update` and `waybill contract`, and the contract's effect on the API. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { TestEshop } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
-let api: TestApi;
 let eshop: TestEshop;
 let id: string;
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
+const api = await apiOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
   id = String(eshop.eshopId);
 });
-afterAll(() => api.drop());
 
 const waybill = (...args: string[]) => runWaybill(args, { DATABASE_URL: api.database.url });
 const webhook = (fields: object = {}) =>

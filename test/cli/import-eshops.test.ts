@@ -1,12 +1,12 @@
 /** `waybill import-eshops` (docs/interface.md, A8): e-shops and users are imported with their keys and passwords. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash } from '@node-rs/bcrypt';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { listEshops } from '../../src/db/eshops.ts';
 import { hashApiKey } from '../../src/secrets/keys.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { folderOfFile } from '../support/ends.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
 /** Made by libxcrypt, and by Python's argon2-cffi as its manual shows. */
@@ -20,20 +20,12 @@ const ARGON2 = {
     '$argon2id$v=19$m=65536,t=3,p=4$MIIRqgvgQbgj220jfp0MPA$YfwJSVjtjSU0zzV/P3S9nnQ/USre2wvJMjfCIjrTQbg',
 };
 
-let api: TestApi;
-let directory: string;
 let key = 0;
 
-beforeAll(async () => {
-  api = await createTestApi();
-  directory = await mkdtemp(join(tmpdir(), 'waybill-eshops-'));
-});
+const api = await apiOfFile();
+const directory = await folderOfFile('waybill-eshops-');
 beforeEach(() => {
   key += 1;
-});
-afterAll(async () => {
-  await api.drop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 const login = (apiKey: string, username: string, password: string) =>

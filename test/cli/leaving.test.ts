@@ -1,9 +1,8 @@
 /** `waybill eshop erase-customer` and `delete` on a real database, worker and Temporal. */
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { createEshopWithUsers } from '../../src/app/accounts.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { orders } from '../../src/db/records/orders.ts';
@@ -19,27 +18,16 @@ import type { OrderRecord } from '../../src/domain/order/schema.ts';
 import { sampleProduct } from '../../src/domain/product/schema.ts';
 import { sampleReturn } from '../../src/domain/return/schema.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { folderOfFile } from '../support/ends.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { addAddress, setNoticeUrl } from '../support/notices.ts';
 import { pauseWorkflow } from '../support/pause.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 import { workflowIdOf } from '../support/workflow-ids.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-let directory: string;
-
-beforeAll(async () => {
-  stack = await startDeliveryStack('cli-leaving', { policy: { windowMs: 3_600_000 } });
-  receiver = await createReceiver();
-  directory = await mkdtemp(join(tmpdir(), 'waybill-leaving-'));
-});
-afterAll(async () => {
-  await stack?.stop();
-  await receiver?.close();
-  await rm(directory, { recursive: true, force: true });
-});
+const stack = await stackOfFile('cli-leaving', { policy: { windowMs: 3_600_000 } });
+const receiver = await receiverOfFile();
+const directory = await folderOfFile('waybill-leaving-');
 
 const eshop = (...args: string[]) =>
   triedWaybill(['eshop', ...args], {

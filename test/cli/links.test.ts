@@ -1,11 +1,8 @@
 /** `waybill links`: at a real server every query finds the answers to its question, and nothing else. */
 import { randomInt, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import {
   deliveryStateKey,
@@ -13,6 +10,7 @@ import {
   receiverHostKey,
   webhookIdKey,
 } from '../../workflows/search-attributes.ts';
+import { folderOfTest } from '../support/ends.ts';
 import { pauseWorkflow } from '../support/pause.ts';
 import { until } from '../support/until.ts';
 import { runWaybill } from '../support/waybill-command.ts';
@@ -135,8 +133,7 @@ describe('the links', () => {
   });
 
   it('lead to the UI of the instance in DATA_DIR, unless its server is another one', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'waybill-links-'));
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = await folderOfTest('waybill-links-');
     const instance = await openDataDir(directory);
     await instance.writeInstance({ temporalUiUrl: 'http://127.0.0.1:8234' });
     const [own] = await links([], { DATA_DIR: directory });

@@ -1,21 +1,16 @@
 /** `waybill webhooks` and `waybill deliveries`: the operator's lists across all e-shops. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
 import type { WebhookInput } from '../../src/domain/webhook.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { testWebhook, unreadable } from '../support/test-webhook.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 
-let database: TestDatabase;
 /** One e-shop has the webhooks `first` and `inactive`, the other has `other` and a deleted one. */
 const made = { eshop: 0, otherEshop: 0, first: 0, inactive: 0, other: 0, deleted: 0 };
-let delivered: string;
-let retrying: string;
-let held: string;
-let ofOther: string;
 
 async function addWebhook(eshopId: number, url: string, named: Partial<WebhookInput> = {}) {
   const webhook = testWebhook({ url, payloadVersion: 'v21', description: 'for orders', ...named });
@@ -23,29 +18,30 @@ async function addWebhook(eshopId: number, url: string, named: Partial<WebhookIn
   return row?.id ?? 0;
 }
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  const { sql } = database;
-  made.eshop = (await createEshop(sql, { name: 'Shop', email: 'shop@example.com' })).eshopId;
-  made.otherEshop = (await createEshop(sql, { name: 'Other', email: 'other@example.com' })).eshopId;
-  made.first = await addWebhook(made.eshop, 'https://shop.example/orders');
-  made.other = await addWebhook(made.otherEshop, 'https://other.example:8443/orders');
-  made.deleted = await addWebhook(made.otherEshop, 'https://other.example/deleted');
-  const { eshop, first } = made;
-  delivered = await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId: '10001' });
-  await makeAttempt(sql, delivered, 1, { outcome: 'success', status: 200, error: null });
-  retrying = await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId: '10002' });
-  await makeAttempt(sql, retrying, 1, {
-    error: 'HTTP 503 from shop.example',
-    nextAttemptAt: new Date(Date.now() + 60_000),
-  });
-  ofOther = await fireDelivery(sql, { eshopId: made.otherEshop, webhookId: made.other, entityId: '10001' });
-  await deleteWebhook(sql, made.otherEshop, made.deleted);
-  made.inactive = await addWebhook(eshop, 'https://shop.example:8443/more');
-  held = await fireDelivery(sql, { eshopId: eshop, webhookId: made.inactive, entityId: '10003' });
-  await setActive(sql, eshop, made.inactive, false);
+const database = await databaseOfFile();
+const { sql } = database;
+made.eshop = (await createEshop(sql, { name: 'Shop', email: 'shop@example.com' })).eshopId;
+made.otherEshop = (await createEshop(sql, { name: 'Other', email: 'other@example.com' })).eshopId;
+made.first = await addWebhook(made.eshop, 'https://shop.example/orders');
+made.other = await addWebhook(made.otherEshop, 'https://other.example:8443/orders');
+made.deleted = await addWebhook(made.otherEshop, 'https://other.example/deleted');
+const { eshop, first } = made;
+const delivered: string = await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId: '10001' });
+await makeAttempt(sql, delivered, 1, { outcome: 'success', status: 200, error: null });
+const retrying: string = await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId: '10002' });
+await makeAttempt(sql, retrying, 1, {
+  error: 'HTTP 503 from shop.example',
+  nextAttemptAt: new Date(Date.now() + 60_000),
 });
-afterAll(() => database?.drop());
+const ofOther: string = await fireDelivery(sql, {
+  eshopId: made.otherEshop,
+  webhookId: made.other,
+  entityId: '10001',
+});
+await deleteWebhook(sql, made.otherEshop, made.deleted);
+made.inactive = await addWebhook(eshop, 'https://shop.example:8443/more');
+const held: string = await fireDelivery(sql, { eshopId: eshop, webhookId: made.inactive, entityId: '10003' });
+await setActive(sql, eshop, made.inactive, false);
 
 const waybill = (args: readonly string[], env: Record<string, string> = {}) =>
   runWaybill(args, { DATABASE_URL: database.url, ...env });

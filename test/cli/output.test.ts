@@ -4,20 +4,16 @@ import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
 import { builtCli } from '../support/built.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { testWebhook, unreadable } from '../support/test-webhook.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database?.drop());
+const database = await databaseOfFile();
 
 it('ends as a broken pipe ends others when the reader of its output has read enough', async () => {
   const child = spawn(process.execPath, [builtCli, 'variables'], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -29,22 +25,19 @@ it('ends as a broken pipe ends others when the reader of its output has read eno
 
 it('tells on standard error what is shown once, where its output takes no more', async () => {
   const full = await open('/dev/full', 'w');
-  try {
-    const args = ['eshop', 'create', '--name', 'A', '--email', 'a@a.example'];
-    const { status: code, stderr: complaints } = spawnSync(process.execPath, [builtCli, ...args], {
-      stdio: ['ignore', full.fd, 'pipe'],
-      encoding: 'utf8',
-      env: { PATH: process.env.PATH, DATABASE_URL: database.url },
-    });
-    expect({ code, complaints }).toEqual({
-      code: 1,
-      complaints: expect.stringMatching(
-        /^E-shop +\d+\nx-api-key +\S+\nShop user +shop \/ \S+\nWarehouse user +\S+ \/ \S+\nThe output cannot be written: ENOSPC: .+\.\n$/,
-      ),
-    });
-  } finally {
-    await full.close();
-  }
+  onTestFinished(() => full.close());
+  const args = ['eshop', 'create', '--name', 'A', '--email', 'a@a.example'];
+  const { status: code, stderr: complaints } = spawnSync(process.execPath, [builtCli, ...args], {
+    stdio: ['ignore', full.fd, 'pipe'],
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, DATABASE_URL: database.url },
+  });
+  expect({ code, complaints }).toEqual({
+    code: 1,
+    complaints: expect.stringMatching(
+      /^E-shop +\d+\nx-api-key +\S+\nShop user +shop \/ \S+\nWarehouse user +\S+ \/ \S+\nThe output cannot be written: ENOSPC: .+\.\n$/,
+    ),
+  });
 });
 
 it('an error that repeats what was given acts on no terminal, and turns no text', async () => {

@@ -1,31 +1,22 @@
 /** `waybill recover` and `waybill recoveries` on a real database and worker. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { makeAhead } from '../../src/retention/retain.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver, type ReceiverAnswer } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import type { ReceiverAnswer } from '../support/receiver.ts';
 import { loseEvents } from '../support/recoveries.ts';
 import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-let env: Record<string, string>;
 let webhookId: number;
 
-beforeAll(async () => {
-  stack = await startDeliveryStack('cli-recover', { policy: { windowMs: 3_600_000, maxRetries: 1 } });
-  receiver = await createReceiver();
-  env = { DATABASE_URL: stack.database.url };
-  await makeAhead(stack.sql);
-});
+const stack = await stackOfFile('cli-recover', { policy: { windowMs: 3_600_000, maxRetries: 1 } });
+const receiver = await receiverOfFile();
+const env: Record<string, string> = { DATABASE_URL: stack.database.url };
+await makeAhead(stack.sql);
 beforeEach(async () => {
   await stack.retireWebhooks();
   receiver.clear();
   receiver.respond({});
   webhookId = (await stack.createWebhook(receiver.url)).id;
-});
-afterAll(async () => {
-  await stack?.stop();
-  await receiver?.close();
 });
 
 const hourAgo = () => new Date(Date.now() - 3_600_000).toISOString();

@@ -1,11 +1,10 @@
 /** `waybill replay`: the histories of a real server, against the present code and against changed code. */
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { Command } from 'commander';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { replayCommand } from '../../src/cli/replay.ts';
 import { exitCodeOf, shownError } from '../../src/lib/user-error.ts';
 import { startReplayer } from '../../src/replay/replayer.ts';
@@ -13,42 +12,29 @@ import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { authorityFile, behindTls } from '../support/behind-tls.ts';
 import { builtWorkflows } from '../support/built.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { folderOfFile } from '../support/ends.ts';
 import { historyText } from '../support/history-text.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-let folder: string;
+// The SDK warns of the failures that this test wants; in a green run they would look like real ones.
+silenceTemporalLogs();
+const folder = await folderOfFile('waybill-replay-');
+const stack = await stackOfFile('replay-command', { policy: { windowMs: 3_600_000 } });
+const receiver = await receiverOfFile({ status: 200 });
+await stack.createWebhook(`${receiver.url}/hooks?token=confidential`);
+const first = await stack.fireOne('10001');
+await stack.untilClosed(first);
+receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+const second = await stack.fireOne('10002');
+await stack.untilState(second, 'retrying');
 /** Workflow ids. */
-let delivered: string;
-let waiting: string;
-
-beforeAll(async () => {
-  // The SDK warns of the failures that this test wants; in a green run they would look like real ones.
-  silenceTemporalLogs();
-  folder = await mkdtemp(join(tmpdir(), 'waybill-replay-'));
-  stack = await startDeliveryStack('replay-command', { policy: { windowMs: 3_600_000 } });
-  receiver = await createReceiver({ status: 200 });
-  await stack.createWebhook(`${receiver.url}/hooks?token=confidential`);
-  const first = await stack.fireOne('10001');
-  await stack.untilClosed(first);
-  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
-  const second = await stack.fireOne('10002');
-  await stack.untilState(second, 'retrying');
-  [delivered, waiting] = [stack.workflowId(first), stack.workflowId(second)];
-  // The list of workflows lags behind.
-  const query = `TaskQueue = '${stack.taskQueue}'`;
-  const running = `${query} AND ExecutionStatus = 'Running'`;
-  await stack.until('both to be listed', async () => {
-    const { workflow } = stack.client;
-    return (await workflow.count(query)).count === 2 && (await workflow.count(running)).count === 1;
-  });
-});
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-  await rm(folder, { recursive: true, force: true });
+const [delivered, waiting] = [stack.workflowId(first), stack.workflowId(second)];
+// The list of workflows lags behind.
+const query = `TaskQueue = '${stack.taskQueue}'`;
+const running = `${query} AND ExecutionStatus = 'Running'`;
+await stack.until('both to be listed', async () => {
+  const { workflow } = stack.client;
+  return (await workflow.count(query)).count === 2 && (await workflow.count(running)).count === 1;
 });
 
 interface Ran {

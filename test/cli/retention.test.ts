@@ -1,18 +1,14 @@
 /** `waybill retention`: the scheduled retention, run by hand. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expect, it } from 'vitest';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  for (const table of ['events', 'deliveries', 'attempts']) {
-    await database.sql.unsafe(`
-      alter table ${table} detach partition ${table}_first;
-      alter table ${table} attach partition ${table}_first for values from (minvalue) to ('01900000-0000-0000-0000-000000000000')`);
-  }
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
+for (const table of ['events', 'deliveries', 'attempts']) {
+  await database.sql.unsafe(`
+    alter table ${table} detach partition ${table}_first;
+    alter table ${table} attach partition ${table}_first for values from (minvalue) to ('01900000-0000-0000-0000-000000000000')`);
+}
 
 const waybill = (...args: string[]) => runWaybill(['retention', ...args], { DATABASE_URL: database.url });
 

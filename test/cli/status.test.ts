@@ -1,26 +1,21 @@
 /** `waybill status` on a real database and a real Temporal. */
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { makeAttempt } from '../support/deliveries.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { stackOfFile } from '../support/lifetimes.ts';
 import { freePort } from '../support/ports.ts';
 import { loseEvents } from '../support/recoveries.ts';
 import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-let stack: DeliveryStack;
-let env: Record<string, string>;
-beforeAll(async () => {
-  stack = await startDeliveryStack('status', { worker: false });
-  env = {
-    DATABASE_URL: stack.database.url,
-    TEMPORAL_ADDRESS: inject('temporalAddress'),
-    TEMPORAL_TASK_QUEUE: stack.taskQueue,
-  };
-});
-afterAll(() => stack?.stop());
+const stack = await stackOfFile('status', { worker: false });
+const env: Record<string, string> = {
+  DATABASE_URL: stack.database.url,
+  TEMPORAL_ADDRESS: inject('temporalAddress'),
+  TEMPORAL_TASK_QUEUE: stack.taskQueue,
+};
 
 const status = async (more: Record<string, string> = {}) => {
   const { printed, error } = await triedWaybill(['status', '--json'], { ...env, ...more });

@@ -1,17 +1,14 @@
 /**
  * Access that an operator revokes with `waybill`, seen by the e-shop in the API: gone at once, whatever the token says.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { signToken } from '../../src/api/token.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 
-let api: TestApi;
 let eshop: TestEshop;
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
 beforeEach(async () => {
   eshop = await api.newEshop();
 });

@@ -1,22 +1,15 @@
 /** Temporal's limits in `waybill status`: through a proxy that refuses calls as a server at its limits does. */
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { type GrpcProxy, startGrpcProxy } from '../support/grpc-proxy.ts';
+import { afterAll, expect, inject, onTestFinished, test } from 'vitest';
+import { startGrpcProxy } from '../support/grpc-proxy.ts';
+import { stackOfFile } from '../support/lifetimes.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
 /** As a frontend answers beyond `frontend.namespaceRPS`. */
 const AT_ITS_LIMIT = { status: 8, message: 'namespace rate limit exceeded' };
 
-let stack: DeliveryStack;
-let proxy: GrpcProxy;
-beforeAll(async () => {
-  proxy = await startGrpcProxy(inject('temporalAddress'));
-  stack = await startDeliveryStack('limits', { worker: false });
-});
-afterAll(async () => {
-  await stack?.stop();
-  await proxy?.close();
-});
+const proxy = await startGrpcProxy(inject('temporalAddress'));
+const stack = await stackOfFile('limits', { worker: false });
+afterAll(() => proxy.close());
 
 const status = async () => {
   const { printed } = await triedWaybill(['status', '--json'], {

@@ -2,34 +2,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest';
+import { afterEach, expect, inject, it } from 'vitest';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { builtCli } from '../support/built.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-let env: Record<string, string>;
 const running = new Set<{ kill(signal: NodeJS.Signals): unknown }>();
 
-beforeAll(async () => {
-  stack = await startDeliveryStack('top');
-  receiver = await createReceiver();
-  await makeAhead(stack.sql);
-  env = {
-    PATH: process.env.PATH ?? '',
-    DATABASE_URL: stack.database.url,
-    TEMPORAL_ADDRESS: inject('temporalAddress'),
-    TEMPORAL_TASK_QUEUE: stack.taskQueue,
-  };
-});
+const stack = await stackOfFile('top');
+const receiver = await receiverOfFile();
+await makeAhead(stack.sql);
+const env: Record<string, string> = {
+  PATH: process.env.PATH ?? '',
+  DATABASE_URL: stack.database.url,
+  TEMPORAL_ADDRESS: inject('temporalAddress'),
+  TEMPORAL_TASK_QUEUE: stack.taskQueue,
+};
 afterEach(() => {
   for (const child of running) child.kill('SIGKILL');
-});
-afterAll(async () => {
-  await stack?.stop();
-  await receiver?.close();
 });
 
 function start(...args: string[]) {

@@ -1,32 +1,21 @@
 /** `waybill webhooks activate|deactivate|test` and `waybill examine` on a real database, worker and receiver. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { pauseWebhook } from '../../src/db/webhooks/pause.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  stack = await startDeliveryStack('webhook-changes');
-  receiver = await createReceiver();
-  env = {
-    DATABASE_URL: stack.database.url,
-    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-    DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
-    DATA_DIR: 'nowhere',
-  };
-});
+const stack = await stackOfFile('webhook-changes');
+const receiver = await receiverOfFile();
+const env: Record<string, string> = {
+  DATABASE_URL: stack.database.url,
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+  DATA_DIR: 'nowhere',
+};
 beforeEach(async () => {
   await stack.retireWebhooks();
   receiver.clear();
   receiver.respond({});
-});
-afterAll(async () => {
-  await stack?.stop();
-  await receiver?.close();
 });
 
 const waybill = (...args: string[]) => runWaybill(['webhooks', ...args], env);

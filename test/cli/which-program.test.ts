@@ -1,9 +1,9 @@
 /** `npm start` and `waybill` run the build, and say in one sentence what keeps them from it. */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderOfTest } from '../support/ends.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -42,8 +42,7 @@ async function run(
   files: Readonly<Record<string, number>>,
   state: State = 'patched',
 ): Promise<{ code: unknown; stdout: string; stderr: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'waybill-bin-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await folderOfTest('waybill-bin-');
   await cp(join(root, 'bin'), join(folder, 'bin'), { recursive: true });
   await installed(folder, state);
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');

@@ -1,16 +1,12 @@
 /** The overview names a record that a receiver may be changing without end (docs/guides/receiving.md). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LOOP_CHANGES_PER_MINUTE } from '../../src/domain/change-loop.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 import { visitorOf } from '../support/visitor.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
 
 test('with a link to it, to its own e-shop alone', async () => {
   const { shop } = api.eshop;

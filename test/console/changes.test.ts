@@ -1,19 +1,14 @@
 /** The pages of events and deliveries say who made the change, and what it changed. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { expect, test } from 'vitest';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 import { visitorOf } from '../support/visitor.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
-let api: TestApi;
-let ask: ReturnType<typeof visitorOf>['ask'];
-beforeAll(async () => {
-  api = await createTestApi();
-  ({ ask } = visitorOf(consoleOf(api.deps)));
-  await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
+const { ask } = visitorOf(consoleOf(api.deps));
+await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
 
 test('an update has its fields, a creation has none', async () => {
   await stockedProducts(api.eshop);

@@ -2,27 +2,21 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
 import { consoleOf } from '../support/console.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
+import { startMailServer } from '../support/mail-server.ts';
 import { visitorOf } from '../support/visitor.ts';
 
 const publicUrl = 'https://waybill.example/base';
-let api: TestApi;
-let server: MailServer;
 let eshop: TestEshop;
-beforeAll(async () => {
-  api = await createTestApi({ publicUrl });
-  server = await startMailServer();
-});
-afterAll(async () => {
-  await server?.close();
-  await api?.drop();
-});
+const api = await apiOfFile({ publicUrl });
+const server = await startMailServer();
+afterAll(() => server.close());
 beforeEach(async () => {
   eshop = await api.newEshop();
   await api.sql`delete from login_limits`;

@@ -1,22 +1,15 @@
 /** The page of a deactivated webhook tells the state of the e-mail about it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { noteMailFolder } from '../../src/db/mail-folder.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
-import { type Seeded, seedConsole } from '../support/console-data.ts';
+import { seedConsole } from '../support/console-data.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { visitorOf } from '../support/visitor.ts';
 
-let api: TestApi;
-let seeded: Seeded;
-let ask: ReturnType<typeof visitorOf>['ask'];
-
-beforeAll(async () => {
-  api = await createTestApi();
-  seeded = await seedConsole(api);
-  ({ ask } = visitorOf(consoleOf(api.deps)));
-  await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
+const seeded = await seedConsole(api);
+const { ask } = visitorOf(consoleOf(api.deps));
+await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
 
 /** The text of the page, without tags. */
 async function textOf(webhook: number) {

@@ -1,22 +1,16 @@
 /** A record's history is one list in order, with what waits for what; the overview shows how much waits. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder } from '../support/orders.ts';
 import { visitorOf } from '../support/visitor.ts';
 
-let api: TestApi;
-let ask: ReturnType<typeof visitorOf>['ask'];
-
-beforeAll(async () => {
-  api = await createTestApi();
-  ({ ask } = visitorOf(consoleOf(api.deps)));
-  await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
+const { ask } = visitorOf(consoleOf(api.deps));
+await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
 
 /** The text of a page. */
 async function textAt(path: string): Promise<string> {

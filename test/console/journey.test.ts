@@ -1,61 +1,44 @@
 /** The main tasks of an e-shop's developer and of an operator, in a real browser with real deliveries. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { createEshopWithUsers } from '../../src/app/accounts.ts';
 import { createExaminer } from '../../src/attempt/examiner.ts';
 import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { readSettings } from '../../src/config/config.ts';
-import { createSender, type Sender } from '../../src/delivery/sender.ts';
-import type { HttpServer } from '../../src/http/http-server.ts';
+import { createSender } from '../../src/delivery/sender.ts';
 import { createActionRequester } from '../../src/temporal/action-requester.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { picture, signIn, startBrowser, violations } from '../support/browser.ts';
-import { newPerson, type Person, serveConsole } from '../support/console.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { newPerson, serveConsole } from '../support/console.ts';
+import { apiOfFile, receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 
-let stack: DeliveryStack;
-let api: TestApi;
-let server: HttpServer;
-let browser: Browser;
-let person: Person;
 let page: Page;
-let receiver: Receiver;
-let sender: Sender;
-let requester: ReturnType<typeof createActionRequester>;
-let worker: Person;
 
-beforeAll(async () => {
-  // Long enough for a busy machine: held and waiting deliveries must still be open.
-  stack = await startDeliveryStack('console', { policy: { windowMs: 24 * 3_600_000 } });
-  // Its database is not used: the API gets the stack's.
-  api = await createTestApi();
-  const { sql, keys, policy } = stack;
-  sender = createSender({ timeoutMs: 2_000, allowCidrs: ['127.0.0.0/8', '::1/128'], version: 'test' });
-  const sendTest = createTestSender({ sender, keys });
-  const examine = createExaminer({ sender, keys, timeoutMs: 2_000 });
-  requester = createActionRequester(
-    { settings: readSettings({}), retryPolicy: policy },
-    sql,
-    inject('temporalAddress'),
-  );
-  server = await serveConsole(
-    { ...api.deps, sql, healthSql: sql, keys, policy, sendTest, examine },
-    { requestAction: requester.requestAction },
-  );
-  worker = await newPerson(sql, stack.eshopId, 'warehouse');
-  person = await newPerson(sql, stack.eshopId, 'shop');
-  browser = await startBrowser();
-  receiver = await createReceiver();
-});
+// Long enough for a busy machine: held and waiting deliveries must still be open.
+const stack = await stackOfFile('console', { policy: { windowMs: 24 * 3_600_000 } });
+// Its database is not used: the API gets the stack's.
+const api = await apiOfFile();
+const { sql, keys, policy } = stack;
+const sender = createSender({ timeoutMs: 2_000, allowCidrs: ['127.0.0.0/8', '::1/128'], version: 'test' });
+const sendTest = createTestSender({ sender, keys });
+const examine = createExaminer({ sender, keys, timeoutMs: 2_000 });
+const requester = createActionRequester(
+  { settings: readSettings({}), retryPolicy: policy },
+  sql,
+  inject('temporalAddress'),
+);
+const server = await serveConsole(
+  { ...api.deps, sql, healthSql: sql, keys, policy, sendTest, examine },
+  { requestAction: requester.requestAction },
+);
+const worker = await newPerson(sql, stack.eshopId, 'warehouse');
+const person = await newPerson(sql, stack.eshopId, 'shop');
+const browser = await startBrowser();
+const receiver = await receiverOfFile();
 afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-  await receiver?.close();
-  await sender?.close();
-  await requester?.close();
-  await stack?.stop();
-  await api?.drop();
+  await browser.close();
+  await server.close();
+  await sender.close();
+  await requester.close();
 });
 beforeEach(async () => {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 } });

@@ -1,32 +1,26 @@
 /** The page of an e-shop's notices, and what the webhook's page and the command line say of them. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { expect, test } from 'vitest';
 import { consoleOf, newPerson, type Person, signIn } from '../support/console.ts';
 import { insertWebhook } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { addAddress } from '../support/notices.ts';
 import { visitorOf } from '../support/visitor.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 
-let api: TestApi;
-let person: Person;
-let webhookId: number;
-beforeAll(async () => {
-  api = await createTestApi();
-  const { eshopId } = api.eshop;
-  person = await newPerson(api.sql, eshopId, 'shop');
-  webhookId = await insertWebhook(api.sql, eshopId, 'CREATE_ORDER');
-  await addAddress(api.sql, eshopId, 'on-call@shop.example');
-  await api.sql`
-    insert into deactivations (webhook_id, generation, reason, at, delivery_id, mailed_at)
-    values (${webhookId}, 1, 'gone', now(), gen_random_uuid(), now())`;
-  await api.sql`
-    insert into notices (eshop_id, webhook_id, kind, generation, recipient, address_id, sent_at)
-    select ${eshopId}, ${webhookId}, 'deactivated', 1, 'address', id, now() from notice_addresses`;
-  await api.sql`
-    insert into notices (eshop_id, webhook_id, kind, recipient, failed_at, error)
-    values (${eshopId}, ${webhookId}, 'deactivated', 'url', now(), 'HTTP 503 from chat.example after 9 ms')`;
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
+const { eshopId } = api.eshop;
+const person = await newPerson(api.sql, eshopId, 'shop');
+const webhookId = await insertWebhook(api.sql, eshopId, 'CREATE_ORDER');
+await addAddress(api.sql, eshopId, 'on-call@shop.example');
+await api.sql`
+  insert into deactivations (webhook_id, generation, reason, at, delivery_id, mailed_at)
+  values (${webhookId}, 1, 'gone', now(), gen_random_uuid(), now())`;
+await api.sql`
+  insert into notices (eshop_id, webhook_id, kind, generation, recipient, address_id, sent_at)
+  select ${eshopId}, ${webhookId}, 'deactivated', 1, 'address', id, now() from notice_addresses`;
+await api.sql`
+  insert into notices (eshop_id, webhook_id, kind, recipient, failed_at, error)
+  values (${eshopId}, ${webhookId}, 'deactivated', 'url', now(), 'HTTP 503 from chat.example after 9 ms')`;
 
 async function signedIn(as: Person = person) {
   const { ask } = visitorOf(consoleOf(api.deps));

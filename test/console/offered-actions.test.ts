@@ -1,38 +1,30 @@
 /** A page offers exactly the actions on a delivery that would be accepted: in each of its situations, button by button. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { type ActionInput, type ActionName, actionNames } from '../../src/domain/operator-action.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
-import { type Seeded, seedConsole } from '../support/console-data.ts';
+import { seedConsole } from '../support/console-data.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { visitorOf } from '../support/visitor.ts';
-
-let api: TestApi;
-let seeded: Seeded;
-let warehouse: ReturnType<typeof visitorOf>;
-let shop: ReturnType<typeof visitorOf>;
 
 /** Decides as the API does. */
 const ask = (action: ActionName, id: string, order: ActionInput) =>
   recordOperatorAction(api.sql, id, { id: randomUUID(), action, ...order }, api.deps.policy);
 
-beforeAll(async () => {
-  api = await createTestApi();
-  seeded = await seedConsole(api);
-  const site = consoleOf(api.deps, {
-    requestAction: async (...asked) =>
-      (await ask(...asked)) ?? { accepted: false, message: 'There is no such delivery.' },
-  });
-  const visitor = async (role: 'warehouse' | 'shop') => {
-    const mine = visitorOf(site);
-    await signIn(mine.ask, await newPerson(api.sql, api.eshop.eshopId, role));
-    return mine;
-  };
-  warehouse = await visitor('warehouse');
-  shop = await visitor('shop');
+const api = await apiOfFile();
+const seeded = await seedConsole(api);
+const site = consoleOf(api.deps, {
+  requestAction: async (...asked) =>
+    (await ask(...asked)) ?? { accepted: false, message: 'There is no such delivery.' },
 });
-afterAll(() => api?.drop());
+const visitor = async (role: 'warehouse' | 'shop') => {
+  const mine = visitorOf(site);
+  await signIn(mine.ask, await newPerson(api.sql, api.eshop.eshopId, role));
+  return mine;
+};
+const warehouse = await visitor('warehouse');
+const shop = await visitor('shop');
 
 /** Resets it as seeded: three attempts made, the next one planned, its webhook active. */
 async function reset() {

@@ -1,23 +1,19 @@
 /** The operators' console: one link, one browser, this machine. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import { createSignAgain } from '../../src/attempt/sign-again.ts';
 import { createConsole } from '../../src/console/console.tsx';
 import { operatorAuthenticator } from '../../src/console/operator/authenticator.tsx';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson } from '../support/console.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { visitorOf } from '../support/visitor.ts';
 
 const ORIGIN = 'http://127.0.0.1:4711';
-let api: TestApi;
 let site: ReturnType<typeof createConsole>;
 let path: string;
 const controlled: string[] = [];
 
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
 beforeEach(() => {
   const opened = operatorAuthenticator(api.deps, 'anna');
   path = opened.path;

@@ -1,60 +1,49 @@
 /** An operator at work, in a real browser with real deliveries: the pages of the command, with only the database and Temporal. */
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import { serveOperatorConsole } from '../../src/cli/operator-console.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { looks, picture, startBrowser, violations } from '../support/browser.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 const UI = 'http://127.0.0.1:8233';
-let stack: DeliveryStack;
-let browser: Browser;
-let receiver: Receiver;
-let context: BrowserContext;
-let page: Page;
-let origin: string;
 const stop = new AbortController();
 let served: Promise<unknown>;
 
-beforeAll(async () => {
-  // Long enough for a busy machine: held and waiting deliveries must still be open.
-  stack = await startDeliveryStack('operator', { policy: { windowMs: 24 * 3_600_000 } });
-  await makeAhead(stack.sql);
-  await createEshop(stack.sql, { name: 'Another shop', email: 'another@example.test' });
-  receiver = await createReceiver();
-  const env = {
-    DATABASE_URL: stack.database.url,
-    TEMPORAL_ADDRESS: inject('temporalAddress'),
-    TEMPORAL_TASK_QUEUE: stack.taskQueue,
-    TEMPORAL_UI_URL: UI,
-    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-    DELIVERY_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
+// Long enough for a busy machine: held and waiting deliveries must still be open.
+const stack = await stackOfFile('operator', { policy: { windowMs: 24 * 3_600_000 } });
+await makeAhead(stack.sql);
+await createEshop(stack.sql, { name: 'Another shop', email: 'another@example.test' });
+const receiver = await receiverOfFile();
+const env = {
+  DATABASE_URL: stack.database.url,
+  TEMPORAL_ADDRESS: inject('temporalAddress'),
+  TEMPORAL_TASK_QUEUE: stack.taskQueue,
+  TEMPORAL_UI_URL: UI,
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  DELIVERY_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
+};
+const link = await new Promise<string>((resolve, reject) => {
+  const print = (line: string) => {
+    const [url] = /http:\S+/.exec(line) ?? [];
+    if (url !== undefined) resolve(url);
   };
-  const link = await new Promise<string>((resolve, reject) => {
-    const print = (line: string) => {
-      const [url] = /http:\S+/.exec(line) ?? [];
-      if (url !== undefined) resolve(url);
-    };
-    served = serveOperatorConsole(env, { port: 0, by: 'anna' }, print, stop.signal);
-    served.catch(reject);
-  });
-  origin = new URL(link).origin;
-  browser = await startBrowser();
-  context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
-  page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
-  await page.goto(link);
-  await page.getByRole('heading', { name: 'All e-shops' }).waitFor();
+  served = serveOperatorConsole(env, { port: 0, by: 'anna' }, print, stop.signal);
+  served.catch(reject);
 });
+const origin: string = new URL(link).origin;
+const browser = await startBrowser();
+const context: BrowserContext = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+const page: Page = await context.newPage();
+page.setDefaultTimeout(PATIENCE_MS);
+await page.goto(link);
+await page.getByRole('heading', { name: 'All e-shops' }).waitFor();
 afterAll(async () => {
-  await browser?.close();
+  await browser.close();
   stop.abort(new Error('The test is over.'));
   await served?.catch(() => {});
-  await receiver?.close();
-  await stack?.stop();
 });
 
 test('where no recovery is under way, no form for a reason takes room', async () => {

@@ -1,63 +1,53 @@
 /** Every screen, narrow and wide, light and dark: axe finds nothing, nothing is wider than the screen, and no script fails. */
-import type { Browser, BrowserContext } from 'playwright-core';
+import type { BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpServer } from '../../src/http/http-server.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { looks, picture, signIn, startBrowser, violations } from '../support/browser.ts';
-import { newPerson, type Person, serveConsole } from '../support/console.ts';
+import { newPerson, serveConsole } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
-let api: TestApi;
-let server: HttpServer;
-let browser: Browser;
-let person: Person;
-let screens: Readonly<Record<string, string>>;
-
-beforeAll(async () => {
-  api = await createTestApi();
-  const requestAction = async () => ({ accepted: true, message: 'Attempt 4 of 21 follows at once.' });
-  server = await serveConsole(api.deps, { requestAction });
-  person = await newPerson(api.sql, api.eshop.eshopId, 'warehouse');
-  const seeded = await seedConsole(api);
-  screens = {
-    overview: '/console',
-    webhooks: '/console/webhooks',
-    'webhook-new': '/console/webhooks/new',
-    'webhook-failing': `/console/webhooks/${seeded.failing}`,
-    'webhook-inactive': `/console/webhooks/${seeded.inactive}`,
-    'webhook-examine': `/console/webhooks/${seeded.failing}/examine`,
-    'orders-by-status': '/console/orders?status=preReceived',
-    'orders-none': '/console/orders?status=lost',
-    'movements-by-sku': '/console/stock-movements?sku=TEA-GREEN-100',
-    'webhook-edit': `/console/webhooks/${seeded.failing}/edit`,
-    'webhook-deactivate': `/console/webhooks/${seeded.failing}/deactivate`,
-    'webhook-delete': `/console/webhooks/${seeded.failing}/delete`,
-    'webhook-rotate': `/console/webhooks/${seeded.failing}/rotate`,
-    recover: `/console/webhooks/${seeded.inactive}/recover`,
-    deliveries: '/console/deliveries',
-    'deliveries-none': '/console/deliveries?entityId=nothing',
-    'delivery-retrying': `/console/deliveries/${seeded.retrying}`,
-    'delivery-failed': `/console/deliveries/${seeded.failed}`,
-    'delivery-give-up': `/console/deliveries/${seeded.retrying}/give-up`,
-    events: '/console/events',
-    'events-absent': '/console/events?entityId=10999',
-    event: `/console/events/${seeded.event}`,
-    orders: '/console/orders',
-    order: '/console/orders/10001',
-    products: '/console/products',
-    product: '/console/products/TEA',
-    receivings: '/console/receivings',
-    receiving: '/console/receivings/R-1',
-    returns: '/console/returns',
-    'stock-movements': '/console/stock-movements',
-    'not-found': '/console/webhooks/999999',
-  };
-  browser = await startBrowser();
-});
+const api = await apiOfFile();
+const requestAction = async () => ({ accepted: true, message: 'Attempt 4 of 21 follows at once.' });
+const server = await serveConsole(api.deps, { requestAction });
+const person = await newPerson(api.sql, api.eshop.eshopId, 'warehouse');
+const seeded = await seedConsole(api);
+const screens: Readonly<Record<string, string>> = {
+  overview: '/console',
+  webhooks: '/console/webhooks',
+  'webhook-new': '/console/webhooks/new',
+  'webhook-failing': `/console/webhooks/${seeded.failing}`,
+  'webhook-inactive': `/console/webhooks/${seeded.inactive}`,
+  'webhook-examine': `/console/webhooks/${seeded.failing}/examine`,
+  'orders-by-status': '/console/orders?status=preReceived',
+  'orders-none': '/console/orders?status=lost',
+  'movements-by-sku': '/console/stock-movements?sku=TEA-GREEN-100',
+  'webhook-edit': `/console/webhooks/${seeded.failing}/edit`,
+  'webhook-deactivate': `/console/webhooks/${seeded.failing}/deactivate`,
+  'webhook-delete': `/console/webhooks/${seeded.failing}/delete`,
+  'webhook-rotate': `/console/webhooks/${seeded.failing}/rotate`,
+  recover: `/console/webhooks/${seeded.inactive}/recover`,
+  deliveries: '/console/deliveries',
+  'deliveries-none': '/console/deliveries?entityId=nothing',
+  'delivery-retrying': `/console/deliveries/${seeded.retrying}`,
+  'delivery-failed': `/console/deliveries/${seeded.failed}`,
+  'delivery-give-up': `/console/deliveries/${seeded.retrying}/give-up`,
+  events: '/console/events',
+  'events-absent': '/console/events?entityId=10999',
+  event: `/console/events/${seeded.event}`,
+  orders: '/console/orders',
+  order: '/console/orders/10001',
+  products: '/console/products',
+  product: '/console/products/TEA',
+  receivings: '/console/receivings',
+  receiving: '/console/receivings/R-1',
+  returns: '/console/returns',
+  'stock-movements': '/console/stock-movements',
+  'not-found': '/console/webhooks/999999',
+};
+const browser = await startBrowser();
 afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-  await api?.drop();
+  await browser.close();
+  await server.close();
 });
 
 describe.each(looks)('at $name', ({ name, width, colorScheme }) => {

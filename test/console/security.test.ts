@@ -4,28 +4,20 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Hono } from 'hono';
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import type { ApiEnv } from '../../src/api/deps.ts';
 import { deleteUser, replacePassword } from '../../src/db/users.ts';
 import { hashPassword } from '../../src/secrets/passwords.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson, type Person, serveConsole, signIn } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { visitorOf } from '../support/visitor.ts';
 
-let api: TestApi;
-let app: ReturnType<typeof consoleOf>;
-let person: Person;
-let seeded: Awaited<ReturnType<typeof seedConsole>>;
-
-beforeAll(async () => {
-  api = await createTestApi();
-  app = consoleOf(api.deps);
-  person = await newPerson(api.sql, api.eshop.eshopId, 'shop');
-  seeded = await seedConsole(api);
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
+let app: ReturnType<typeof consoleOf> = consoleOf(api.deps);
+const person = await newPerson(api.sql, api.eshop.eshopId, 'shop');
+const seeded = await seedConsole(api);
 
 /** A browser, as far as cookies are concerned. */
 function browser(cookies = new Map<string, string>()) {

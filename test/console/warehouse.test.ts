@@ -1,19 +1,14 @@
 /** A warehouse user sees the e-shops that an operator granted, each by itself and all together, and no other. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createUiLinks } from '../../src/temporal/ui-links.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
 import { consoleOf, newPerson, type Person, signIn } from '../support/console.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder } from '../support/orders.ts';
 import { visitorOf } from '../support/visitor.ts';
 import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
 
 const UI = 'http://temporal.example:8233';
-let api: TestApi;
-let site: ReturnType<typeof consoleOf>;
-let worker: Person;
-let developer: Person;
-let second: TestEshop;
-let stranger: TestEshop;
 /** A webhook and a delivery of each e-shop. */
 const webhooks = new Map<number, number>();
 const deliveries = new Map<number, string>();
@@ -28,31 +23,28 @@ const waybill = (...args: string[]) => runWaybill(args, { DATABASE_URL: api.data
 const seen = (...args: string[]) =>
   waybill('user', 'eshops', '--eshop', String(worker.eshopId), '--username', worker.username, ...args);
 
-beforeAll(async () => {
-  api = await createTestApi();
-  const { sql } = api;
-  second = await api.newEshop();
-  stranger = await api.newEshop();
-  for (const { eshopId, shop } of [api.eshop, second, stranger]) {
-    await shop.request('POST', '/v21/products', { sku: 'TEA', name: 'Tea' });
-    const url = `https://shop-${eshopId}.example/hooks`;
-    const webhook = { url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
-    webhooks.set(eshopId, (await shop.request('POST', '/v21/webhooks', webhook)).data.id);
-    await shop.request('POST', '/v21/orders', minimalOrder(`SO-${eshopId}`));
-    const [row] = await sql<{ id: string }[]>`select id from deliveries where eshop_id = ${eshopId}`;
-    deliveries.set(eshopId, row?.id ?? '');
-  }
-  site = consoleOf(api.deps, {
-    temporal: createUiLinks(UI, 'default', sql),
-    requestAction: async (action, id, { by, reason }) => {
-      requested.push(`${action} ${id} ${by} ${reason}`);
-      return { accepted: true, message: 'It is held.' };
-    },
-  });
-  worker = await newPerson(sql, api.eshop.eshopId, 'warehouse');
-  developer = await newPerson(sql, api.eshop.eshopId, 'shop');
+const api = await apiOfFile();
+const { sql } = api;
+const second: TestEshop = await api.newEshop();
+const stranger: TestEshop = await api.newEshop();
+for (const { eshopId, shop } of [api.eshop, second, stranger]) {
+  await shop.request('POST', '/v21/products', { sku: 'TEA', name: 'Tea' });
+  const url = `https://shop-${eshopId}.example/hooks`;
+  const webhook = { url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
+  webhooks.set(eshopId, (await shop.request('POST', '/v21/webhooks', webhook)).data.id);
+  await shop.request('POST', '/v21/orders', minimalOrder(`SO-${eshopId}`));
+  const [row] = await sql<{ id: string }[]>`select id from deliveries where eshop_id = ${eshopId}`;
+  deliveries.set(eshopId, row?.id ?? '');
+}
+const site = consoleOf(api.deps, {
+  temporal: createUiLinks(UI, 'default', sql),
+  requestAction: async (action, id, { by, reason }) => {
+    requested.push(`${action} ${id} ${by} ${reason}`);
+    return { accepted: true, message: 'It is held.' };
+  },
 });
-afterAll(() => api?.drop());
+const worker = await newPerson(sql, api.eshop.eshopId, 'warehouse');
+const developer = await newPerson(sql, api.eshop.eshopId, 'shop');
 beforeEach(async () => {
   await seen('--add', String(second.eshopId));
   requested.length = 0;

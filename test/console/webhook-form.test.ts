@@ -1,8 +1,8 @@
 /** The form of a webhook replaces the whole webhook: saving must keep unchanged fields. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { settingsOf, type WebhookInput, webhookFields } from '../../src/domain/webhook.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { testWebhook } from '../support/test-webhook.ts';
 import { visitorOf } from '../support/visitor.ts';
 
@@ -21,16 +21,10 @@ const full: WebhookInput = {
   asymmetric: true,
 };
 
-let api: TestApi;
-let ask: ReturnType<typeof visitorOf>['ask'];
-
-beforeAll(async () => {
-  const deliveriesFrom = { addresses: ['203.0.113.0/28'], userAgent: 'Waybill/test' };
-  api = await createTestApi({ deliveriesFrom });
-  ({ ask } = visitorOf(consoleOf(api.deps)));
-  await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
-});
-afterAll(() => api?.drop());
+const deliveriesFrom = { addresses: ['203.0.113.0/28'], userAgent: 'Waybill/test' };
+const api = await apiOfFile({ deliveriesFrom });
+const { ask } = visitorOf(consoleOf(api.deps));
+await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
 
 const CHARACTERS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
 const plain = (html = '') => html.replaceAll(/&(#?\w+);/g, (all, name: string) => CHARACTERS[name] ?? all);

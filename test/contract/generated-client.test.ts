@@ -3,22 +3,15 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type HttpServer, listen } from '../../src/http/http-server.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { afterAll, expect, test } from 'vitest';
+import { listen } from '../../src/http/http-server.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
-let api: TestApi;
-let server: HttpServer;
 const consumer = fileURLToPath(new URL('./consumer/', import.meta.url));
 
-beforeAll(async () => {
-  api = await createTestApi();
-  server = await listen(api.app, '127.0.0.1', 0);
-});
-afterAll(async () => {
-  await server?.close();
-  await api?.drop();
-});
+const api = await apiOfFile();
+const server = await listen(api.app, '127.0.0.1', 0);
+afterAll(() => server.close());
 
 /** Runs a program of the consumer's project. @throws Error with its output if it fails */
 async function run(program: string, ...args: string[]): Promise<string> {

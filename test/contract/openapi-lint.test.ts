@@ -1,27 +1,21 @@
 /** `/openapi.json` breaks no rule of a linter; the relaxed rules are in `redocly.yaml`. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createTestApi } from '../support/api.ts';
+import { folderOfFile } from '../support/ends.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 const Report = v.object({ problems: v.array(v.looseObject({ ruleId: v.string(), message: v.string() })) });
 
-let document: string;
-let folder: string;
-
-beforeAll(async () => {
-  const api = await createTestApi();
-  document = (await api.anonymous('GET', '/openapi.json')).text;
-  await api.drop();
-  folder = await mkdtemp(join(tmpdir(), 'waybill-lint-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const api = await createTestApi();
+const document: string = (await api.anonymous('GET', '/openapi.json')).text;
+await api.drop();
+const folder = await folderOfFile('waybill-lint-');
 
 /** The rules that a document breaks. */
 async function problemsOf(text: string): Promise<string[]> {

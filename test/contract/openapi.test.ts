@@ -1,23 +1,18 @@
 /** `/openapi.json` as tools see it: valid OpenAPI 3.1, every kind of delivery with its payload, headers and examples. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { entryOf } from '../../src/domain/catalogue.ts';
 import { payloadVersions } from '../../src/domain/decimal.ts';
 import { eventTypeNames, eventTypes, packingListEventTypes } from '../../src/domain/event-types.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
-let api: TestApi;
-// biome-ignore lint/suspicious/noExplicitAny: the test looks at the document as any tool would
-let document: any;
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
-beforeAll(async () => {
-  api = await createTestApi();
-  document = JSON.parse((await api.anonymous('GET', '/openapi.json')).text);
-  ajv.addSchema(document, 'openapi.json');
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+// biome-ignore lint/suspicious/noExplicitAny: the test looks at the document as any tool would
+const document: any = JSON.parse((await api.anonymous('GET', '/openapi.json')).text);
+ajv.addSchema(document, 'openapi.json');
 
 const schemaOf = (name: string) => ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` });
 

@@ -3,14 +3,14 @@
  * Python 3.10, Go and their package indexes.
  */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type HttpServer, listen } from '../../src/http/http-server.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { afterAll, expect, test } from 'vitest';
+import { listen } from '../../src/http/http-server.ts';
+import { folderOfFile } from '../support/ends.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
 const PYTHON = 'openapi-python-client==0.29.1';
 const GO = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
@@ -18,23 +18,14 @@ const HEY_API = '@hey-api/openapi-ts@0.99.0';
 
 const clients = fileURLToPath(new URL('./clients/', import.meta.url));
 const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
-let api: TestApi;
-let server: HttpServer;
-let folder: string;
 
-beforeAll(async () => {
-  api = await createTestApi();
-  server = await listen(api.app, '127.0.0.1', 0);
-  folder = await mkdtemp(join(tmpdir(), 'waybill-clients-'));
-  const document = await (await fetch(`${server.url}/openapi.json`)).text();
-  await writeFile(join(folder, 'openapi.json'), document);
-  await cp(clients, folder, { recursive: true });
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-  await server?.close();
-  await api?.drop();
-});
+const api = await apiOfFile();
+const server = await listen(api.app, '127.0.0.1', 0);
+const folder = await folderOfFile('waybill-clients-');
+const document = await (await fetch(`${server.url}/openapi.json`)).text();
+await writeFile(join(folder, 'openapi.json'), document);
+await cp(clients, folder, { recursive: true });
+afterAll(() => server.close());
 
 /** @throws Error with its output if it fails */
 async function run(program: string, args: readonly string[], cwd = folder): Promise<string> {

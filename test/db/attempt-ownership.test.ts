@@ -1,7 +1,7 @@
 /** An attempt has one owner at a time: no two requests of a delivery overlap at its receiver, whatever happens to the processes. */
 import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { type AttemptDeps, begin } from '../../src/attempt/begin-attempt.ts';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
 import type { AttemptCommand, QueueTerms } from '../../src/attempt/outcome.ts';
@@ -18,7 +18,6 @@ import { readActionTargets } from '../../src/db/webhooks/operator-actions.ts';
 import type { AttemptResult } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../../src/domain/retry-policy.ts';
 import { untraced } from '../../src/traces/traces.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   accepted,
   attemptRecord,
@@ -28,23 +27,20 @@ import {
   recordAttempt,
 } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { alone } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 import { noSigningKeys } from '../unit/attempt/delivery.ts';
 
-let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
 let deliveryId: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
   deliveryId = await fireDelivery(database.sql, { eshopId, webhookId });
 });
-afterAll(() => database.drop());
 
 const success: AttemptResult = {
   outcome: 'success',

@@ -1,5 +1,5 @@
 /** The order of records in the queue: claims that were lost, and many records at once. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
@@ -9,25 +9,18 @@ import { transaction } from '../../src/db/transaction.ts';
 import { readActionTargets, recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { acceptedActions } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
-let eshopId: number;
-let webhookId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-  await database.sql`update webhooks set ordering = 'record'`;
-});
+const database = await databaseOfFile();
+const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
+const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+await database.sql`update webhooks set ordering = 'record'`;
 afterEach(async () => {
   await database.sql`delete from deliveries`;
   await database.sql`delete from webhooks where id <> ${webhookId}`;
   await database.sql`update webhooks set ordering = 'record'`;
 });
-afterAll(() => database.drop());
 
 /** Writes events of a record, in order; answers the ids of their deliveries. */
 async function happen(count: number, deliveryClass: DeliveryClass = CLASS.fresh): Promise<string[]> {

@@ -1,5 +1,5 @@
 /** The end of a claim: a process changes nothing of what another has claimed since; and what it puts back waits by its row as it is. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, type DeliveryClass, LEASE_SECONDS, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
@@ -11,22 +11,18 @@ import {
   renewClaims,
   requeue,
 } from '../../src/db/outbox/release.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   await database.sql`truncate deliveries, attempts`;
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
 });
-afterAll(() => database.drop());
 
 /** A delivery that was claimed from a class. @param change of it before its claim, as SQL */
 async function claimed(

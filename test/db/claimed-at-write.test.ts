@@ -1,5 +1,5 @@
 /** A process with a relay owns some of the deliveries that it writes from the start, without a claim. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
@@ -7,13 +7,10 @@ import { keepOrdering, settleOrdering } from '../../src/db/outbox/keep-ordering.
 import { type LocalRelay, notifierOf, type RelayWork } from '../../src/db/outbox/notify.ts';
 import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { recordEvent } from '../support/record-event.ts';
 
-let database: TestDatabase;
-let eshopId: number;
-let webhookId: number;
 const taken: QueuedDelivery[] = [];
 const woken: RelayWork[] = [];
 let room = true;
@@ -25,11 +22,9 @@ const relay: LocalRelay = {
   ended() {},
 };
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-});
+const database = await databaseOfFile();
+const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
+const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
 afterEach(async () => {
   detach();
   // Wakes that wait for their interval, or for a lease that is given back, would come into the next test.
@@ -40,7 +35,6 @@ afterEach(async () => {
   await database.sql`delete from deliveries`;
   await database.sql`update webhooks set ordering = 'none'`;
 });
-afterAll(() => database.drop());
 
 const event = (tx: Transaction) =>
   recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} });

@@ -1,5 +1,5 @@
 /** The deliveries that a claim takes: of one class, by turns of e-shop and webhook, within its quotas, under a lease. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Quotas } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { type ClaimLimits, claimDeliveries } from '../../src/db/outbox/claim.ts';
@@ -8,22 +8,18 @@ import { giveBack, markDispatched } from '../../src/db/outbox/release.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { type Execute, throughSessions } from '../../src/db/through-sessions.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
 /** Two e-shops, each with a webhook. */
 let busy: Waiting;
 let neighbour: Waiting;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   await database.sql`truncate deliveries, attempts`;
   busy = await createWaiting();
   neighbour = await createWaiting();
 });
-afterAll(() => database.drop());
 
 interface Waiting {
   readonly eshopId: number;

@@ -1,6 +1,6 @@
 /** The database's clock is set: unrepaired, waits would last as much longer; and the step is reported to people. */
 import pino from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import {
   type ClockStep,
@@ -14,19 +14,17 @@ import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { watchDatabaseClock } from '../../src/reconciler/watch-clock.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { beginAttempt, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 
-let database: TestDatabase;
-let owner: { eshopId: number; webhookId: number };
-beforeAll(async () => {
-  database = await createTestDatabase();
-  const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
-  owner = { eshopId, webhookId: await insertWebhook(database.sql, eshopId, 'CREATE_ORDER') };
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
+const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
+const owner: { eshopId: number; webhookId: number } = {
+  eshopId,
+  webhookId: await insertWebhook(database.sql, eshopId, 'CREATE_ORDER'),
+};
 
 test('leases and due times an hour ahead are past; what people gave, and what can be, stays', async () => {
   const { sql } = database;

@@ -1,15 +1,11 @@
 /** The counts on the overview page of an e-shop's console. */
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { MAX_DELIVERIES_READ, readDeliveryCounts } from '../../src/db/console/delivery-counts.ts';
 import { lastAccepted } from '../../src/db/console/health.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
-
-let database: TestDatabase;
-let eshopId: number;
-let webhookId: number;
+import { databaseOfFile } from '../support/lifetimes.ts';
 
 const MINUTE = 60_000;
 /** The middle of a minute, so that the steps are known. */
@@ -29,27 +25,24 @@ async function delivery(of: number, webhook: number, minutesAgo: number, state: 
   }
 }
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  const { sql } = database;
-  ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' }));
-  const other = await createEshop(sql, { name: 'Other', email: 'other@example.test' });
-  webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  const second = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  const deleted = await insertWebhook(sql, eshopId, 'CREATE_ORDER', { deleted: true });
-  const theirs = await insertWebhook(sql, other.eshopId, 'CREATE_ORDER');
-  await delivery(eshopId, webhookId, 1, 'delivered', 100);
-  await delivery(eshopId, second, 1, 'delivered', 300);
-  await delivery(eshopId, webhookId, 1, 'retrying');
-  await delivery(eshopId, webhookId, 5, 'failed', 200);
-  await delivery(eshopId, second, 5, 'canceled');
-  await delivery(eshopId, second, 5, 'superseded');
-  await delivery(eshopId, second, 7, 'superseded');
-  await delivery(eshopId, webhookId, 90, 'delivered', 9_000);
-  await delivery(eshopId, deleted, 1, 'delivered', 9_000);
-  await delivery(other.eshopId, theirs, 1, 'delivered', 9_000);
-});
-afterAll(() => database?.drop());
+const database = await databaseOfFile();
+const { sql } = database;
+const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
+const other = await createEshop(sql, { name: 'Other', email: 'other@example.test' });
+const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+const second = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+const deleted = await insertWebhook(sql, eshopId, 'CREATE_ORDER', { deleted: true });
+const theirs = await insertWebhook(sql, other.eshopId, 'CREATE_ORDER');
+await delivery(eshopId, webhookId, 1, 'delivered', 100);
+await delivery(eshopId, second, 1, 'delivered', 300);
+await delivery(eshopId, webhookId, 1, 'retrying');
+await delivery(eshopId, webhookId, 5, 'failed', 200);
+await delivery(eshopId, second, 5, 'canceled');
+await delivery(eshopId, second, 5, 'superseded');
+await delivery(eshopId, second, 7, 'superseded');
+await delivery(eshopId, webhookId, 90, 'delivered', 9_000);
+await delivery(eshopId, deleted, 1, 'delivered', 9_000);
+await delivery(other.eshopId, theirs, 1, 'delivered', 9_000);
 
 test('deliveries are counted by minute and by what became of them: of this e-shop, and of the time asked for', async () => {
   const since = new Date(now.getTime() - 60 * MINUTE);

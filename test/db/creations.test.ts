@@ -1,20 +1,16 @@
 /** Records that are created in the same turn of the event loop share a statement. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { orders } from '../../src/db/records/orders.ts';
 import { products } from '../../src/db/records/products.ts';
 import { create } from '../../src/db/records/write.ts';
 import { sampleOrder } from '../../src/domain/order/record.ts';
 import type { OrderRecord } from '../../src/domain/order/schema.ts';
 import { sampleProduct } from '../../src/domain/product/schema.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { stockedProducts } from '../support/orders.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi();
-  await stockedProducts(api.eshop);
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+await stockedProducts(api.eshop);
 
 const [line] = sampleOrder.orderProducts;
 function order(eshopOrderId: string, sku = 'TEA'): OrderRecord {

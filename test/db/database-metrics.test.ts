@@ -1,35 +1,24 @@
 /** The metrics that come from the database. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { databaseAnswers } from '../../src/db/health.ts';
-import { createPool, type Pool } from '../../src/db/pool.ts';
+import { createPool } from '../../src/db/pool.ts';
 import { readDatabaseMetrics } from '../../src/metrics/database-metrics.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { sampleOf, samplesOf } from '../support/metrics.ts';
 
-let database: TestDatabase;
-let readSql: Pool;
-let healthSql: Pool;
+const database = await databaseOfFile();
+const readSql = createPool(database.url, 1);
+const healthSql = createPool(database.url, 1);
 /** Its statements time out after a second; the answer may come later. */
-let hasty: Pool;
-let eshopId: number;
-let webhookId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  readSql = createPool(database.url, 1);
-  healthSql = createPool(database.url, 1);
-  hasty = createPool(database.url, 1, { statementMs: 1_000, silenceMs: 30_000 });
-  eshopId = (await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' })).eshopId;
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-});
-afterAll(async () => {
-  await Promise.all([readSql, healthSql, hasty].map((pool) => pool.end({ timeout: 5 })));
-  await database.drop();
-});
+const hasty = createPool(database.url, 1, { statementMs: 1_000, silenceMs: 30_000 });
+const eshopId: number = (await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }))
+  .eshopId;
+const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+afterAll(() => Promise.all([readSql, healthSql, hasty].map((pool) => pool.end({ timeout: 5 }))));
 beforeEach(async () => {
   await database.sql`delete from deliveries`;
 });

@@ -1,7 +1,7 @@
 /**
  * The records of a delivery hold when a step is repeated, late or already over: each step checks the state that it changes.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { lostTimeMs } from '../../src/attempt/decisions.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
@@ -15,21 +15,17 @@ import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts'
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, attemptRecord, beginAttempt, finishAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
 });
-afterAll(() => database.drop());
 
 const fire = () => fireDelivery(database.sql, { eshopId, webhookId });
 async function load(id: string) {

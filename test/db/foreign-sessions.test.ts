@@ -1,7 +1,7 @@
 /** Sessions of others that hold something up are named: a real second session, also where this user may see little of it. */
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { askDatabase, needsOf } from '../../src/cli/status.ts';
 import { databaseRows, statusTable } from '../../src/cli/status-command.ts';
 import { readDeadRowsKeepers } from '../../src/db/dead-rows.ts';
@@ -16,15 +16,11 @@ import { timeOf } from '../../src/domain/id-time.ts';
 import { operatorsRecoveryReason, recoveryReason } from '../../src/domain/recovery.ts';
 import { readDatabaseMetrics } from '../../src/metrics/database-metrics.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { sampleOf, samplesOf } from '../support/metrics.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
 
 /** Another program's session, with an open transaction that has run this statement. */
 async function openTransaction(

@@ -1,6 +1,5 @@
 /** Weeks are made and dropped on the versions of Postgres that Debian's packages have installed. */
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -9,6 +8,7 @@ import { createPool } from '../../src/db/pool.ts';
 import { countOutOfRange, listPartitions } from '../../src/db/retention/partitions.ts';
 import { weekName } from '../../src/domain/weeks.ts';
 import { makeAhead, retain } from '../../src/retention/retain.ts';
+import { folderOfTest } from '../support/ends.ts';
 import { insertWebhook } from '../support/events.ts';
 import { installedPostgres, otherPostgres } from '../support/other-postgres.ts';
 import { freePort } from '../support/ports.ts';
@@ -19,8 +19,7 @@ const retentionMs = 30 * DAY;
 
 /** A database without tables on a server of its own, which ends with the test. */
 async function databaseOn(programs: string): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-installed-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await folderOfTest('waybill-installed-');
   // The server's user must be able to enter the folder, which mkdtemp creates for its owner only.
   await chmod(directory, 0o755);
   const port = await freePort();

@@ -1,5 +1,5 @@
 /** Erased data while more is being written: no row stays behind, and no other e-shop waits. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { eraseCustomer } from '../../src/db/erasure.ts';
 import { exportEshop } from '../../src/db/eshop-export.ts';
 import { removeEshop } from '../../src/db/eshop-removal.ts';
@@ -12,15 +12,11 @@ import { create } from '../../src/db/records/write.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { sampleOrder } from '../../src/domain/order/record.ts';
 import type { OrderRecord } from '../../src/domain/order/schema.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { attemptRecord, beginAttempt, recordAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
 
 /** An e-shop with an order that has a delivery. */
 async function shopWithDelivery() {
@@ -69,21 +65,18 @@ test('a request that began before its e-shop was deleted leaves no event and no 
 test('an export holds up nobody who reads a feed', async () => {
   const { eshopId } = await shopWithDelivery();
   const reader = createPool(database.url, 1);
-  try {
-    let looked = false;
-    await exportEshop(database.sql, eshopId, async () => {
-      if (looked) return;
-      looked = true;
-      const now = await lowWaterMark(reader);
-      await expect.poll(async () => (await lowWaterMark(reader)) > now, { timeout: 10_000 }).toBe(true);
-      const [open] = await reader`
-        select from pg_stat_activity where datname = current_database() and application_name = 'waybill export'`;
-      expect(open).toBeDefined();
-    });
-    expect(looked).toBe(true);
-  } finally {
-    await reader.end();
-  }
+  onTestFinished(() => reader.end());
+  let looked = false;
+  await exportEshop(database.sql, eshopId, async () => {
+    if (looked) return;
+    looked = true;
+    const now = await lowWaterMark(reader);
+    await expect.poll(async () => (await lowWaterMark(reader)) > now, { timeout: 10_000 }).toBe(true);
+    const [open] = await reader`
+      select from pg_stat_activity where datname = current_database() and application_name = 'waybill export'`;
+    expect(open).toBeDefined();
+  });
+  expect(looked).toBe(true);
 });
 
 test('a customer is not erased while a canceled delivery may still be answered: the answer would be kept', async () => {

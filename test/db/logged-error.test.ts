@@ -1,13 +1,9 @@
 /** Postgres's error messages may quote the values of a row; the log does not. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loggedError } from '../../src/log/logged-error.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
 
 async function thrownBy(query: string, values: string[] = []): Promise<Error> {
   try {

@@ -3,19 +3,15 @@
  * that the client library wrote to a lost connection would end this process.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createPool, type Pool, type Sql } from '../../src/db/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 
-let database: TestDatabase;
 const pools: Pool[] = [];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  await database.sql`create table marks (mark text)`;
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
+await database.sql`create table marks (mark text)`;
 afterEach(async () => {
   for (const pool of pools.splice(0)) await pool.end({ timeout: 0 });
 });

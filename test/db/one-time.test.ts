@@ -1,5 +1,5 @@
 /** A change has one time, however long it takes: `updatedAt` and all times that it writes are equal. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { EntityMapping } from '../../src/db/records/entity-mapping.ts';
 import { orders } from '../../src/db/records/orders.ts';
 import { products } from '../../src/db/records/products.ts';
@@ -12,16 +12,11 @@ import { transaction } from '../../src/db/transaction.ts';
 import { moveOrder } from '../../src/domain/order/changes.ts';
 import { moveReceiving } from '../../src/domain/receiving/changes.ts';
 import { moveReturn } from '../../src/domain/return/changes.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await createTestApi();
-  await stockedProducts(api.eshop);
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+await stockedProducts(api.eshop);
 
 const change = <Rec extends object>(mapping: EntityMapping<Rec>, id: string, by: Change<Rec>) =>
   transaction(api.sql, (tx) => changeRecord(tx, mapping, api.eshop.eshopId, 'shop', id, by));

@@ -1,20 +1,16 @@
 /** What is overdue: attempts that Temporal has and nobody begins, and classes of the queue that nobody takes from. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { type Overdue, readOverdue } from '../../src/db/overdue.ts';
 import { deferAttempt } from '../../src/db/webhooks/deliveries.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
-let eshopId: number;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  eshopId = (await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' })).eshopId;
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
+const eshopId: number = (await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }))
+  .eshopId;
 beforeEach(async () => {
   await database.sql`delete from deliveries`;
 });

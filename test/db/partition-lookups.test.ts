@@ -1,5 +1,5 @@
 /** A lookup by id reads one partition, and is not planned again for it. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { deferClaimed, giveBack, markDispatched, renewClaims, requeue } from '../../src/db/outbox/release.ts';
 import type { Sql } from '../../src/db/pool.ts';
@@ -15,35 +15,29 @@ import { closeOpen, deferAttempt, spendRetries, startWindow } from '../../src/db
 import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { weekName, weekOf } from '../../src/domain/weeks.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, attemptRecord, owned } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { planAsThroughPooler } from '../support/plans.ts';
 import { firstWeek, insertDelivery, weeksAfter } from '../support/weeks.ts';
 
 const CLAIM = '01900000-0000-7000-8000-000000000000';
 
-let database: TestDatabase;
-let eshopId: number;
-let webhookId: number;
 /** The partition in the middle, and a delivery in it with its event. */
 let week: string;
 let id: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  const { sql } = database;
-  ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  const monday = await firstWeek(sql);
-  await makeAhead(sql, { now: monday });
-  for (const weeks of [0, 1, 2, 3]) {
-    const at = new Date(weeksAfter(monday, weeks).getTime() + 1);
-    const made = await insertDelivery(sql, { eshopId, webhookId, at, state: 'retrying' });
-    if (weeks === 2) [id, week] = [made.id, weekName(weekOf(at))];
-  }
-  await sql`update deliveries set claim_id = ${CLAIM}`;
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
+const { sql } = database;
+const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
+const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+const monday = await firstWeek(sql);
+await makeAhead(sql, { now: monday });
+for (const weeks of [0, 1, 2, 3]) {
+  const at = new Date(weeksAfter(monday, weeks).getTime() + 1);
+  const made = await insertDelivery(sql, { eshopId, webhookId, at, state: 'retrying' });
+  if (weeks === 2) [id, week] = [made.id, weekName(weekOf(at))];
+}
+await sql`update deliveries set claim_id = ${CLAIM}`;
 
 class Undone extends Error {}
 

@@ -1,5 +1,5 @@
 /** Deliveries that wait in the queue for their workflow while Temporal is slow or away. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
@@ -8,23 +8,19 @@ import {
   limitDelivered,
   retryFromQueue,
 } from '../../src/db/outbox/pending-workflows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
 const WINDOW_MS = 48 * 3_600_000;
-let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   await database.sql`truncate deliveries`;
   await database.sql`delete from settings where name = 'delivered without a workflow'`;
   ({ eshopId, webhookId } = await newWebhook());
 });
-afterAll(() => database.drop());
 
 async function newWebhook() {
   const eshop = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });

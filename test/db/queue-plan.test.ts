@@ -1,5 +1,5 @@
 /** The result of an attempt made from the queue is recorded together with the delivery's next step in the queue. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
@@ -12,27 +12,23 @@ import {
 import { setActive } from '../../src/db/webhooks/change.ts';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, attemptRecord, beginAttempt, fireDelivery, recordAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
 const FIRST_WAIT_MS = 25_000;
 const FINISHED = new Date();
 /** This many seconds after the end of the attempt. */
 const later = (seconds: number) => new Date(FINISHED.getTime() + seconds * 1_000);
 
-let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   await database.sql`truncate deliveries, attempts`;
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
 });
-afterAll(() => database.drop());
 
 async function claim(deliveryClass: DeliveryClass = CLASS.fresh): Promise<readonly QueuedDelivery[]> {
   return (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries;

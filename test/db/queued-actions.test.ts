@@ -1,5 +1,5 @@
 /** What operators ask of deliveries in the queue: the database decides alone, whether Temporal is there or not. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { notifierOf } from '../../src/db/outbox/notify.ts';
@@ -7,18 +7,15 @@ import { CLASS, type DeliveryClass } from '../../src/db/outbox/outbox.ts';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import type { ActionName, RequestedAction } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, beginAttempt, finishAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
 let ended: string[];
 let woken: Set<string>;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   await database.sql`truncate deliveries, attempts`;
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
@@ -32,7 +29,6 @@ beforeEach(async () => {
     ended: (eventType, as) => void ended.push(`${eventType} ${as}`),
   });
 });
-afterAll(() => database?.drop());
 
 /** Changes a delivery. @param changes applied in turn, as SQL */
 async function change(id: string, ...changes: readonly string[]): Promise<void> {

@@ -1,5 +1,5 @@
 /** Recoveries for webhooks with an order, whose receivers refuse some events. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrdering } from '../../src/db/outbox/keep-ordering.ts';
@@ -8,19 +8,13 @@ import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.
 import { type RecoveryStep, stepRecovery } from '../../src/db/recoveries/step.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { timeOf } from '../../src/domain/id-time.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { fireEvent, fireWithin, loseEvents, recoveredBy } from '../support/recoveries.ts';
 import { until } from '../support/until.ts';
 
-let database: TestDatabase;
-let eshopId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
+const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
 
 /** Begins a recovery of lost events of these records. */
 async function begin(ordering: 'record' | 'latest', entityIds: readonly string[]): Promise<string> {

@@ -3,7 +3,7 @@
  * file can be written; and no process is unready because others have all connections.
  */
 import { randomBytes } from 'node:crypto';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { watchDisk } from '../../src/db/disk.ts';
 import { databaseAnswers } from '../../src/db/health.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
@@ -11,11 +11,6 @@ import { createTestApi, type TestApi } from '../support/api.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** Makes Postgres fail as on a full disk: at inserts into `webhooks` and `users`, and at new tables. @returns how to end it */
 async function fillDisk(sql: Pool): Promise<() => Promise<void>> {
@@ -31,14 +26,14 @@ async function fillDisk(sql: Pool): Promise<() => Promise<void>> {
       'drop event trigger if exists no_room; drop function if exists no_room, no_room_for_tables cascade',
     );
   };
-  cleanups.push(empty);
+  onTestFinished(empty);
   return empty;
 }
 
 async function apiWithWatch() {
   let isFull = () => false;
   const api = await createTestApi({ isDiskFull: () => isFull() });
-  cleanups.push(() => api.drop());
+  onTestFinished(() => api.drop());
   const changes: boolean[] = [];
   const disk = watchDisk({
     pools: [api.sql],
@@ -46,7 +41,7 @@ async function apiWithWatch() {
     onChange: (full) => changes.push(full),
     intervalMs: 20,
   });
-  cleanups.push(() => disk.stop());
+  onTestFinished(() => disk.stop());
   isFull = disk.isFull;
   return { api, changes };
 }
@@ -84,7 +79,7 @@ test('while writes fail for a full disk, answers and readiness say so; with room
 
 test('status and commands name a full disk in one sentence', async () => {
   const { sql, url, drop } = await createTestDatabase();
-  cleanups.push(drop);
+  onTestFinished(drop);
   const waybill = (...words: string[]) =>
     triedWaybill(words, { DATABASE_URL: url, TEMPORAL_ADDRESS: '127.0.0.1:9' });
   const empty = await fillDisk(sql);
@@ -101,19 +96,17 @@ test('status and commands name a full disk in one sentence', async () => {
 
 test('a process is ready although the server gives its readiness no connection', async () => {
   const { sql, url, drop } = await createTestDatabase();
-  cleanups.push(drop);
+  onTestFinished(drop);
   const role = `crowded_${randomBytes(4).toString('hex')}`;
   await sql.unsafe(`create role ${role} login password 'secret' connection limit 1`);
-  cleanups.push(async () => {
+  onTestFinished(async () => {
     await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
   });
   const crowded = Object.assign(new URL(url), { username: role, password: 'secret' }).href;
   const working = createPool(crowded, 1);
   const health = createPool(crowded, 1);
-  cleanups.push(
-    () => working.end({ timeout: 5 }),
-    () => health.end({ timeout: 5 }),
-  );
+  onTestFinished(() => working.end({ timeout: 5 }));
+  onTestFinished(() => health.end({ timeout: 5 }));
   await working`select 1`;
 
   expect(await databaseAnswers(health)).toBe(false);

@@ -1,21 +1,18 @@
 /** The warning about a superseded delivery applies to the one that continues its count of failures. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { claimWarnings, readWarning } from '../../src/db/incidents/warnings.ts';
 import { supersedeRetries } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
 let sequence: number;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   await database.sql`truncate deliveries, attempts, failures, warnings`;
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
@@ -23,7 +20,6 @@ beforeEach(async () => {
   await database.sql`update webhooks set ordering = 'latest' where id = ${webhookId}`;
   sequence = 0;
 });
-afterAll(() => database?.drop());
 
 const HOUR = 3_600_000;
 const decide = () => decideWarnings(database.sql, { leadMs: 24 * HOUR, patienceMs: 6 * HOUR });

@@ -1,6 +1,6 @@
 /** Whatever ends a delivery, the metrics also count those behind it that are superseded at the same time. */
 import pino from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createDeliverySteps } from '../../activities/delivery-steps.ts';
 import { cannotBePrepared } from '../../src/attempt/make-attempt.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
@@ -8,16 +8,13 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { notifierOf } from '../../src/db/outbox/notify.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { createTrackedWorkflows } from '../../src/reconciler/tracked-workflows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { workflowIdOf } from '../support/workflow-ids.ts';
 
-let database: TestDatabase;
 let ended: string[];
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(() => {
   ended = [];
   notifierOf(database.sql).attach({
@@ -27,7 +24,6 @@ beforeEach(() => {
     ended: (eventType, as) => void ended.push(`${eventType} ${as}`),
   });
 });
-afterAll(() => database?.drop());
 
 const deps = () => ({
   sql: database.sql,

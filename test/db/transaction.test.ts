@@ -1,27 +1,19 @@
 /** A transaction with work for the relay wakes it after COMMIT; no other transaction does. */
-import { afterAll, beforeAll, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
+import { beforeEach, expect, type MockInstance, test, vi } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { enqueueReleaseChange, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
 import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../../src/db/outbox/notify.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { recordEvent } from '../support/record-event.ts';
 
-let database: TestDatabase;
-let woken: MockInstance;
-let eshopId: number;
-let webhookId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-  woken = vi.spyOn(notifierOf(database.sql), 'notify').mockClear();
-});
+const database = await databaseOfFile();
+const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
+const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+const woken: MockInstance = vi.spyOn(notifierOf(database.sql), 'notify').mockClear();
 beforeEach(() => void woken.mockClear());
-afterAll(() => database.drop());
 
 const event = (type: 'CREATE_ORDER' | 'CREATE_RETURN') => (tx: Transaction) =>
   recordEvent(tx, { eshopId, type, entityId: '1', record: {} });

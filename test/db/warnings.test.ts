@@ -1,5 +1,5 @@
 /** Which e-shop is warned, and when: one warning per webhook and incident, decided from the records. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { recordMailed } from '../../src/db/incidents/mail-outcome.ts';
@@ -10,22 +10,18 @@ import { setActive } from '../../src/db/webhooks/change.ts';
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, attemptRecord, beginAttempt, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   await database.sql`truncate deliveries, attempts, failures, warnings`;
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
 });
-afterAll(() => database?.drop());
 
 const HOUR = 3_600_000;
 const terms = { leadMs: 24 * HOUR, patienceMs: 6 * HOUR };

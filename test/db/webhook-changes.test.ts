@@ -1,29 +1,25 @@
 /** The effects of a webhook's change on deliveries that wait without a workflow. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimWebhookChanges, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { bringForward, requeueHeld } from '../../src/db/outbox/without-workflow.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
 const FIRST_WAIT_MS = 25_000;
 
-let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   await database.sql`truncate deliveries`;
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
   await database.sql`update webhooks set generation = 2, generation_at = now() where id = ${webhookId}`;
 });
-afterAll(() => database.drop());
 
 /** A delivery that failed under the previous generation. @param changes further changes, applied in turn, as SQL */
 async function failed(...changes: string[]): Promise<string> {

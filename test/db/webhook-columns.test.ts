@@ -1,14 +1,10 @@
 /** A webhook's schema and its tables agree. */
 import postgres from 'postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { requestFields, webhookFields } from '../../src/domain/webhook.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database?.drop());
+const database = await databaseOfFile();
 
 test.each([
   ['webhooks', webhookFields],

@@ -1,18 +1,12 @@
 /** A webhook's settings at the time of an event (docs/interface.md, L9), however often they were changed. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { versionsOf } from '../../src/db/event-log.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
-let eshopId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
+const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
 
 async function changed(times: number): Promise<number> {
   const { sql } = database;

@@ -1,10 +1,10 @@
 /** Name lookups on a real name server: whose failure it is, and who waits for whom. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { localNames } from '../../src/delivery/local-names.ts';
 import { createResolver, LOOKUPS_AT_ONCE, LookupError } from '../../src/delivery/resolver.ts';
+import { folderOfTest } from '../support/ends.ts';
 import { attempt, startNames, startReceiver, startSender } from './support.ts';
 
 const HERE = ['127.0.0.1'];
@@ -76,9 +76,8 @@ describe('names', () => {
     expect(dns.questions).toEqual([]);
   });
 
-  test('of the hosts file count from the moment they are written there', async ({ onTestFinished }) => {
-    const folder = await mkdtemp(join(tmpdir(), 'waybill-hosts-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+  test('of the hosts file count from the moment they are written there', async () => {
+    const folder = await folderOfTest('waybill-hosts-');
     const file = join(folder, 'hosts');
     const lookUp = localNames(file);
     expect(lookUp('shop.internal')).toBeUndefined();

@@ -1,7 +1,7 @@
-/** Through the operator's proxy (OUTBOUND_PROXY): a small real one, and squid and tinyproxy if they are installed. */
+/** Through the operator's proxy (OUTBOUND_PROXY). */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SenderOptions } from '../../src/delivery/sender.ts';
-import { type HttpProxy, proxyInstalled, startInstalledProxy, startOwnProxy } from '../support/http-proxy.ts';
+import { type HttpProxy, startHttpProxy } from '../support/http-proxy.ts';
 import { freePort } from '../support/ports.ts';
 import type { ReceiverAnswer } from '../support/receiver.ts';
 import { attempt, pem, startNames, startReceiver, startSender } from './support.ts';
@@ -10,12 +10,11 @@ const credentials = { user: 'waybill', password: 'p4ss:w%rd' };
 const withCredentials = ({ url }: HttpProxy, { user, password } = credentials) =>
   url.replace('//', `//${encodeURIComponent(user)}:${encodeURIComponent(password)}@`);
 
-async function closing<Proxy extends HttpProxy>(starting: Promise<Proxy>): Promise<Proxy> {
-  const proxy = await starting;
+async function startProxy(...options: Parameters<typeof startHttpProxy>): Promise<HttpProxy> {
+  const proxy = await startHttpProxy(...options);
   onTestFinished(() => proxy.close());
   return proxy;
 }
-const ownProxy = (...options: Parameters<typeof startOwnProxy>) => closing(startOwnProxy(...options));
 
 async function tlsReceiver(answer: ReceiverAnswer = {}, certificate = 'valid.pem') {
   const tls = { key: await pem('server.key'), cert: await pem(certificate) };
@@ -26,102 +25,76 @@ async function senderThrough(proxyUrl: string, options: Partial<SenderOptions> =
   return startSender({ ca: await pem('ca.pem'), proxyUrl, ...options });
 }
 
-const programs = ['own', 'squid', 'tinyproxy'] as const;
-const withoutIt = { own: false, squid: !proxyInstalled('squid'), tinyproxy: !proxyInstalled('tinyproxy') };
-
-describe.each(programs)('%s', (program) => {
-  const start = (options: Parameters<typeof startInstalledProxy>[1] = {}) =>
-    closing<HttpProxy>(program === 'own' ? startOwnProxy(options) : startInstalledProxy(program, options));
-
-  test.skipIf(withoutIt[program])('http and https arrive as without it, and are signed for', async () => {
-    const proxy = await start();
-    const plain = await startReceiver({ status: 202, body: 'thanks' });
-    const { receiver, url } = await tlsReceiver({ body: 'thanks' });
-    const sender = await senderThrough(proxy.url);
-    const results = [
-      await sender.send(attempt(`http://localhost:${plain.port}`)),
-      await sender.send(attempt(url)),
-    ];
-    expect(results).toMatchObject([
-      { outcome: 'success', status: 202, responseExcerpt: 'thanks' },
-      { outcome: 'success', status: 200, responseExcerpt: 'thanks' },
-    ]);
-    const direct = startSender({ ca: await pem('ca.pem') });
-    await direct.send(attempt(`http://localhost:${plain.port}`));
-    const [through, without] = plain.requests;
-    expect(through?.path).toBe(without?.path);
-    expect(through?.text).toBe(without?.text);
-    expect(through?.headers.host).toBe(without?.headers.host);
-    for (const name of Object.keys(receiver.requests[0]?.headers ?? {}))
-      expect(through?.headers, name).toHaveProperty(name);
-    expect(through?.headers).not.toHaveProperty('proxy-authorization');
-    expect(await sender.certificateEnd({ eshopId: 1, url })).toEqual(new Date('2120-02-01T00:00:00Z'));
-  });
-
-  test.skipIf(withoutIt[program])('the certificate of the receiver is checked in the tunnel', async () => {
-    const proxy = await start();
-    const sender = await senderThrough(proxy.url);
-    for (const [certificate, problem] of [
-      ['expired.pem', 'has expired'],
-      ['other-name.pem', 'does not match its host name'],
-      ['self-signed.pem', 'is self-signed'],
-    ] as const) {
-      const { receiver, url } = await tlsReceiver({}, certificate);
-      expect(await sender.send(attempt(url))).toMatchObject({
-        outcome: 'failure',
-        error: `TLS certificate of localhost:${receiver.port} ${problem}`,
-      });
-      expect(receiver.requests).toHaveLength(0);
-    }
-  });
-
-  test.skipIf(withoutIt[program])(
-    'with credentials it is passed; without, or wrong ones: internal',
-    async () => {
-      const simple = program === 'own' ? credentials : { user: 'waybill', password: 'p4ssw0rd' };
-      const proxy = await start({ credentials: simple });
-      const { receiver, url } = await tlsReceiver();
-      const plain = await startReceiver();
-      const known = await senderThrough(withCredentials(proxy, simple));
-      expect(await known.send(attempt(url))).toMatchObject({ outcome: 'success' });
-      expect(await known.send(attempt(plain.url))).toMatchObject({ outcome: 'success' });
-      for (const { headers } of [...receiver.requests, ...plain.requests])
-        expect(headers).not.toHaveProperty('proxy-authorization');
-      const status = program === 'tinyproxy' ? '(401|407)' : '407';
-      for (const proxyUrl of [proxy.url, withCredentials(proxy, { user: 'waybill', password: 'wrong' })]) {
-        const result = await (await senderThrough(proxyUrl)).send(attempt(url));
-        expect(result).toMatchObject({ outcome: 'internal', status: null });
-        expect(result.error).toMatch(
-          new RegExp(`^no connection to localhost:\\d+: our proxy refused it \\(HTTP ${status}\\)$`),
-        );
-      }
-      expect(receiver.requests).toHaveLength(1);
-    },
-  );
-
-  test.skipIf(withoutIt[program])('a receiver that it cannot reach is the receiver’s failure', async () => {
-    const proxy = await start();
-    const sender = await senderThrough(proxy.url, { connectTimeoutMs: 30_000 });
-    const port = await freePort();
-    const result = await sender.send(attempt(`https://localhost:${port}`));
-    expect(result).toMatchObject({ outcome: 'failure', status: null });
-    expect(result.error).toMatch(
-      /^no connection to localhost:\d+: our proxy could not make one \(HTTP 50[0-4]\)$/,
-    );
-    const answered = await sender.send(attempt(`http://localhost:${port}`));
-    expect(answered).toMatchObject({ outcome: 'failure', status: expect.any(Number) });
-  });
+test('http and https arrive as without it, and are signed for', async () => {
+  const proxy = await startProxy();
+  const plain = await startReceiver({ status: 202, body: 'thanks' });
+  const { receiver, url } = await tlsReceiver({ body: 'thanks' });
+  const sender = await senderThrough(proxy.url);
+  const results = [
+    await sender.send(attempt(`http://localhost:${plain.port}`)),
+    await sender.send(attempt(url)),
+  ];
+  expect(results).toMatchObject([
+    { outcome: 'success', status: 202, responseExcerpt: 'thanks' },
+    { outcome: 'success', status: 200, responseExcerpt: 'thanks' },
+  ]);
+  const direct = startSender({ ca: await pem('ca.pem') });
+  await direct.send(attempt(`http://localhost:${plain.port}`));
+  const [through, without] = plain.requests;
+  expect(through?.path).toBe(without?.path);
+  expect(through?.text).toBe(without?.text);
+  expect(through?.headers.host).toBe(without?.headers.host);
+  for (const name of Object.keys(receiver.requests[0]?.headers ?? {}))
+    expect(through?.headers, name).toHaveProperty(name);
+  expect(through?.headers).not.toHaveProperty('proxy-authorization');
+  expect(await sender.certificateEnd({ eshopId: 1, url })).toEqual(new Date('2120-02-01T00:00:00Z'));
 });
 
-describe('squid', () => {
-  test.skipIf(withoutIt.squid)('a destination that its rules refuse is an internal failure', async () => {
-    const { receiver, url } = await tlsReceiver();
-    const proxy = await closing(startInstalledProxy('squid', { refused: receiver.port }));
-    expect(await (await senderThrough(proxy.url)).send(attempt(url))).toMatchObject({
-      outcome: 'internal',
-      error: `no connection to localhost:${receiver.port}: our proxy refused it (HTTP 403)`,
+test('the certificate of the receiver is checked in the tunnel', async () => {
+  const proxy = await startProxy();
+  const sender = await senderThrough(proxy.url);
+  for (const [certificate, problem] of [
+    ['expired.pem', 'has expired'],
+    ['other-name.pem', 'does not match its host name'],
+    ['self-signed.pem', 'is self-signed'],
+  ] as const) {
+    const { receiver, url } = await tlsReceiver({}, certificate);
+    expect(await sender.send(attempt(url))).toMatchObject({
+      outcome: 'failure',
+      error: `TLS certificate of localhost:${receiver.port} ${problem}`,
     });
-  });
+    expect(receiver.requests).toHaveLength(0);
+  }
+});
+
+test('with credentials it is passed; without, or wrong ones: internal', async () => {
+  const proxy = await startProxy({ credentials });
+  const { receiver, url } = await tlsReceiver();
+  const plain = await startReceiver();
+  const known = await senderThrough(withCredentials(proxy));
+  expect(await known.send(attempt(url))).toMatchObject({ outcome: 'success' });
+  expect(await known.send(attempt(plain.url))).toMatchObject({ outcome: 'success' });
+  for (const { headers } of [...receiver.requests, ...plain.requests])
+    expect(headers).not.toHaveProperty('proxy-authorization');
+  for (const proxyUrl of [proxy.url, withCredentials(proxy, { user: 'waybill', password: 'wrong' })]) {
+    const result = await (await senderThrough(proxyUrl)).send(attempt(url));
+    expect(result).toMatchObject({ outcome: 'internal', status: null });
+    expect(result.error).toMatch(/^no connection to localhost:\d+: our proxy refused it \(HTTP 407\)$/);
+  }
+  expect(receiver.requests).toHaveLength(1);
+});
+
+test('a receiver that it cannot reach is the receiver’s failure', async () => {
+  const proxy = await startProxy();
+  const sender = await senderThrough(proxy.url, { connectTimeoutMs: 30_000 });
+  const port = await freePort();
+  const result = await sender.send(attempt(`https://localhost:${port}`));
+  expect(result).toMatchObject({ outcome: 'failure', status: null });
+  expect(result.error).toMatch(
+    /^no connection to localhost:\d+: our proxy could not make one \(HTTP 50[0-4]\)$/,
+  );
+  const answered = await sender.send(attempt(`http://localhost:${port}`));
+  expect(answered).toMatchObject({ outcome: 'failure', status: expect.any(Number) });
 });
 
 describe('whose failure', () => {
@@ -135,7 +108,7 @@ describe('whose failure', () => {
     [504, 'failure', 'could not make one (HTTP 504)'],
     ['close', 'internal', 'closed the connection without an answer'],
   ] as const)('of the answer %s to CONNECT', async (answer, outcome, message) => {
-    const proxy = await ownProxy();
+    const proxy = await startProxy();
     proxy.answer(answer);
     expect(await (await senderThrough(proxy.url)).send(attempt('https://127.0.0.1:8443'))).toMatchObject({
       outcome,
@@ -146,7 +119,7 @@ describe('whose failure', () => {
   });
 
   test('of no answer to CONNECT: the proxy waits for the receiver, as we would', async () => {
-    const proxy = await ownProxy();
+    const proxy = await startProxy();
     proxy.answer('hang');
     const sender = await senderThrough(proxy.url, { connectTimeoutMs: 300 });
     expect(await sender.send(attempt('https://127.0.0.1:8443'))).toMatchObject({
@@ -156,7 +129,7 @@ describe('whose failure', () => {
   });
 
   test.each([403, 407, 502, 503])('of the status %i over http: the receiver’s', async (status) => {
-    const proxy = await ownProxy();
+    const proxy = await startProxy();
     proxy.answer(status);
     expect(await (await senderThrough(proxy.url)).send(attempt('http://127.0.0.1:8080'))).toMatchObject({
       outcome: 'failure',
@@ -184,7 +157,7 @@ describe('whose failure', () => {
 
 test('an https proxy is spoken to in TLS, and its certificate checked', async () => {
   const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
-  const proxy = await ownProxy({ tls, credentials });
+  const proxy = await startProxy({ tls, credentials });
   const { url } = await tlsReceiver();
   const plain = await startReceiver();
   const proxyUrl = withCredentials(proxy).replace('127.0.0.1', 'localhost');
@@ -198,7 +171,7 @@ test('an https proxy is spoken to in TLS, and its certificate checked', async ()
 });
 
 test('connections through it are kept: ten attempts need one to each receiver, and one tunnel', async () => {
-  const proxy = await ownProxy();
+  const proxy = await startProxy();
   const plain = await startReceiver();
   const { receiver, url } = await tlsReceiver();
   const sender = await senderThrough(proxy.url);
@@ -212,7 +185,7 @@ test('connections through it are kept: ten attempts need one to each receiver, a
 });
 
 test('over http nothing may be answered from a cache; a header of the webhook’s own is not replaced', async () => {
-  const proxy = await ownProxy({ credentials });
+  const proxy = await startProxy({ credentials });
   const receiver = await startReceiver();
   const sender = await senderThrough(withCredentials(proxy));
   await sender.send(attempt(receiver.url, { method: 'GET' }));
@@ -225,7 +198,7 @@ describe('the guard', () => {
   const strict = { allowCidrs: [] };
 
   test('judges literal addresses, and names of this machine; the proxy hears nothing of it', async () => {
-    const proxy = await ownProxy();
+    const proxy = await startProxy();
     const sender = await senderThrough(proxy.url, strict);
     for (const host of ['10.0.0.5', '[::1]', '169.254.169.254', 'localhost', 'a.localhost.'])
       for (const scheme of ['http', 'https'])
@@ -243,7 +216,7 @@ describe('the guard', () => {
     });
     const receiver = await startReceiver();
     const names = { 'public.example': '127.0.0.1' };
-    const proxy = await ownProxy({ names });
+    const proxy = await startProxy({ names });
     const sender = await senderThrough(proxy.url, { ...strict, dnsServers: [dns.address] });
     expect(await sender.send(attempt('http://both.example'))).toMatchObject({
       outcome: 'failure',
@@ -260,7 +233,7 @@ describe('the guard', () => {
     async (answer) => {
       const dns = await startNames({ 'shop.example': answer });
       const receiver = await startReceiver();
-      const proxy = await ownProxy({ names: { 'shop.example': '127.0.0.1' } });
+      const proxy = await startProxy({ names: { 'shop.example': '127.0.0.1' } });
       const sender = await senderThrough(proxy.url, { ...strict, dnsServers: [dns.address] });
       expect(await sender.send(attempt(`http://shop.example:${receiver.port}`))).toMatchObject({
         outcome: 'success',
@@ -274,7 +247,7 @@ describe('the guard', () => {
       ...Object.fromEntries(silent.map((name) => [name, 'silent'] as const)),
       'inner.example': ['10.0.0.5'],
     });
-    const proxy = await ownProxy({ names: { 'inner.example': '127.0.0.1' } });
+    const proxy = await startProxy({ names: { 'inner.example': '127.0.0.1' } });
     const sender = await senderThrough(proxy.url, {
       ...strict,
       dnsServers: [dns.address],

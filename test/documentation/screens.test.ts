@@ -1,25 +1,16 @@
 /** The documentation in a browser: accessible, as wide as the screen, searchable with the keyboard, and readable without script. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpServer } from '../../src/http/http-server.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 import { looks, picture, startBrowser, violations } from '../support/browser.ts';
 import { serveConsole } from '../support/console.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
-let api: TestApi;
-let server: HttpServer;
-let browser: Browser;
-
-beforeAll(async () => {
-  api = await createTestApi();
-  server = await serveConsole(api.deps);
-  browser = await startBrowser();
-});
+const api = await apiOfFile();
+const server = await serveConsole(api.deps);
+const browser = await startBrowser();
 afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-  await api?.drop();
+  await browser.close();
+  await server.close();
 });
 
 const screens = {

@@ -1,21 +1,15 @@
 /** The documentation as static files, served by a plain web server below some path: no link is dead, and search and pages work. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { looks, picture, startBrowser } from '../support/browser.ts';
 import { servePlainly } from '../support/file-server.ts';
 import { idsOf, linksOf } from '../support/links.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
-let site: Awaited<ReturnType<typeof servePlainly>>;
-let browser: Browser;
-
-beforeAll(async () => {
-  site = await servePlainly('dist/docs', '/some/where');
-  browser = await startBrowser();
-});
+const site = await servePlainly('dist/docs', '/some/where');
+const browser = await startBrowser();
 afterAll(async () => {
-  await browser?.close();
-  await site?.close();
+  await browser.close();
+  await site.close();
 });
 
 /** The links of a text in Markdown, code aside. */

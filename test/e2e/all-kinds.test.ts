@@ -2,19 +2,13 @@
  * All event types, each fired by a real write, to a POST webhook of each version and a GET webhook: the payload equals the
  * response of the read endpoint (docs/interface.md, D1 and D2).
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { entryOf } from '../../src/domain/catalogue.ts';
 import { type EventType, eventTypeNames } from '../../src/domain/event-types.ts';
 import { type ApiClient, login } from '../support/client.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
-import { createReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
+import type { ReceivedRequest } from '../support/receiver.ts';
 
-let installation: Installation;
-let program: Program;
-let shop: ApiClient;
-let warehouse: ApiClient;
-let receiver: Receiver;
 let made = 0;
 
 const hooks = [
@@ -24,25 +18,18 @@ const hooks = [
 ] as const;
 const hookPath = (type: EventType, name: string) => `/${type}/${name}/`;
 
-beforeAll(async () => {
-  installation = await createInstallation();
-  program = await startProgram(installation.env);
-  const { credentials } = installation;
-  shop = await login(program.url, credentials);
-  warehouse = await login(program.url, { ...credentials, ...credentials.warehouse });
-  receiver = await createReceiver();
-  for (const webhookType of eventTypeNames) {
-    for (const { name, method, payloadVersion } of hooks) {
-      const url = `${receiver.url}${hookPath(webhookType, name)}`;
-      await did(shop, 'POST', '/webhooks', { url, webhookType, active: true, method, payloadVersion });
-    }
+const installation = await installationOfFile();
+const program = await programOfFile(installation.env);
+const { credentials } = installation;
+const shop = await login(program.url, credentials);
+const warehouse = await login(program.url, { ...credentials, ...credentials.warehouse });
+const receiver = await receiverOfFile();
+for (const webhookType of eventTypeNames) {
+  for (const { name, method, payloadVersion } of hooks) {
+    const url = `${receiver.url}${hookPath(webhookType, name)}`;
+    await did(shop, 'POST', '/webhooks', { url, webhookType, active: true, method, payloadVersion });
   }
-});
-afterAll(async () => {
-  await receiver?.close();
-  await program?.stop();
-  await installation?.remove();
-});
+}
 
 /** @throws Error unless the response is 200 */
 async function did(client: ApiClient, method: string, path: string, body?: object) {

@@ -1,9 +1,8 @@
 /** The `waybill` command as an operator runs it: a separate process on a real database. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { policyTable } from '../../src/cli/policy-table.ts';
 import { findEshopByApiKey } from '../../src/db/eshops.ts';
 import { findUser } from '../../src/db/users.ts';
@@ -11,20 +10,12 @@ import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { verifyPassword } from '../../src/secrets/passwords.ts';
 import { builtCli } from '../support/built.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { folderOfFile } from '../support/ends.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-let database: TestDatabase;
-let directory: string;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  directory = await mkdtemp(join(tmpdir(), 'waybill-cli-'));
-});
-afterAll(async () => {
-  await database.drop();
-  await rm(directory, { recursive: true, force: true });
-});
+const database = await databaseOfFile();
+const directory = await folderOfFile('waybill-cli-');
 
 interface Ended {
   readonly code: number;

@@ -2,35 +2,23 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import * as v from 'valibot';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { looks, picture, signIn, startBrowser } from '../support/browser.ts';
-import { type ApiClient, login } from '../support/client.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import { login } from '../support/client.ts';
+import { installationOfFile, programOfFile } from '../support/lifetimes.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
 const Summary = v.object({ scenes: v.array(v.object({ scene: v.string(), webhookId: v.number() })) });
 type Scenes = v.InferOutput<typeof Summary>['scenes'];
 
-let installation: Installation;
-let program: Program;
-let browser: Browser;
-let shop: ApiClient;
 let scenes: Scenes;
 
-beforeAll(async () => {
-  installation = await createInstallation();
-  program = await startProgram(installation.env);
-  shop = await login(program.url, installation.credentials);
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser?.close();
-  await program?.stop();
-  await installation?.remove();
-});
+const installation = await installationOfFile();
+const program = await programOfFile(installation.env);
+const shop = await login(program.url, installation.credentials);
+const browser = await startBrowser();
+afterAll(() => browser.close());
 
 const idOf = (name: string) => scenes.find(({ scene }) => scene === name)?.webhookId ?? Number.NaN;
 const firstOf = async (path: string, field: string) => {

@@ -5,33 +5,21 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { scenes } from '../../demo/scenes.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { builtCli } from '../support/built.ts';
-import { type ApiClient, login } from '../support/client.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import { login } from '../support/client.ts';
+import { installationOfFile, programOfFile, receiverOfTest } from '../support/lifetimes.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-let installation: Installation;
-let program: Program;
-let shop: ApiClient;
-let credentialsFile: string;
-
-beforeAll(async () => {
-  installation = await createInstallation();
-  program = await startProgram(installation.env);
-  shop = await login(program.url, installation.credentials);
-  credentialsFile = join(installation.env.DATA_DIR, 'eshop.json');
-  await writeFile(credentialsFile, JSON.stringify(installation.credentials));
-});
-afterAll(async () => {
-  await program?.stop();
-  await installation?.remove();
-});
+const installation = await installationOfFile();
+const program = await programOfFile(installation.env);
+const shop = await login(program.url, installation.credentials);
+const credentialsFile = join(installation.env.DATA_DIR, 'eshop.json');
+await writeFile(credentialsFile, JSON.stringify(installation.credentials));
 
 afterEach(async () => {
   for (const { id } of await webhooks()) await shop.request('DELETE', `/webhooks/${id}`);
@@ -163,56 +151,46 @@ describe('waybill demo', () => {
   });
 
   it('--webhooks: one for all kinds at a receiver of somebody else, counted by the delivery log, kept if asked to; --seed: the same day again, summarized in a table', async () => {
-    const receiver = await createReceiver();
-    try {
-      const { code, stdout, stderr } = await demo(
-        '--webhooks',
-        `${receiver.url}/in/`,
-        '--keep-webhooks',
-        '--seed',
-        'again',
-      );
-      expect({ code, stderr }).toEqual({
-        code: 0,
-        stderr: expect.stringMatching(new RegExp(`${LINES.source}$`)),
-      });
-      const rows = stdout.split('\n').flatMap((line) => {
-        const [, kind, fired, delivered] = /^([A-Z_]+) +(\d+) +(\d+)$/.exec(line) ?? [];
-        return kind === undefined ? [] : [[kind, Number(fired), Number(delivered)]];
-      });
-      expect(rows).toEqual(dayAgain.map(([kind, fired]) => [kind, fired, fired]));
-      expect(stdout).toContain('--seed again repeats the day.');
-      expect(new Set(receiver.requests.map(({ path }) => path))).toEqual(new Set(['/in/all']));
-      expect(new Set(receiver.requests.map(({ headers }) => headers['x-service-event']))).toEqual(
-        new Set(eventTypeNames),
-      );
-      const [kept, ...others] = await webhooks();
-      expect(others).toEqual([]);
-      expect([kept.webhookType, ...kept.additionalTypes]).toEqual(eventTypeNames);
-    } finally {
-      await receiver.close();
-    }
+    const receiver = await receiverOfTest();
+    const { code, stdout, stderr } = await demo(
+      '--webhooks',
+      `${receiver.url}/in/`,
+      '--keep-webhooks',
+      '--seed',
+      'again',
+    );
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(new RegExp(`${LINES.source}$`)),
+    });
+    const rows = stdout.split('\n').flatMap((line) => {
+      const [, kind, fired, delivered] = /^([A-Z_]+) +(\d+) +(\d+)$/.exec(line) ?? [];
+      return kind === undefined ? [] : [[kind, Number(fired), Number(delivered)]];
+    });
+    expect(rows).toEqual(dayAgain.map(([kind, fired]) => [kind, fired, fired]));
+    expect(stdout).toContain('--seed again repeats the day.');
+    expect(new Set(receiver.requests.map(({ path }) => path))).toEqual(new Set(['/in/all']));
+    expect(new Set(receiver.requests.map(({ headers }) => headers['x-service-event']))).toEqual(
+      new Set(eventTypeNames),
+    );
+    const [kept, ...others] = await webhooks();
+    expect(others).toEqual([]);
+    expect([kept.webhookType, ...kept.additionalTypes]).toEqual(eventTypeNames);
   });
 
   it('--receive: the e-shop’s own webhooks get the events as well, which is said', async () => {
-    const receiver = await createReceiver();
-    try {
-      const own = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
-      await shop.request('POST', '/webhooks', own);
-      await shop.request('POST', '/webhooks', { ...own, active: false });
-      const { code, stdout, stderr } = await demo('--receive');
-      expect({ code, stderr }).toEqual({
-        code: 0,
-        stderr: expect.stringMatching(new RegExp(`${LINES.source}$`)),
-      });
-      expect(stdout).toContain(`The demonstration's ${1 + scenes.length} webhooks are inactive now`);
-      expect(stdout).toContain(
-        "\nThe e-shop's other active webhook got the demonstration's events as well.\n",
-      );
-      await receiver.waitFor(1);
-    } finally {
-      await receiver.close();
-    }
+    const receiver = await receiverOfTest();
+    const own = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
+    await shop.request('POST', '/webhooks', own);
+    await shop.request('POST', '/webhooks', { ...own, active: false });
+    const { code, stdout, stderr } = await demo('--receive');
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(new RegExp(`${LINES.source}$`)),
+    });
+    expect(stdout).toContain(`The demonstration's ${1 + scenes.length} webhooks are inactive now`);
+    expect(stdout).toContain("\nThe e-shop's other active webhook got the demonstration's events as well.\n");
+    await receiver.waitFor(1);
   });
 
   it('Ctrl-C in the middle: nothing of it is left, and the exit code says so', async () => {

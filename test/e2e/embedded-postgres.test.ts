@@ -1,23 +1,23 @@
 /** The embedded Postgres as seen by other users of the machine: they learn no password and read no file. */
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { createPool } from '../../src/db/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { ensureServerUser } from '../../src/embedded/postgres-cluster.ts';
 import { restrictFolder } from '../../src/embedded/private-folder.ts';
 import { writeEml } from '../../src/mail/eml-directory.ts';
+import { folderOfTest } from '../support/ends.ts';
 
 let directory: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'waybill-postgres-'));
+  directory = await folderOfTest('waybill-postgres-');
   // Postgres may run as another user, who must be able to enter the parents of DATA_DIR.
   await chmod(directory, 0o755);
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const mode = async (path: string) => (await stat(path)).mode & 0o777;
 

@@ -2,7 +2,7 @@
  * Every statement that Waybill's processes send during their work, as Postgres plans it among ten million deliveries: none reads a
  * large table whole, and none is costly enough to be compiled (JIT). On other versions: POSTGRES_PROGRAMS, see the global set-up.
  */
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { login } from '../support/client.ts';
 import { createInstallation } from '../support/installation.ts';
 import { seedLists } from '../support/lists/seed.ts';
@@ -22,11 +22,6 @@ const SHOWN = 400;
 const ORDERS = 20;
 const LINES = 300;
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 const ways = [
   { workflows: 'all', pooled: true },
   { workflows: 'undelivered', pooled: false },
@@ -36,7 +31,7 @@ test.each(nightly ? ways : ways.slice(0, 1))(
   'no statement reads a large table whole, or is expensive enough to be compiled: WORKFLOWS=$workflows, through a pooler: $pooled',
   async ({ workflows, pooled }) => {
     const installation = await createInstallation();
-    endings.push(installation.remove);
+    onTestFinished(installation.remove);
     const { sql, credentials, database, env } = installation;
     await seedLists(sql, ROWS);
     // Nothing of this is to be delivered.
@@ -54,15 +49,15 @@ test.each(nightly ? ways : ways.slice(0, 1))(
     const large = new Set(rows.map(({ name }) => name));
     expect([...large].join()).toMatch(/deliveries_.*events_|events_.*deliveries_/);
     const watched = await watchPlans(sql, database.url, pooled);
-    endings.push(watched.close);
+    onTestFinished(watched.close);
     const program = await startProgram({
       ...env,
       DATABASE_URL: watched.url,
       WORKFLOWS: workflows,
     });
-    endings.push(() => program.stop());
+    onTestFinished(async () => void (await program.stop()));
     const receiver = await createReceiver(({ count }) => ({ status: count % 10 === 0 ? 503 : 200 }));
-    endings.push(receiver.close);
+    onTestFinished(receiver.close);
 
     const shop = await login(program.url, credentials);
     const made = async (method: string, path: string, body?: unknown) => {

@@ -3,14 +3,14 @@
  * cannot be written. Needs root and Debian's `debootstrap`. IMAGE_BASE names a folder that keeps the emulated Node.js image.
  */
 import { execFile } from 'node:child_process';
-import { chown, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, copyFile, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../src/embedded/ports.ts';
 import { login } from '../support/client.ts';
+import { folderOfFile } from '../support/ends.ts';
 import { buildImages, type Image, run } from '../support/image/build.ts';
 import { type Container, startContainer } from '../support/image/container.ts';
 import { createInstallation } from '../support/installation.ts';
@@ -21,10 +21,6 @@ const root = resolve(import.meta.dirname, '../..');
 const DATA = '/var/lib/waybill';
 /** Of the image's user. */
 const NODE_ID = 1000;
-
-let work: string;
-let first: Record<'serve' | 'try', Image>;
-let second: Record<'serve' | 'try', Image>;
 
 /** A build of the sources as they are, under this version. */
 async function build(version: string): Promise<Record<'serve' | 'try', Image>> {
@@ -80,14 +76,9 @@ async function deliveries(container: Container): Promise<string[]> {
     .map((each) => each.deliveryId);
 }
 
-beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), 'waybill-image-'));
-  first = await build('1.0.0');
-  second = await build('1.0.1');
-});
-afterAll(async () => {
-  await rm(work, { recursive: true, force: true });
-});
+const work = await folderOfFile('waybill-image-');
+const first = await build('1.0.0');
+const second = await build('1.0.1');
 
 describe('try', () => {
   it('delivers with what it brings, and keeps everything in its volume: stopped, killed, upgraded', async () => {

@@ -1,22 +1,12 @@
 /** The log of running processes: it tells the story, without confidential or personal data. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { login } from '../support/client.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import { installationOfFile, programOfTest } from '../support/lifetimes.ts';
+import type { Program } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
-let installation: Installation;
-const programs: Program[] = [];
-
-beforeAll(async () => {
-  installation = await createInstallation();
-});
-afterAll(async () => {
-  for (const program of programs) await program.kill().catch(() => {});
-  await installation.remove();
-});
-
+const installation = await installationOfFile();
 interface Line {
   readonly level: number;
   readonly msg: string;
@@ -32,11 +22,8 @@ function linesOf({ output }: Program): Line[] {
 }
 
 it('tells the story at info, and nothing confidential at any level', async () => {
-  const start = async (ROLE: string) => {
-    const program = await startProgram({ ...installation.env, ROLE, RETRY_MAX: '2', LOG_LEVEL: 'trace' });
-    programs.push(program);
-    return program;
-  };
+  const start = (ROLE: string) =>
+    programOfTest({ ...installation.env, ROLE, RETRY_MAX: '2', LOG_LEVEL: 'trace' });
   const [api, worker] = await Promise.all([start('api'), start('worker')]);
   const receiver = await createReceiver({
     status: 503,

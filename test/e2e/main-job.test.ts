@@ -1,35 +1,22 @@
 /** The main job as an e-shop developer does it: over HTTP, with the program as a separate process. */
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
-import { type ApiClient, login } from '../support/client.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
-import { createReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+import { login } from '../support/client.ts';
+import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
+import type { ReceivedRequest } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { workflowIdOf } from '../support/workflow-ids.ts';
 import { untilEnded } from '../support/workflows.ts';
 
-let installation: Installation;
-let program: Program;
-let client: ApiClient;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  installation = await createInstallation();
-  program = await startProgram(installation.env);
-  client = await login(program.url, installation.credentials);
-  receiver = await createReceiver();
-});
+const installation = await installationOfFile();
+const program = await programOfFile(installation.env);
+const client = await login(program.url, installation.credentials);
+const receiver = await receiverOfFile();
 afterEach(async () => {
   for (const { id } of (await client.request('GET', '/webhooks')).data)
     await client.request('DELETE', `/webhooks/${id}`);
-});
-afterAll(async () => {
-  await receiver?.close();
-  await program?.stop();
-  await installation?.remove();
 });
 
 async function subscribe(path: string, change: object = {}) {

@@ -1,25 +1,21 @@
 /** `GET /metrics` of processes in each role. */
 import { get } from 'node:http';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { listeningPorts } from '../../src/embedded/listening-ports.ts';
 import { login } from '../support/client.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
+import { installationOfFile, programOfTest } from '../support/lifetimes.ts';
 import { type Sample, sampleOf, samplesOf } from '../support/metrics.ts';
 import { freePort } from '../support/ports.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
-
-let installation: Installation;
-const programs: Program[] = [];
 
 async function start(
   env: Record<string, string>,
   ports: Record<string, string> = { METRICS_PORT: '0' },
 ): Promise<Program & { readonly metrics: string }> {
-  const program = await startProgram({ ...ports, ...installation.env, ...env });
-  programs.push(program);
+  const program = await programOfTest({ ...ports, ...installation.env, ...env });
   return { ...program, metrics: /Metrics\s+(http:\S+)\/metrics/.exec(program.output())?.[1] ?? '' };
 }
 
@@ -38,14 +34,7 @@ async function scrapeAll(base: string): Promise<Sample[]> {
   });
 }
 
-beforeAll(async () => {
-  installation = await createInstallation();
-});
-afterAll(async () => {
-  for (const program of programs) await program.kill().catch(() => {});
-  await installation.remove();
-});
-
+const installation = await installationOfFile();
 it('an API and a worker show what they do, and no label says whose it is', async () => {
   const [api, worker] = await Promise.all([start({ ROLE: 'api' }), start({ ROLE: 'worker' })]);
   const receiver = await createReceiver({ status: 204 });

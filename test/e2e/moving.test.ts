@@ -3,35 +3,20 @@
  * that is cut over, and goes back, beside another that stays.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type ApiClient, login } from '../support/client.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { folderOfFile } from '../support/ends.ts';
+import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-let installation: Installation;
-let program: Program;
-let receiver: Receiver;
-let directory: string;
-
-beforeAll(async () => {
-  installation = await createInstallation();
-  receiver = await createReceiver();
-  directory = await mkdtemp(join(tmpdir(), 'waybill-move-'));
-  program = await startProgram(installation.env);
-});
-afterAll(async () => {
-  await program?.stop();
-  await receiver?.close();
-  await installation?.remove();
-  await rm(directory, { recursive: true, force: true });
-});
+const installation = await installationOfFile();
+const receiver = await receiverOfFile();
+const directory = await folderOfFile('waybill-move-');
+const program = await programOfFile(installation.env);
 
 const newKey = () => `whsec_${randomBytes(32).toString('base64')}`;
 

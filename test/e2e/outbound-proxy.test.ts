@@ -1,36 +1,22 @@
 /** All that leaves for receivers goes through the operator's proxy, and no attempt is used up while that is away. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ApiClient, login } from '../support/client.ts';
-import { type OwnProxy, startOwnProxy } from '../support/http-proxy.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { afterAll, expect, test } from 'vitest';
+import { login } from '../support/client.ts';
+import { type HttpProxy, startHttpProxy } from '../support/http-proxy.ts';
+import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 
 const credentials = { user: 'waybill', password: 'very-confidential' };
-let proxy: OwnProxy;
-let installation: Installation;
-let program: Program;
-let shop: ApiClient;
-let receiver: Receiver;
 
-beforeAll(async () => {
-  installation = await createInstallation();
-  receiver = await createReceiver();
-  proxy = await startOwnProxy({ credentials });
-  program = await startProgram({
-    ...installation.env,
-    ROLE: 'all',
-    OUTBOUND_PROXY: `http://waybill:very-confidential@127.0.0.1:${proxy.port}`,
-  });
-  shop = await login(program.url, installation.credentials);
+const installation = await installationOfFile();
+const receiver = await receiverOfFile();
+let proxy: HttpProxy = await startHttpProxy({ credentials });
+const program = await programOfFile({
+  ...installation.env,
+  ROLE: 'all',
+  OUTBOUND_PROXY: `http://waybill:very-confidential@127.0.0.1:${proxy.port}`,
 });
-afterAll(async () => {
-  await program?.stop();
-  await receiver?.close();
-  await proxy?.close();
-  await installation?.remove();
-});
+const shop = await login(program.url, installation.credentials);
+afterAll(() => proxy?.close());
 
 const webhook = (url: string) => ({ url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' });
 const received = (order: string) =>
@@ -57,7 +43,7 @@ test('while it is away no attempt is used up, and afterwards the first is the fi
   await proxy.close();
   await shop.createOrder('two');
   await until('an attempt', async () => program.output().includes('our proxy cannot be reached'));
-  proxy = await startOwnProxy({ credentials, port: proxy.port });
+  proxy = await startHttpProxy({ credentials, port: proxy.port });
   await until('the delivery', async () => received('two').length > 0);
   expect(received('two')[0]?.headers['x-service-attempt']).toBe('1');
   expect(program.output()).not.toContain(credentials.password);

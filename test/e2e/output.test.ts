@@ -1,29 +1,16 @@
 /** The process ends as asked for, whatever becomes of what it writes. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { builtMain } from '../support/built.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import { folderOfFile } from '../support/ends.ts';
+import { installationOfFile, programOfTest } from '../support/lifetimes.ts';
+import type { Program } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
-let installation: Installation;
-let directory: string;
-const programs: Program[] = [];
-
-beforeAll(async () => {
-  installation = await createInstallation();
-  directory = await mkdtemp(join(tmpdir(), 'waybill-output-'));
-});
-afterAll(async () => {
-  for (const program of programs) await program.kill().catch(() => {});
-  await installation.remove();
-  await rm(directory, { recursive: true, force: true });
-});
-
+const installation = await installationOfFile();
+const directory = await folderOfFile('waybill-output-');
 /** Ends with the error that it is told to throw. */
 const CRASHES = "data:text/javascript,process.on('SIGUSR2',()=>{throw new Error('planted')})";
 /** With nothing in progress it takes a second or two; a supervisor that waits for so long kills it. */
@@ -37,14 +24,12 @@ os.execvp(sys.argv[1], sys.argv[1:])`;
 
 /** @param within the command that executes it with another stderr */
 async function start(within: readonly string[]): Promise<Program> {
-  const program = await startProgram(
+  return await programOfTest(
     { ...installation.env, ROLE: 'all', LOG_LEVEL: 'trace' },
     undefined,
     ['--import', CRASHES, builtMain],
     within,
   );
-  programs.push(program);
-  return program;
 }
 
 const redirected = (to: string) => ['sh', '-c', `exec "$@" 2>${to}`, 'sh'];

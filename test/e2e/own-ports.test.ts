@@ -4,26 +4,18 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { ownParts } from '../../src/cli/own-parts.ts';
 import { listeningPorts } from '../../src/embedded/listening-ports.ts';
 import { type ApiClient, login } from '../support/client.ts';
-import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { startDnsServer } from '../support/dns-server.ts';
+import { receiverOfFile } from '../support/lifetimes.ts';
 import { type Program, startProgram } from '../support/program.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
-let dns: DnsServer;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  dns = await startDnsServer({ 'here.example': ['127.0.0.1'] });
-  receiver = await createReceiver();
-});
-afterAll(async () => {
-  await receiver.close();
-  await dns.close();
-});
+const dns = await startDnsServer({ 'here.example': ['127.0.0.1'] });
+const receiver = await receiverOfFile();
+afterAll(() => dns.close());
 
 function webhook(url: string) {
   return { url, webhookType: 'CREATE_ORDER', active: true, method: 'GET' };

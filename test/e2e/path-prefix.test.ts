@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createInstallation, type Installation } from '../support/installation.ts';
+import { afterAll, expect, it } from 'vitest';
+import { installationOfFile } from '../support/lifetimes.ts';
 import { linksOf } from '../support/links.ts';
 import { freePort } from '../support/ports.ts';
 import { type Program, startProgram } from '../support/program.ts';
@@ -16,14 +16,10 @@ const hasNginx = await access(NGINX).then(
   () => false,
 );
 
-let installation: Installation;
 const ends: (() => Promise<unknown>)[] = [];
-beforeAll(async () => {
-  installation = await createInstallation();
-});
+const installation = await installationOfFile();
 afterAll(async () => {
   for (const end of ends.reverse()) await end().catch(() => {});
-  await installation.remove();
 });
 
 /** Starts an nginx with these lines in its `server`. */

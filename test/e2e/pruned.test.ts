@@ -1,43 +1,35 @@
 /** The part of `node_modules` that the Dockerfile keeps suffices for a program that delivers, and is much smaller. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { login } from '../support/client.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
+import { folderOfFile } from '../support/ends.ts';
+import { installationOfFile } from '../support/lifetimes.ts';
 import { startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-let folder: string;
-let installation: Installation;
 
 const run = async (program: string, ...args: string[]) =>
   (await promisify(execFile)(program, args, { cwd: folder, maxBuffer: 64 * 1024 * 1024 })).stdout;
 const megabytes = async () => Number.parseInt(await run('du', '-sm', 'node_modules'), 10);
 
-beforeAll(async () => {
-  installation = await createInstallation();
-  folder = await mkdtemp(join(tmpdir(), 'waybill-image-'));
-  const copied = [
-    'package.json',
-    'package-lock.json',
-    'patches',
-    'bin',
-    'dist',
-    'test/contract/consumer/package.json',
-  ];
-  for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true });
-  // Hard links if possible: only names are removed.
-  await run('sh', '-c', `cp -al "${root}node_modules" . 2>/dev/null || cp -a "${root}node_modules" .`);
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-  await installation?.remove();
-});
+const installation = await installationOfFile();
+const folder = await folderOfFile('waybill-image-');
+const copied = [
+  'package.json',
+  'package-lock.json',
+  'patches',
+  'bin',
+  'dist',
+  'test/contract/consumer/package.json',
+];
+for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true });
+// Hard links if possible: only names are removed.
+await run('sh', '-c', `cp -al "${root}node_modules" . 2>/dev/null || cp -a "${root}node_modules" .`);
 
 test('a program starts and delivers after the pruning', async ({ onTestFinished }) => {
   await run('npm', 'prune', '--omit=dev', '--no-audit', '--no-fund');

@@ -8,7 +8,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { blocksOf, guideNames, guideText } from '../support/guides.ts';
 import { nightly } from '../support/nightly.ts';
 import { banner, npmStart, processesOf, type Started, signalGroup } from '../support/npm-start.ts';
@@ -17,13 +17,7 @@ import { until } from '../support/until.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const blocks = blocksOf('quickstart');
-/** The checkout, and the reader's project beside it. */
-let folder: string;
-let checkout: string;
-let started: Started;
-let shell: ChildProcessWithoutNullStreams;
 let output = '';
-let ports: { readonly api: number; readonly receiver: number; readonly other: number };
 
 /** Makes a checkout without a `.waybill`, separate from this one. */
 async function copyCheckout(): Promise<void> {
@@ -36,25 +30,35 @@ async function copyCheckout(): Promise<void> {
   await cp(join(root, 'receiver'), join(checkout, 'receiver'), { recursive: true, filter: source });
 }
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'waybill-quickstart-'));
-  // The embedded Postgres may run as another user, who must be able to enter.
-  await chmod(folder, 0o755);
-  checkout = join(folder, 'waybill');
-  await copyCheckout();
-  ports = { api: await freePort(), receiver: await freePort(), other: await freePort() };
-  const dataDir = join(checkout, '.waybill');
-  started = npmStart({ dataDir, cwd: checkout, env: { PORT: String(ports.api), METRICS_PORT: '0' } });
-  await banner(started);
-  shell = spawn('bash', ['--noprofile', '--norc'], { cwd: checkout, detached: true });
-  for (const stream of [shell.stdout, shell.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
+/** The checkout, and the reader's project beside it. */
+const folder = await mkdtemp(join(tmpdir(), 'waybill-quickstart-'));
+// The embedded Postgres may run as another user, who must be able to enter.
+await chmod(folder, 0o755);
+const checkout = join(folder, 'waybill');
+await copyCheckout();
+const ports: { readonly api: number; readonly receiver: number; readonly other: number } = {
+  api: await freePort(),
+  receiver: await freePort(),
+  other: await freePort(),
+};
+const dataDir = join(checkout, '.waybill');
+const started: Started = npmStart({
+  dataDir,
+  cwd: checkout,
+  env: { PORT: String(ports.api), METRICS_PORT: '0' },
 });
+await banner(started);
+const shell: ChildProcessWithoutNullStreams = spawn('bash', ['--noprofile', '--norc'], {
+  cwd: checkout,
+  detached: true,
+});
+for (const stream of [shell.stdout, shell.stderr]) {
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+}
 afterAll(async () => {
-  if (shell?.pid !== undefined) {
+  if (shell.pid !== undefined) {
     const exited = once(shell, 'exit');
     signalGroup(shell.pid, 'SIGKILL');
     await exited;

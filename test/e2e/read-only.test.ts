@@ -3,12 +3,12 @@
  * only for root on Linux.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { builtCli } from '../support/built.ts';
 import { login } from '../support/client.ts';
+import { folderOfTest } from '../support/ends.ts';
 import { createInstallation } from '../support/installation.ts';
 import { startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -33,8 +33,7 @@ const possible = spawnSync(unshare, [...asking, 'true']).status === 0;
 it.skipIf(!possible)(
   'both roles and the command work where only DATA_DIR can be written to',
   async ({ onTestFinished }) => {
-    const directory = await mkdtemp(join(tmpdir(), 'waybill-image-'));
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = await folderOfTest('waybill-image-');
     const installation = await createInstallation();
     onTestFinished(() => installation.remove());
     const receiver = await createReceiver();

@@ -4,18 +4,14 @@
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { memoryStore, receiver, reconcile, type Store, waybill } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
-import { type ApiClient, login } from '../support/client.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import { login } from '../support/client.ts';
+import { installationOfFile, programOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 
 const PRODUCTS = 100;
-let installation: Installation;
-let program: Program;
-let shop: ApiClient;
 const secrets = new Map<string, string>();
 /** The e-shop's data: how many times it handled each delivery. */
 const known = new Map<string, number>();
@@ -39,7 +35,6 @@ async function losePart(): Promise<readonly string[]> {
   return lost;
 }
 
-let api: ReturnType<typeof waybill>;
 const hooks = receiver({
   secrets: (kind) => secrets.get(kind),
   store,
@@ -51,31 +46,27 @@ const hooks = receiver({
 const answer = nodeListener(hooks);
 const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
 
-beforeAll(async () => {
-  installation = await createInstallation();
-  program = await startProgram(installation.env);
-  const { credentials } = installation;
-  shop = await login(program.url, credentials);
-  api = waybill({ url: program.url, ...credentials });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
-  // One by POST, one by GET.
-  for (const [webhookType, method] of [
-    ['CREATE_PRODUCT', 'POST'],
-    ['UPDATE_PRODUCT', 'GET'],
-  ]) {
-    const url = `http://127.0.0.1:${port}/hooks/`;
-    const { data } = await shop.request('POST', '/webhooks', { url, webhookType, active: true, method });
-    secrets.set(String(webhookType), data.secret);
-  }
-});
+const installation = await installationOfFile();
+const program = await programOfFile(installation.env);
+const { credentials } = installation;
+const shop = await login(program.url, credentials);
+const api: ReturnType<typeof waybill> = waybill({ url: program.url, ...credentials });
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const address = server.address();
+const port = address !== null && typeof address === 'object' ? address.port : 0;
+// One by POST, one by GET.
+for (const [webhookType, method] of [
+  ['CREATE_PRODUCT', 'POST'],
+  ['UPDATE_PRODUCT', 'GET'],
+]) {
+  const url = `http://127.0.0.1:${port}/hooks/`;
+  const { data } = await shop.request('POST', '/webhooks', { url, webhookType, active: true, method });
+  secrets.set(String(webhookType), data.secret);
+}
 afterAll(async () => {
   server.close();
   server.closeAllConnections();
-  await program?.stop();
-  await installation?.remove();
 });
 
 const statesOf = async () => {

@@ -2,40 +2,24 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
 import { login } from '../support/client.ts';
 import { startDnsServer } from '../support/dns-server.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
+import { installationOfFile, programOfTest } from '../support/lifetimes.ts';
 import { freePort } from '../support/ports.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { recordEvent } from '../support/record-event.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { testWebhook } from '../support/test-webhook.ts';
 import { until } from '../support/until.ts';
 
-let installation: Installation;
-const programs: Program[] = [];
+const installation = await installationOfFile();
+const start = (env: Record<string, string>) => programOfTest({ ...installation.env, ...env });
 
-async function start(env: Record<string, string>): Promise<Program> {
-  const program = await startProgram({ ...installation.env, ...env });
-  programs.push(program);
-  return program;
-}
-
-beforeAll(async () => {
-  installation = await createInstallation();
-});
-afterAll(async () => {
-  for (const program of programs) await program.kill().catch(() => {});
-  await installation.remove();
-});
-
-it('an API and a worker share the work, and neither starts a server of its own or leads to the API’s own port', async ({
-  onTestFinished,
-}) => {
+it('an API and a worker share the work, and neither starts a server of its own or leads to the API’s own port', async () => {
   const dns = await startDnsServer({ 'here.example': ['127.0.0.1'] });
   onTestFinished(() => dns.close());
   const env = { DNS_SERVERS: dns.address };
@@ -88,9 +72,7 @@ it('the API serves while Temporal cannot be reached, but not with another master
   );
 });
 
-it('a worker is ready once it has reached Temporal, and stays so while Temporal is away', async ({
-  onTestFinished,
-}) => {
+it('a worker is ready once it has reached Temporal, and stays so while Temporal is away', async () => {
   const [host = '', port = ''] = installation.env.TEMPORAL_ADDRESS.split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   onTestFinished(() => proxy.close());
@@ -130,11 +112,8 @@ it('a port that is taken stops the start with a sentence that names it', async (
   const taken = createServer();
   const port = await freePort();
   await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
-  try {
-    await expect(start({ ROLE: 'api', PORT: String(port) })).rejects.toThrow(
-      `PORT ${port} on 127.0.0.1 is in use`,
-    );
-  } finally {
-    taken.close();
-  }
+  onTestFinished(() => void taken.close());
+  await expect(start({ ROLE: 'api', PORT: String(port) })).rejects.toThrow(
+    `PORT ${port} on 127.0.0.1 is in use`,
+  );
 });

@@ -2,30 +2,26 @@
  * `npm start` with nothing configured, as a user runs it: with a terminal's Ctrl-C, with a power cut, twice at once.
  */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
+import { folderOfFile } from '../support/ends.ts';
 import { nightly } from '../support/nightly.ts';
 import { banner, processesOf, type Started, signalGroup, npmStart as start } from '../support/npm-start.ts';
 import { startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
-let dataDir: string;
 const groups: number[] = [];
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'waybill-start-'));
-  // The embedded Postgres may run as another user, who must be able to enter.
-  await chmod(dataDir, 0o755);
-});
+const dataDir = await folderOfFile('waybill-start-');
+// The embedded Postgres may run as another user, who must be able to enter.
+await chmod(dataDir, 0o755);
 afterAll(async () => {
   for (const pid of groups) signalGroup(pid, 'SIGKILL');
   for (const pid of await processesOfInstance()) process.kill(pid, 'SIGKILL');
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 const processesOfInstance = (having = '') => processesOf(dataDir, having);

@@ -2,47 +2,38 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:https';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { authorityFile, certificate } from '../support/behind-tls.ts';
-import { proxyInstalled, startInstalledProxy, startOwnProxy } from '../support/http-proxy.ts';
+import { folderOfFile } from '../support/ends.ts';
+import { startHttpProxy } from '../support/http-proxy.ts';
 import { installedProgram } from '../support/installed-program.ts';
 
 const fetcher = fileURLToPath(new URL('../support/fetch-temporal.ts', import.meta.url));
 const program = '#!/bin/sh\necho "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)"\n';
 const NOBODY = '127.0.0.1:1';
 
-let directory: string;
-let server: Server;
-let origin: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'waybill-proxied-'));
-  await writeFile(join(directory, 'temporal'), program, { mode: 0o755 });
-  const archive = join(directory, 'archive.tar.gz');
-  await promisify(execFile)('tar', ['-czf', archive, '-C', directory, 'temporal']);
-  // No Python, and no `temporal`.
-  await mkdir(join(directory, 'programs'));
-  for (const name of ['tar', 'gzip', 'sh'])
-    await symlink(installedProgram(name) ?? '', join(directory, 'programs', name));
-  const bytes = await readFile(archive);
-  // It redirects once, as Temporal's does.
-  server = createServer(await certificate(), ({ url }, response) =>
-    url === '/archive' ? response.end(bytes) : response.writeHead(302, { location: '/archive' }).end(),
-  );
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  origin = `localhost:${typeof address === 'object' ? address?.port : ''}`;
-});
-afterAll(async () => {
-  server?.close();
-  await rm(directory, { recursive: true, force: true });
-});
+const directory = await folderOfFile('waybill-proxied-');
+await writeFile(join(directory, 'temporal'), program, { mode: 0o755 });
+const archive = join(directory, 'archive.tar.gz');
+await promisify(execFile)('tar', ['-czf', archive, '-C', directory, 'temporal']);
+// No Python, and no `temporal`.
+await mkdir(join(directory, 'programs'));
+for (const name of ['tar', 'gzip', 'sh'])
+  await symlink(installedProgram(name) ?? '', join(directory, 'programs', name));
+const bytes = await readFile(archive);
+// It redirects once, as Temporal's does.
+const server = createServer(await certificate(), ({ url }, response) =>
+  url === '/archive' ? response.end(bytes) : response.writeHead(302, { location: '/archive' }).end(),
+);
+await once(server.listen(0, '127.0.0.1'), 'listening');
+const address = server.address();
+const origin: string = `localhost:${typeof address === 'object' ? address?.port : ''}`;
+afterAll(() => server.close());
 
 /** What a start prints, with nothing but this in its environment. */
 async function fetched(env: NodeJS.ProcessEnv): Promise<string> {
@@ -64,35 +55,23 @@ const KEPT = /^CACHE\/temporal-cli-1\.9\.1\/temporal$/m;
 it.each(['HTTPS_PROXY', 'https_proxy'])(
   '%s is used, also without its scheme; NO_PROXY names exceptions',
   async (name) => {
-    const proxy = await startOwnProxy();
-    try {
-      expect(await fetched({ [name]: proxy.url.replace('http://', '') })).toMatch(KEPT);
-      expect(new Set(proxy.heads)).toEqual(new Set([`CONNECT ${origin}`]));
-      expect(await fetched({ [name]: NOBODY, NO_PROXY: 'localhost' })).toMatch(KEPT);
-      expect(await fetched({ [name]: NOBODY })).toMatch(/that did not work: .*ECONNREFUSED/);
-    } finally {
-      await proxy.close();
-    }
+    const proxy = await startHttpProxy();
+    onTestFinished(() => proxy.close());
+    expect(await fetched({ [name]: proxy.url.replace('http://', '') })).toMatch(KEPT);
+    expect(new Set(proxy.heads)).toEqual(new Set([`CONNECT ${origin}`]));
+    expect(await fetched({ [name]: NOBODY, NO_PROXY: 'localhost' })).toMatch(KEPT);
+    expect(await fetched({ [name]: NOBODY })).toMatch(/that did not work: .*ECONNREFUSED/);
   },
 );
 
-describe.each(['squid', 'tinyproxy'] as const)('%s', (name) => {
-  it.runIf(proxyInstalled(name))(
-    'lets it through with its password, and is named with the reason without',
-    async () => {
-      const credentials = { user: 'waybill', password: 'chosen' };
-      const proxy = await startInstalledProxy(name, { credentials });
-      try {
-        const { host } = new URL(proxy.url);
-        expect(await fetched({ HTTPS_PROXY: `http://waybill:chosen@${host}` })).toMatch(KEPT);
-        const refused = await fetched({ HTTPS_PROXY: `http://waybill:wrong@${host}` });
-        expect(refused).toMatch(
-          /^No Temporal server: the download failed \(the proxy answered 40[17]\); there is no Python/m,
-        );
-        expect(refused).not.toContain('wrong');
-      } finally {
-        await proxy.close();
-      }
-    },
+it('a proxy lets it through with its password, and is named with the reason without', async () => {
+  const proxy = await startHttpProxy({ credentials: { user: 'waybill', password: 'chosen' } });
+  onTestFinished(() => proxy.close());
+  const { host } = new URL(proxy.url);
+  expect(await fetched({ HTTPS_PROXY: `http://waybill:chosen@${host}` })).toMatch(KEPT);
+  const refused = await fetched({ HTTPS_PROXY: `http://waybill:wrong@${host}` });
+  expect(refused).toMatch(
+    /^No Temporal server: the download failed \(the proxy answered 407\); there is no Python/m,
   );
+  expect(refused).not.toContain('wrong');
 });

@@ -1,7 +1,5 @@
 /** All of Waybill's outgoing connections over TLS, to servers that accept nothing else, under a private authority. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { createEshopWithUsers } from '../../src/app/accounts.ts';
@@ -9,6 +7,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { authorityFile, behindTls, certificate } from '../support/behind-tls.ts';
 import { login } from '../support/client.ts';
+import { folderOfTest } from '../support/ends.ts';
 import { quickEnv } from '../support/installation.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { startPostgresWithTls } from '../support/postgres-backup.ts';
@@ -32,8 +31,7 @@ test('Postgres, Temporal, the mail server and a receiver', async ({ onTestFinish
   onTestFinished(() => mails.close());
   const receiver = await createReceiver({ status: 410 }, { tls });
   onTestFinished(() => receiver.close());
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-tls-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await folderOfTest('waybill-tls-');
 
   const env = {
     ...quickEnv,

@@ -1,32 +1,19 @@
 /**
  * Traces of running processes, as a collector receives them by OTLP: one from the request to the receiver, across both roles.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { login } from '../support/client.ts';
 import { type CollectedSpan, type Collector, createCollector, spanKind } from '../support/collector.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
+import { installationOfFile, programOfTest, receiverOfTest } from '../support/lifetimes.ts';
 import { nightly } from '../support/nightly.ts';
 import { freePort } from '../support/ports.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
-let installation: Installation;
-const programs: Program[] = [];
-
-beforeAll(async () => {
-  installation = await createInstallation();
-});
-afterAll(async () => {
-  for (const program of programs) await program.kill().catch(() => {});
-  await installation.remove();
-});
-
-async function start(env: Record<string, string>): Promise<Program> {
-  const program = await startProgram({ METRICS_PORT: '0', ...installation.env, ...env });
-  programs.push(program);
-  return program;
-}
+const installation = await installationOfFile();
+const start = (env: Record<string, string>) =>
+  programOfTest({ METRICS_PORT: '0', ...installation.env, ...env });
 
 /** Prints the loaded parts of OpenTelemetry when the process ends. */
 const SAYS_WHAT_IS_LOADED = `--import=data:text/javascript,${encodeURIComponent(`
@@ -188,72 +175,65 @@ it('a client’s trace goes on through API, outbox, relay and attempts, over a r
 it('of requests made together, each attempt and each start is in the trace of its own request', async () => {
   const collector = await createCollector();
   const receiver = await createReceiver(({ count }) => ({ status: count === 1 ? 503 : 204 }));
-  try {
-    const program = await start({
-      ...tracedBy(collector.url),
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-      OTEL_SERVICE_NAME: 'parcels',
-    });
-    const client = await login(program.url, installation.credentials);
-    const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
-    await client.request('POST', '/webhooks', webhook);
-    const names = ['order-1', 'order-2', 'order-3'];
-    await Promise.all(names.map((name) => client.createOrder(name)));
-    const requests = await receiver.waitFor(names.length + 1);
-    await until('every workflow', async () => {
-      const queued = await installation.sql`select from deliveries where dispatched_at is null limit 1`;
-      return queued.length === 0;
-    });
-    expect(await program.stop()).toBe(0);
+  onTestFinished(() => collector.close());
+  onTestFinished(() => receiver.close());
+  const program = await start({
+    ...tracedBy(collector.url),
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_SERVICE_NAME: 'parcels',
+  });
+  const client = await login(program.url, installation.credentials);
+  const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
+  await client.request('POST', '/webhooks', webhook);
+  const names = ['order-1', 'order-2', 'order-3'];
+  await Promise.all(names.map((name) => client.createOrder(name)));
+  const requests = await receiver.waitFor(names.length + 1);
+  await until('every workflow', async () => {
+    const queued = await installation.sql`select from deliveries where dispatched_at is null limit 1`;
+    return queued.length === 0;
+  });
+  expect(await program.stop()).toBe(0);
 
-    const servers = named(collector, 'POST /v21/orders');
-    expect(new Set(servers.map(({ traceId }) => traceId)).size).toBe(3);
-    const attempts = named(collector, 'attempt CREATE_ORDER');
-    expect(attempts.length).toBe(4);
-    for (const attempt of attempts) {
-      const server = servers.find(({ traceId }) => traceId === attempt.traceId);
-      expect(attempt.parentSpanId).toBe(server?.spanId);
-    }
-    // The second attempt is in the same trace, whether the queue or a workflow made it.
-    const [failed] = attempts.filter(({ status }) => status.code === 2);
-    const [again] = attempts.filter(({ attributes }) => attributes['waybill.attempt.number'] === 2);
-    expect(again).toMatchObject({ traceId: failed?.traceId, parentSpanId: failed?.parentSpanId, links: [] });
-    const started = named(collector, 'start deliverEvent').map(({ parentSpanId }) => parentSpanId);
-    expect(started.sort()).toEqual(servers.map(({ spanId }) => spanId).sort());
-    expect(new Set(requests.map(({ headers }) => partsOf(headers.traceparent).traceId))).toEqual(
-      new Set(servers.map(({ traceId }) => traceId)),
-    );
-    expect(new Set(collector.spans.map(({ service }) => service))).toEqual(new Set(['parcels']));
-    expect(collector.requests.every(({ headers }) => headers['content-type'] === 'application/json')).toBe(
-      true,
-    );
-  } finally {
-    await receiver.close();
-    await collector.close();
+  const servers = named(collector, 'POST /v21/orders');
+  expect(new Set(servers.map(({ traceId }) => traceId)).size).toBe(3);
+  const attempts = named(collector, 'attempt CREATE_ORDER');
+  expect(attempts.length).toBe(4);
+  for (const attempt of attempts) {
+    const server = servers.find(({ traceId }) => traceId === attempt.traceId);
+    expect(attempt.parentSpanId).toBe(server?.spanId);
   }
+  // The second attempt is in the same trace, whether the queue or a workflow made it.
+  const [failed] = attempts.filter(({ status }) => status.code === 2);
+  const [again] = attempts.filter(({ attributes }) => attributes['waybill.attempt.number'] === 2);
+  expect(again).toMatchObject({ traceId: failed?.traceId, parentSpanId: failed?.parentSpanId, links: [] });
+  const started = named(collector, 'start deliverEvent').map(({ parentSpanId }) => parentSpanId);
+  expect(started.sort()).toEqual(servers.map(({ spanId }) => spanId).sort());
+  expect(new Set(requests.map(({ headers }) => partsOf(headers.traceparent).traceId))).toEqual(
+    new Set(servers.map(({ traceId }) => traceId)),
+  );
+  expect(new Set(collector.spans.map(({ service }) => service))).toEqual(new Set(['parcels']));
+  expect(collector.requests.every(({ headers }) => headers['content-type'] === 'application/json')).toBe(
+    true,
+  );
 });
 
 it('without an endpoint nothing is sent, written or loaded', async () => {
-  const receiver = await createReceiver({ status: 204 });
-  try {
-    const program = await start({ NODE_OPTIONS: SAYS_WHAT_IS_LOADED, LOG_LEVEL: 'info' });
-    const client = await login(program.url, installation.credentials);
-    const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
-    const { data } = await client.request('POST', '/webhooks', webhook);
-    await fetch(`${program.url}/v21/orders`, {
-      headers: { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` },
-    });
-    await client.createOrder('untraced');
-    const [request] = await receiver.waitFor(1);
-    expect(request?.headers.traceparent).toBeUndefined();
-    const rows = await installation.sql`select traceparent from deliveries where webhook_id = ${data.id}`;
-    expect(rows).toEqual([{ traceparent: null }]);
-    expect(await program.stop()).toBe(0);
-    expect(loadedBy(program).filter((name) => name !== 'api')).toEqual([]);
-    expect(program.output()).not.toContain('trace_id');
-  } finally {
-    await receiver.close();
-  }
+  const receiver = await receiverOfTest({ status: 204 });
+  const program = await start({ NODE_OPTIONS: SAYS_WHAT_IS_LOADED, LOG_LEVEL: 'info' });
+  const client = await login(program.url, installation.credentials);
+  const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
+  const { data } = await client.request('POST', '/webhooks', webhook);
+  await fetch(`${program.url}/v21/orders`, {
+    headers: { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` },
+  });
+  await client.createOrder('untraced');
+  const [request] = await receiver.waitFor(1);
+  expect(request?.headers.traceparent).toBeUndefined();
+  const rows = await installation.sql`select traceparent from deliveries where webhook_id = ${data.id}`;
+  expect(rows).toEqual([{ traceparent: null }]);
+  expect(await program.stop()).toBe(0);
+  expect(loadedBy(program).filter((name) => name !== 'api')).toEqual([]);
+  expect(program.output()).not.toContain('trace_id');
 });
 
 it.runIf(nightly).each(['hangs', 'is away'])(

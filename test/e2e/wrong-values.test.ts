@@ -2,22 +2,17 @@
  * A start with a wrong value, which mostly shows only outside the configuration: one sentence, and nothing is created.
  */
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { folderOfFile } from '../support/ends.ts';
 import { nightly } from '../support/nightly.ts';
 import { startProgram } from '../support/program.ts';
 
-let folder: string;
-let file: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'waybill-wrong-'));
-  file = join(folder, 'file');
-  await writeFile(file, 'some\nhost\n');
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await folderOfFile('waybill-wrong-');
+const file = join(folder, 'file');
+await writeFile(file, 'some\nhost\n');
 
 const more: readonly (readonly [string, () => string])[] = [
   ['HOST', () => 'nonsense..host'],

@@ -2,27 +2,21 @@
  * The link to the database falls silent: neither end learns of it, and no packet comes back. Or a proxy accepts its connections and
  * closes them.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
+import { installationOfFile, receiverOfTest } from '../support/lifetimes.ts';
 import { type Program, startProgram } from '../support/program.ts';
-import { createReceiver } from '../support/receiver.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-let installation: Installation;
-let proxy: TcpProxy;
 let program: Program | undefined;
 
-beforeAll(async () => {
-  installation = await createInstallation();
-  const { port } = new URL(installation.env.DATABASE_URL);
-  proxy = await startTcpProxy({ port: Number(port) });
-});
+const installation = await installationOfFile();
+const { port } = new URL(installation.env.DATABASE_URL);
+const proxy = await startTcpProxy({ port: Number(port) });
 afterAll(async () => {
   await program?.kill().catch(() => {});
   await proxy.close();
-  await installation.remove();
 });
 
 function start(env: Record<string, string> = {}): Promise<Program> {
@@ -32,26 +26,22 @@ function start(env: Record<string, string> = {}): Promise<Program> {
 }
 
 it('stops in time while it is silent, and says that not all is well', async () => {
-  const receiver = await createReceiver();
-  try {
-    program = await start({ SHUTDOWN_GRACE: '4s' });
-    const client = await login(program.url, installation.credentials);
-    await client.request('POST', '/webhooks', {
-      url: receiver.url,
-      webhookType: 'CREATE_ORDER',
-      active: true,
-      method: 'POST',
-    });
-    await client.createOrder('before');
-    await receiver.waitFor(1);
+  const receiver = await receiverOfTest();
+  program = await start({ SHUTDOWN_GRACE: '4s' });
+  const client = await login(program.url, installation.credentials);
+  await client.request('POST', '/webhooks', {
+    url: receiver.url,
+    webhookType: 'CREATE_ORDER',
+    active: true,
+    method: 'POST',
+  });
+  await client.createOrder('before');
+  await receiver.waitFor(1);
 
-    proxy.silence();
-    // It neither hangs nor reports success.
-    expect(await program.stop()).toBe(1);
-    expect(program.output()).toContain('Not everything stopped within 4 s');
-  } finally {
-    await receiver.close();
-  }
+  proxy.silence();
+  // It neither hangs nor reports success.
+  expect(await program.stop()).toBe(1);
+  expect(program.output()).toContain('Not everything stopped within 4 s');
 });
 
 it('says at once at the start that an address which accepts and closes cannot be used, and answers 503 while it does so', async () => {

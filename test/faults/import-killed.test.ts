@@ -1,15 +1,11 @@
 /** The API is killed in the middle of an import: when it is sent again, every line is applied once. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { login } from '../support/client.ts';
 import { createInstallation } from '../support/installation.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const LINES = 1000;
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 const lines = Array.from({ length: LINES }, (_, index) => {
   const body = { type: 'stock_correction', sku: 'MUG-BLUE', count: 1, reference: String(index) };
@@ -24,7 +20,7 @@ const unfinished = () =>
 
 test('killed and sent again, no line is lost and none is applied twice', async () => {
   const installation = await createInstallation();
-  cleanups.push(() => installation.remove());
+  onTestFinished(() => installation.remove());
   const { sql, credentials } = installation;
   const env = { ...installation.env, ROLE: 'api' };
   const send = async (
@@ -70,7 +66,7 @@ test('killed and sent again, no line is lost and none is applied twice', async (
   expect(applied).toBeLessThan(LINES);
 
   const second = await startProgram(env);
-  cleanups.push(() => second.stop());
+  onTestFinished(async () => void (await second.stop()));
   const results = (await send(second, lines.join(''), async () => {})).map((line) => JSON.parse(line));
   expect(results).toHaveLength(LINES);
   expect(results.filter(({ statusCode }) => statusCode !== 200)).toEqual([]);

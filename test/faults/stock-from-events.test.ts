@@ -2,12 +2,12 @@
  * An e-shop that keeps `available` from events alone agrees with `GET /products`, after random writes, imports and a kill in their
  * midst, at a receiver that refuses some.
  */
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { randomFrom } from '../../demo/random.ts';
 import { login } from '../support/client.ts';
 import { createInstallation } from '../support/installation.ts';
+import { receiverOfTest } from '../support/lifetimes.ts';
 import { startProgram } from '../support/program.ts';
-import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
 const WRITES = 500;
@@ -16,21 +16,16 @@ const SKUS = ['TEA', 'CUP', 'POT', 'TIN', 'JAR', 'BOX'] as const;
 /** The lines of one of the imports, which the writers send now and then. */
 const IMPORTED = 30;
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
 /** What the e-shop knows: the newest event of each product that arrived. */
 type Shelf = Map<string, { readonly sequence: number; readonly available: number }>;
 
 test('stock kept from events alone is the stock that there is', async () => {
   const installation = await createInstallation();
-  cleanups.push(() => installation.remove());
+  onTestFinished(() => installation.remove());
   const { credentials, env, sql } = installation;
   const shelf: Shelf = new Map();
   let stockAlone = 0;
-  const receiver = await createReceiver(({ count, text, headers }) => {
+  const receiver = await receiverOfTest(({ count, text, headers }) => {
     if (count % 9 === 0) return { status: 503 };
     const { sku, stock } = JSON.parse(text);
     const sequence = Number(headers['x-service-sequence']);
@@ -38,10 +33,9 @@ test('stock kept from events alone is the stock that there is', async () => {
     if (sequence > (shelf.get(sku)?.sequence ?? 0)) shelf.set(sku, { sequence, available: stock.available });
     return { status: 200 };
   });
-  cleanups.push(() => receiver.close());
 
   let program = await startProgram(env);
-  cleanups.push(() => program.stop());
+  onTestFinished(async () => void (await program.stop()));
   const clients = async () => ({
     shop: await login(program.url, credentials),
     warehouse: await login(program.url, { ...credentials, ...credentials.warehouse }),

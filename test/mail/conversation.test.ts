@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer } from 'node:tls';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Mail } from '../../src/mail/mail.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
 import { type ConversationLimits, conversationLimits, createSmtpMailer } from '../../src/mail/smtp-mailer.ts';
@@ -24,20 +24,15 @@ const mail: Mail = {
 };
 const TIMED_OUT = 'the mail server did not answer in time (EABORT)';
 
-const cleanUps: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
-
 async function startServer(behaviour: MailServerBehaviour = {}): Promise<MailServer> {
   const server = await startMailServer(behaviour);
-  cleanUps.push(() => server.close());
+  onTestFinished(() => server.close());
   return server;
 }
 
 async function startLink(...[server, answer]: Parameters<typeof linkTo>): Promise<string> {
   const link = await linkTo(server, answer);
-  cleanUps.push(() => link.close());
+  onTestFinished(() => link.close());
   return link.url;
 }
 
@@ -219,7 +214,7 @@ test.each([
     const server = createServer({ key: await file('server.key'), cert: await file(name) });
     server.on('tlsClientError', () => {});
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    cleanUps.push(() => new Promise((closed) => server.close(() => closed())));
+    onTestFinished(() => new Promise((closed) => server.close(() => closed())));
     const { port } = server.address() as AddressInfo;
     const mailer = mailerTo(`smtps://localhost:${port}`, conversationLimits);
     await expect(mailer.send(mail)).rejects.toThrow(`the mail server ${problem} (ESOCKET)`);

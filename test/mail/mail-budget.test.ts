@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createMailDeactivation } from '../../activities/mail-deactivation.ts';
 import { createWarningActivities } from '../../activities/mail-warning.ts';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -14,24 +14,20 @@ import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 
-let database: TestDatabase;
 let server: MailServer;
 let eshopId: number;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   server = await startMailServer();
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'orders@shop.example' }));
 });
 afterEach(() => server.close());
-afterAll(() => database?.drop());
 
 const HOUR = 3_600_000;
 

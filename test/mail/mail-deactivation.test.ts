@@ -1,31 +1,27 @@
 /** The activity that mails a deactivation: what it records, with a real mail server and a real database. */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createMailDeactivation } from '../../activities/mail-deactivation.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { readMails } from '../../src/db/overview.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 
-let database: TestDatabase;
 let server: MailServer;
 let webhookId: number;
 let deliveryId: string;
 let logged: Record<string, unknown>[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   server = await startMailServer();
   logged = [];
 });
 afterEach(() => server.close());
-afterAll(() => database?.drop());
 
 /** A webhook that was deactivated this many hours ago, by the database's clock. */
 async function deactivated(hoursAgo: number): Promise<void> {

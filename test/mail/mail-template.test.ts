@@ -1,9 +1,9 @@
 /** The content of mails, as text and as HTML, and the targets of their links. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Deactivation } from '../../src/domain/mailed.ts';
 import { deactivationMail } from '../../src/mail/deactivation-mail.ts';
 import { type Warning, warningMail } from '../../src/mail/warning-mail.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
 const PLANTED = 'https://shop.example/?a="><img/src=x/onerror=alert(1)>&b=\'';
 const ERROR = 'HTTP 503 from <script>alert(1)</script> after 2 ms\r\nX-Planted: line';
@@ -43,11 +43,7 @@ const mails = (publicUrl: string | null) => [
 ];
 const links = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href ?? '');
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api?.drop());
+const api = await apiOfFile();
 
 test('a warning says since when, how often, the last error, what is held up, when it will be deactivated, and what to do', () => {
   const { text, subject, messageId, to } = warningMail(warning, null);

@@ -2,7 +2,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createWarningActivities } from '../../activities/mail-warning.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
@@ -12,26 +12,22 @@ import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 
-let database: TestDatabase;
 let server: MailServer;
 let eshopId: number;
 let webhookId: number;
 let logged: Record<string, unknown>[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   server = await startMailServer();
   logged = [];
 });
 afterEach(() => server.close());
-afterAll(() => database?.drop());
 
 const HOUR = 3_600_000;
 

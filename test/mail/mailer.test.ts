@@ -1,12 +1,12 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Deactivation } from '../../src/domain/mailed.ts';
 import { deactivationMail } from '../../src/mail/deactivation-mail.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
+import { folderOfTest } from '../support/ends.ts';
 import { type MailServer, type MailServerBehaviour, startMailServer } from '../support/mail-server.ts';
 
 const FROM = 'Waybill <waybill@warehouse.example>';
@@ -25,20 +25,9 @@ const deactivation: Deactivation = {
   email: 'orders@shop.example',
 };
 
-const cleanUps: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
-
-async function temporaryDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-mail-'));
-  cleanUps.push(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
-
 async function startServer(behaviour: MailServerBehaviour = {}): Promise<MailServer> {
   const server = await startMailServer(behaviour);
-  cleanUps.push(() => server.close());
+  onTestFinished(() => server.close());
   return server;
 }
 
@@ -136,7 +125,7 @@ test('a mail server that is away is an error without its URL', async () => {
 });
 
 test('without a mail server, mails become files that sort by time and can be opened', async () => {
-  const directory = join(await temporaryDirectory(), 'mail');
+  const directory = join(await folderOfTest('waybill-mail-'), 'mail');
   const mailer = createMailer({ from: FROM, directory });
   const first = deactivationMail(deactivation, null);
   const second = deactivationMail({ ...deactivation, webhookId: 8 }, null);
@@ -160,7 +149,7 @@ test('without a mail server, mails become files that sort by time and can be ope
 });
 
 test('a mail sent again after a crash is still one file', async () => {
-  const directory = await temporaryDirectory();
+  const directory = await folderOfTest('waybill-mail-');
 
   for (let repetition = 0; repetition < 3; repetition += 1) {
     await createMailer({ from: FROM, directory }).send(deactivationMail(deactivation, null));
@@ -170,7 +159,7 @@ test('a mail sent again after a crash is still one file', async () => {
 });
 
 test('a folder that cannot be written is an error', async () => {
-  const file = join(await temporaryDirectory(), 'a-file');
+  const file = join(await folderOfTest('waybill-mail-'), 'a-file');
   await writeFile(file, '');
   const mailer = createMailer({ from: FROM, directory: join(file, 'mail') });
 

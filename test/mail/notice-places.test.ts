@@ -2,7 +2,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createNoticePlaces, MAX_NOTICES_AT_ONCE } from '../../activities/notice-places.ts';
 import { createNoticeSender } from '../../src/attempt/notice-sender.ts';
@@ -10,19 +10,15 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { setNoticeUrl } from '../support/notices.ts';
 import { createReceiver } from '../support/receiver.ts';
 
-let database: TestDatabase;
 const keys = createKeys(Buffer.alloc(32, 7));
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database?.drop());
+const database = await databaseOfFile();
 
 /** @returns the ids of the notices of a new e-shop whose webhooks were deactivated, to this URL */
 async function pending(url: string, count: number): Promise<string[]> {

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
@@ -12,26 +12,22 @@ import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import type { NoticeResult } from '../../workflows/notice-types.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { addAddress } from '../support/notices.ts';
 
-let database: TestDatabase;
 let server: MailServer;
 let eshopId: number;
 const HOUR = 3_600_000;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   server = await startMailServer();
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'orders@shop.example' }));
 });
 afterEach(() => server.close());
-afterAll(() => database?.drop());
 
 const activities = () =>
   createNoticeActivities({

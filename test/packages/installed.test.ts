@@ -3,13 +3,13 @@
  * the registry; up to a signed delivery and an examination. No script of any package runs.
  */
 import { execFile } from 'node:child_process';
-import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { login } from '../support/client.ts';
+import { folderOfFile } from '../support/ends.ts';
 import { banner, npmStart, processesOf, type Started, signalGroup } from '../support/npm-start.ts';
 import { freePort } from '../support/ports.ts';
 import { until } from '../support/until.ts';
@@ -19,8 +19,6 @@ const root = resolve(import.meta.dirname, '../..');
 const NOBODY = 65_534;
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : undefined;
 
-let folder: string;
-let archives: Readonly<Record<'server' | 'receiver', string>>;
 const stop: (() => Promise<unknown>)[] = [];
 
 /** A new folder of the stranger's. */
@@ -54,26 +52,26 @@ async function run(
   }
 }
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'waybill-installed-'));
-  await chmod(folder, 0o755);
-  await ownFolder('home');
-  // Where Temporal comes from is tried elsewhere, and takes a download of 50 MB.
-  await mkdir(join(folder, 'bin'));
-  const temporal = join(folder, 'bin/temporal');
-  await copyFile(await findTemporal({ report: () => {} }), temporal);
-  await chmod(temporal, 0o755);
-  const pack = async (from: string) => {
-    const args = ['pack', from, '--pack-destination', folder, '--loglevel=error', '--silent'];
-    const { stdout } = await promisify(execFile)('npm', args, { cwd: root });
-    return join(folder, stdout.trim().split('\n').at(-1) ?? '');
-  };
-  archives = { server: await pack('.'), receiver: await pack('./receiver') };
-});
+const folder = await folderOfFile('waybill-installed-');
+await chmod(folder, 0o755);
+await ownFolder('home');
+// Where Temporal comes from is tried elsewhere, and takes a download of 50 MB.
+await mkdir(join(folder, 'bin'));
+const temporal = join(folder, 'bin/temporal');
+await copyFile(await findTemporal({ report: () => {} }), temporal);
+await chmod(temporal, 0o755);
+const pack = async (from: string) => {
+  const args = ['pack', from, '--pack-destination', folder, '--loglevel=error', '--silent'];
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: root });
+  return join(folder, stdout.trim().split('\n').at(-1) ?? '');
+};
+const archives: Readonly<Record<'server' | 'receiver', string>> = {
+  server: await pack('.'),
+  receiver: await pack('./receiver'),
+};
 afterAll(async () => {
   for (const each of stop.reverse()) await each();
   for (const pid of await processesOf(folder)) process.kill(pid, 'SIGKILL');
-  await rm(folder, { recursive: true, force: true });
 });
 
 it('leads from nothing to a signed and examined delivery', async () => {

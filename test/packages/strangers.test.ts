@@ -6,17 +6,14 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
+import { folderOfFile } from '../support/ends.ts';
 import { shownCommands } from '../support/shown-texts.ts';
 
 const NAMES = ['waybill', 'waybill-receiver'];
-let folder: string;
-let registry: Server;
-let address: string;
 /** Left by a stranger's package that ran. */
 const mark = () => join(folder, 'ran');
 
@@ -39,26 +36,23 @@ async function published(name: string): Promise<{ readonly document: string; rea
   };
 }
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'waybill-strangers-'));
-  const served = new Map<string, string | Buffer>();
-  registry = createServer((request, response) => {
-    const found = served.get(request.url ?? '');
-    response.writeHead(found === undefined ? 404 : 200).end(found ?? '{}');
-  });
-  await new Promise<void>((listening) => registry.listen(0, '127.0.0.1', listening));
-  const bound = registry.address();
-  if (bound === null || typeof bound === 'string') throw new Error('The registry has no port.');
-  address = `http://127.0.0.1:${bound.port}`;
-  for (const name of NAMES) {
-    const { document, archive } = await published(name);
-    served.set(`/${name}`, document).set(`/${name}.tgz`, archive);
-  }
+const folder = await folderOfFile('waybill-strangers-');
+const served = new Map<string, string | Buffer>();
+const registry = createServer((request, response) => {
+  const found = served.get(request.url ?? '');
+  response.writeHead(found === undefined ? 404 : 200).end(found ?? '{}');
 });
+await new Promise<void>((listening) => registry.listen(0, '127.0.0.1', listening));
+const bound = registry.address();
+if (bound === null || typeof bound === 'string') throw new Error('The registry has no port.');
+const address: string = `http://127.0.0.1:${bound.port}`;
+for (const name of NAMES) {
+  const { document, archive } = await published(name);
+  served.set(`/${name}`, document).set(`/${name}.tgz`, archive);
+}
 afterAll(async () => {
-  registry?.closeAllConnections();
-  registry?.close();
-  await rm(folder, { recursive: true, force: true });
+  registry.closeAllConnections();
+  registry.close();
 });
 
 /** Types a line, in an empty folder; answers what it says, and whether a stranger's package ran. */

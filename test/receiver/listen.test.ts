@@ -5,19 +5,18 @@ import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { serve } from '@hono/node-server';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { memoryStore, receiver } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { testPrivateKey, testPublicKey } from '../../receiver/src/testing.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 import { freePort } from '../support/ports.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-let api: TestApi;
 let eshop: TestEshop;
-let port: number;
 let server: ReturnType<typeof serve> | undefined;
 const requests: string[] = [];
 const children: ChildProcess[] = [];
@@ -41,10 +40,8 @@ async function closeService(): Promise<void> {
   });
 }
 
-beforeAll(async () => {
-  api = await createTestApi();
-  port = await freePort();
-});
+const api = await apiOfFile();
+const port: number = await freePort();
 beforeEach(async () => {
   eshop = await api.newEshop();
   await stockedProducts(eshop);
@@ -55,7 +52,6 @@ afterEach(async () => {
   for (const each of receivers.splice(0)) each.close();
   await closeService();
 });
-afterAll(() => api.drop());
 
 const order = (id: string) => eshop.shop.request('POST', '/v21/orders', minimalOrder(id));
 

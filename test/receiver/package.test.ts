@@ -1,14 +1,14 @@
 /** The kit as an e-shop installs it: built, and outside this repository. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { testSecret } from '../../receiver/src/testing.ts';
+import { folderOfFile } from '../support/ends.ts';
 import { filesOf, importsOf } from '../support/imports.ts';
 import { nightly } from '../support/nightly.ts';
 import { freePort } from '../support/ports.ts';
@@ -16,7 +16,6 @@ import { until } from '../support/until.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
-let project = '';
 
 /** @throws Error with its output if it fails */
 async function runAs(program: string, ...args: string[]): Promise<string> {
@@ -32,13 +31,10 @@ const run = (...args: string[]) => runAs(process.execPath, ...args);
 const npm = (...args: string[]) =>
   runAs('npm', ...args, '--no-audit', '--no-fund', '--offline', '--loglevel=error');
 
-beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'waybill-receiver-'));
-  const packed = await npm('pack', join(root, 'receiver'), '--pack-destination', project);
-  await writeFile(join(project, 'package.json'), '{ "name": "shop", "private": true }');
-  await npm('install', `./${packed.trim().split('\n').at(-1)}`);
-});
-afterAll(() => rm(project, { recursive: true, force: true }));
+const project = await folderOfFile('waybill-receiver-');
+const packed = await npm('pack', join(root, 'receiver'), '--pack-destination', project);
+await writeFile(join(project, 'package.json'), '{ "name": "shop", "private": true }');
+await npm('install', `./${packed.trim().split('\n').at(-1)}`);
 
 it('it depends on nothing: neither on packages nor on the server', async () => {
   const found = filesOf(root, 'receiver/src').flatMap((file) => importsOf(root, file));

@@ -2,24 +2,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { schema as orderSchema, postgresOrder } from '../../receiver/examples/postgres-order.ts';
 import { postgresStore, schema } from '../../receiver/examples/postgres-store.ts';
 import type { Store } from '../../receiver/src/index.ts';
 import { sign } from '../../receiver/src/testing.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 
-let database: TestDatabase;
-let store: Store;
 const newId = () => crypto.randomUUID();
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  await database.sql.unsafe(`${schema}; ${orderSchema}`);
-  store = postgresStore(database.sql);
-});
-afterAll(() => database?.drop());
+const database = await databaseOfFile();
+await database.sql.unsafe(`${schema}; ${orderSchema}`);
+const store: Store = postgresStore(database.sql);
 
 test('of many who claim at the same time one has it; once it is done, nobody', async () => {
   const id = newId();

@@ -1,24 +1,18 @@
 /** The receivers built with the recipes, each if its language is installed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sign, testSecret } from '../../receiver/src/testing.ts';
+import { folderOfFile } from '../support/ends.ts';
 import { freePort } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 import { buildGo, type Language, missing, recipesFolder } from './languages.ts';
 
-let temporary = '';
-let port = '';
-let url = '';
-beforeAll(async () => {
-  temporary = await mkdtemp(join(tmpdir(), 'waybill-recipe-servers-'));
-  port = String(await freePort());
-  url = `http://127.0.0.1:${port}/hooks?shop=1`;
-});
-afterAll(() => rm(temporary, { recursive: true, force: true }));
+const temporary = await folderOfFile('waybill-recipe-servers-');
+const port = String(await freePort());
+const url = `http://127.0.0.1:${port}/hooks?shop=1`;
 
 const commandOf = (language: string): readonly [string, ...string[]] => {
   if (language === 'Python') return ['python3', '-B', 'python/server.py'];
@@ -82,21 +76,18 @@ describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) =
   it('accepts what is signed, and handles it once', async ({ skip }) => {
     if (reason !== null) return skip(reason);
     const server = start(language, testSecret);
-    try {
-      const signed = { method: 'POST', url, kind: 'CREATE_ORDER', body: order } as const;
-      const unsigned = { 'content-type': 'application/json' };
-      const refused = await until('the receiver to listen', () => send(unsigned, order));
-      expect(refused.status).toBe(401);
-      expect((await send(await sign({ ...signed, test: true }), order))?.status).toBe(200);
-      const id = crypto.randomUUID();
-      for (const attempt of [1, 2])
-        expect((await send(await sign({ ...signed, id, attempt }), order))?.status).toBe(200);
-      // Its output may arrive later than its responses.
-      await until('the output', async () => server.output().includes('New order 10001 of Jana'));
-      expect(server.output().match(/New order 10001 of Jana/g)).toHaveLength(1);
-    } finally {
-      await server.stop();
-    }
+    onTestFinished(async () => void (await server.stop()));
+    const signed = { method: 'POST', url, kind: 'CREATE_ORDER', body: order } as const;
+    const unsigned = { 'content-type': 'application/json' };
+    const refused = await until('the receiver to listen', () => send(unsigned, order));
+    expect(refused.status).toBe(401);
+    expect((await send(await sign({ ...signed, test: true }), order))?.status).toBe(200);
+    const id = crypto.randomUUID();
+    for (const attempt of [1, 2])
+      expect((await send(await sign({ ...signed, id, attempt }), order))?.status).toBe(200);
+    // Its output may arrive later than its responses.
+    await until('the output', async () => server.output().includes('New order 10001 of Jana'));
+    expect(server.output().match(/New order 10001 of Jana/g)).toHaveLength(1);
   });
 
   it('decides by what it has verified: not by an empty test mark, nor by a header with underscores', async ({
@@ -104,24 +95,21 @@ describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) =
   }) => {
     if (reason !== null) return skip(reason);
     const server = start(language, testSecret);
-    try {
-      await until('the receiver to listen', () => send({}, order));
-      const known = crypto.randomUUID();
-      const beside: Record<string, string>[] = [
-        {},
-        { 'x-service-test': '' },
-        { X_Service_Test: 'true' },
-        { X_Service_Delivery: known },
-      ];
-      for (const [index, more] of beside.entries()) {
-        const body = JSON.stringify({ eshopOrderId: `beside-${index}`, recipientName: 'Jana' });
-        const id = index === 0 ? known : crypto.randomUUID();
-        const headers = await sign({ method: 'POST', url, kind: 'CREATE_ORDER', body, id });
-        expect((await send({ ...headers, ...more }, body))?.status).toBe(200);
-        await until('the order', async () => server.output().includes(`New order beside-${index} of`));
-      }
-    } finally {
-      await server.stop();
+    onTestFinished(async () => void (await server.stop()));
+    await until('the receiver to listen', () => send({}, order));
+    const known = crypto.randomUUID();
+    const beside: Record<string, string>[] = [
+      {},
+      { 'x-service-test': '' },
+      { X_Service_Test: 'true' },
+      { X_Service_Delivery: known },
+    ];
+    for (const [index, more] of beside.entries()) {
+      const body = JSON.stringify({ eshopOrderId: `beside-${index}`, recipientName: 'Jana' });
+      const id = index === 0 ? known : crypto.randomUUID();
+      const headers = await sign({ method: 'POST', url, kind: 'CREATE_ORDER', body, id });
+      expect((await send({ ...headers, ...more }, body))?.status).toBe(200);
+      await until('the order', async () => server.output().includes(`New order beside-${index} of`));
     }
   });
 
@@ -129,14 +117,11 @@ describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) =
     if (reason !== null) return skip(reason);
     await writeFile(join(temporary, 'php.ini'), 'display_errors = 1');
     const server = start(language, testSecret, { PHPRC: temporary });
-    try {
-      await until('the receiver to listen', () => send({}, order));
-      const body = 'no order';
-      const headers = await sign({ method: 'POST', url, kind: 'CREATE_ORDER', body });
-      expect((await send(headers, body))?.ok ?? false).toBe(false);
-    } finally {
-      await server.stop();
-    }
+    onTestFinished(async () => void (await server.stop()));
+    await until('the receiver to listen', () => send({}, order));
+    const body = 'no order';
+    const headers = await sign({ method: 'POST', url, kind: 'CREATE_ORDER', body });
+    expect((await send(headers, body))?.ok ?? false).toBe(false);
   });
 
   it('ends at its start, with one sentence, when its secret is not set or not whole', async ({ skip }) => {

@@ -4,13 +4,13 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderOfFile } from '../support/ends.ts';
 import { nightly } from '../support/nightly.ts';
 import type { AsymmetricVector } from './asymmetric-vectors.ts';
 import { type Language, missing, recipesFolder } from './languages.ts';
@@ -31,12 +31,8 @@ const asymmetricOf = async (name: string): Promise<Judged[]> => {
 };
 const asymmetric = await asymmetricOf('asymmetric');
 const asymmetricSetup = await asymmetricOf('asymmetric-setup');
-let temporary = '';
 
-beforeAll(async () => {
-  temporary = await mkdtemp(join(tmpdir(), 'waybill-recipes-'));
-});
-afterAll(() => rm(temporary, { recursive: true, force: true }));
+const temporary = await folderOfFile('waybill-recipes-');
 
 type Judged = Omit<Vector, 'signedWith'>;
 
@@ -132,6 +128,7 @@ for keys in ("whpk_" + "b" * 42 + "E=", None, [], [None], [b"whpk_"], {"7": "whp
     except waybill_v1a.BadKey:
         print("setup")
 `;
+
 const PHP_MISTYPED_KEYS = `
 require 'waybill_v1a.php';
 foreach ([[], [false], [null], [['whpk_' . str_repeat('b', 42) . 'E=']]] as $keys) {

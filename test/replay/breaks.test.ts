@@ -1,10 +1,10 @@
 /** The point where a history and changed code diverge: the message names the event and both sides. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type History, historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { breakOf } from '../../src/replay/breaks.ts';
 import { confidentialIn } from '../../src/replay/confidential.ts';
-import { type Replayer, startReplayer } from '../../src/replay/replayer.ts';
+import { startReplayer } from '../../src/replay/replayer.ts';
 import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 
@@ -21,13 +21,10 @@ function ledBy(workflow: string, { events }: History): History {
   return { events: [{ ...first, workflowExecutionStartedEventAttributes }, ...rest] };
 }
 
-let replayer: Replayer;
-beforeAll(async () => {
-  silenceTemporalLogs();
-  replayer = startReplayer(await buildWorkflowBundle(new URL('./changes.ts', import.meta.url)));
-});
+silenceTemporalLogs();
+const replayer = startReplayer(await buildWorkflowBundle(new URL('./changes.ts', import.meta.url)));
 afterAll(async () => {
-  await replayer?.close();
+  await replayer.close();
 });
 
 const attributes = 'search attributes';

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { breakOf } from '../../src/replay/breaks.ts';
 import { startReplayer } from '../../src/replay/replayer.ts';
 import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
@@ -23,10 +23,7 @@ test.each([
 ])('%s, replayed by %s: the history has %s, the code does %s', async (file, workflows, expected, found) => {
   const history = historyFromJSON(JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')));
   const replayer = startReplayer(await buildWorkflowBundle(new URL(workflows, import.meta.url)));
-  try {
-    const broken = await breakOf(replayer, 'example', history);
-    expect([broken?.expected, broken?.found]).toEqual([expected, found]);
-  } finally {
-    await replayer.close();
-  }
+  onTestFinished(() => replayer.close());
+  const broken = await breakOf(replayer, 'example', history);
+  expect([broken?.expected, broken?.found]).toEqual([expected, found]);
 });

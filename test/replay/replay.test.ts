@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, type ReplayResult, Runtime, Worker } from '@temporalio/worker';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { type CloseEvent, scenarios } from './scenarios.ts';
 
@@ -29,15 +29,13 @@ async function* histories() {
   for (const name of names) yield { workflowId: name, history: read(name) };
 }
 
-beforeAll(async () => {
-  // Without messages about a worker's start and stop.
-  Runtime.install({ logger: new DefaultLogger('WARN') });
-  const workflowBundle = await buildWorkflowBundle();
-  // The iterator does not throw for a failing history: each result is checked below.
-  for await (const result of Worker.runReplayHistories({ workflowBundle }, histories())) {
-    results.set(result.workflowId, result);
-  }
-});
+// Without messages about a worker's start and stop.
+Runtime.install({ logger: new DefaultLogger('WARN') });
+const workflowBundle = await buildWorkflowBundle();
+// The iterator does not throw for a failing history: each result is checked below.
+for await (const result of Worker.runReplayHistories({ workflowBundle }, histories())) {
+  results.set(result.workflowId, result);
+}
 
 test('every scenario has its recorded history', () => {
   expect(names).toEqual(expect.arrayContaining(scenarios.map((scenario) => scenario.name)));

@@ -1,23 +1,12 @@
-/** Proxies on the way out: a small one that does as the test says, and squid and tinyproxy as Debian ships them, if installed. */
-import { spawn } from 'node:child_process';
+/** A small proxy on the way out, which does as the test says. */
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { installedProgram } from './installed-program.ts';
-import { freePort } from './ports.ts';
-import { until } from './until.ts';
 
 export interface HttpProxy {
   /** Without credentials. */
   readonly url: string;
-  close(): Promise<void>;
-}
-
-export interface OwnProxy extends HttpProxy {
   readonly port: number;
   /** The heads of all requests so far, in order: `CONNECT shop.example:443`, `POST http://shop.example/hook`. */
   readonly heads: readonly string[];
@@ -27,6 +16,7 @@ export interface OwnProxy extends HttpProxy {
   readonly connections: number;
   /** From now on: a status instead of doing it, `hang` or `close` instead of an answer, null: does it. */
   answer(with_: number | 'hang' | 'close' | null): void;
+  close(): Promise<void>;
 }
 
 interface Options {
@@ -40,12 +30,12 @@ interface Options {
   readonly port?: number;
 }
 
-export async function startOwnProxy({
+export async function startHttpProxy({
   credentials,
   tls,
   names = {},
   port: own = 0,
-}: Options = {}): Promise<OwnProxy> {
+}: Options = {}): Promise<HttpProxy> {
   const heads: string[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -121,78 +111,6 @@ export async function startOwnProxy({
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');
-    },
-  };
-}
-
-/** Debian's proxies, by the program. */
-export type InstalledProxy = 'squid' | 'tinyproxy';
-export const proxyInstalled = (program: InstalledProxy) => installedProgram(program) !== undefined;
-
-/** With these credentials it asks for them. @param refused a port that it refuses to connect to */
-export async function startInstalledProxy(
-  program: InstalledProxy,
-  { credentials, refused = 9 }: Pick<Options, 'credentials'> & { readonly refused?: number } = {},
-): Promise<HttpProxy> {
-  const path = installedProgram(program);
-  if (path === undefined) throw new Error(`${program} is not installed`);
-  const folder = await mkdtemp(join(tmpdir(), `waybill-${program}-`));
-  // Started by root, it becomes another user.
-  await chmod(folder, 0o777);
-  const port = await freePort();
-  const config = join(folder, 'proxy.conf');
-  const { user, password } = credentials ?? { user: '', password: '' };
-  const asks = credentials !== undefined;
-  if (program === 'squid') {
-    await writeFile(
-      join(folder, 'auth.sh'),
-      `while read line; do [ "$line" = "${user} ${password}" ] && echo OK || echo ERR; done\n`,
-    );
-    await writeFile(
-      config,
-      `http_port 127.0.0.1:${port}
-pid_filename ${folder}/pid
-cache deny all
-access_log none
-cache_log ${folder}/log
-shutdown_lifetime 1 seconds
-acl refused port ${refused}
-http_access deny refused
-${asks ? `auth_param basic program /bin/sh ${folder}/auth.sh\nacl known proxy_auth REQUIRED\nhttp_access allow known\nhttp_access deny all` : 'http_access allow all'}
-`,
-    );
-  } else {
-    await writeFile(
-      config,
-      `Port ${port}
-Listen 127.0.0.1
-Timeout 60
-LogFile "${folder}/log"
-MaxClients 100
-${asks ? `BasicAuth ${user} ${password}` : ''}
-`,
-    );
-  }
-  const child = spawn(path, program === 'squid' ? ['-N', '-f', config] : ['-d', '-c', config], {
-    stdio: 'ignore',
-    cwd: folder,
-  });
-  const exited = once(child, 'exit');
-  await until(program, async () => {
-    const socket = connect(port, '127.0.0.1');
-    const open = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    return open;
-  });
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async close() {
-      child.kill('SIGKILL');
-      await exited;
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

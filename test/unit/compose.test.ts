@@ -1,18 +1,18 @@
 /** The compose files and the Dockerfile, as far as they can be checked without running them. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
 import { withSecretFiles } from '../../src/config/secret-files.ts';
 import { variables } from '../../src/config/variables.ts';
 import { DYNAMIC_CONFIG } from '../../src/embedded/dynamic-config.ts';
 import { atLeast } from '../../src/embedded/temporal-cli/program.ts';
+import { folderOfTest } from '../support/ends.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -127,9 +127,8 @@ it('both files have the same parts in the same versions, Temporal set alike, and
 describe('the secrets of compose.yml', () => {
   let directory: string;
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'waybill-secrets-'));
+    directory = await folderOfTest('waybill-secrets-');
   });
-  afterEach(() => rm(directory, { recursive: true, force: true }));
 
   /** Runs the service's script as Compose does, on folders in the place of its volumes. */
   async function start(): Promise<Record<'secret-key' | 'password' | 'url', string>> {

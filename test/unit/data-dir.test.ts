@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { link, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { type DataDir, openDataDir, requireFormat } from '../../src/embedded/data-dir.ts';
 import { lockDataDir } from '../../src/embedded/data-dir-lock.ts';
@@ -11,14 +10,14 @@ import { startEmbedded } from '../../src/embedded/index.ts';
 import { inaccessibleFolder } from '../../src/embedded/reachable.ts';
 import { createShutdown } from '../../src/lib/shutdown.ts';
 import { UserError } from '../../src/lib/user-error.ts';
+import { folderOfTest } from '../support/ends.ts';
 
 let directory: string;
 let dataDir: DataDir;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'waybill-dir-'));
+  directory = await folderOfTest('waybill-dir-');
   dataDir = await openDataDir(join(directory, 'data'));
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 it('remembers what was made first, readable by its owner alone', async () => {
   expect(await dataDir.readOrCreate('key', () => 'one')).toBe('one');

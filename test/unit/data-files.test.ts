@@ -1,15 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadDataFiles } from '../../src/config/data-files.ts';
+import { folderOfFile } from '../support/ends.ts';
 
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'waybill-data-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await folderOfFile('waybill-data-');
 
 async function file(content: unknown): Promise<string> {
   const path = join(folder, 'data.json');

@@ -1,16 +1,12 @@
 /** Messages about refused lines and a wrong map reveal nothing that may be a secret. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readMapping } from '../../src/cli/imports/mapping.ts';
 import { urlOf } from '../../src/cli/imports/problem.ts';
+import { folderOfFile } from '../support/ends.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'waybill-map-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await folderOfFile('waybill-map-');
 
 test.each([
   ['https://a.example/x', 'https://a.example/x'],
@@ -37,7 +33,7 @@ async function mapping(text: string) {
 }
 
 test('a map may begin with a byte order mark', async () => {
-  expect(await mapping('\ufeff{"types":{"a":"CREATE_ORDER"}}')).toEqual({
+  expect(await mapping(`${String.fromCharCode(0xfeff)}{"types":{"a":"CREATE_ORDER"}}`)).toEqual({
     types: { a: ['CREATE_ORDER'] },
     eshops: {},
   });

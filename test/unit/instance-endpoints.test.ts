@@ -2,20 +2,19 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { instanceEndpoints } from '../../src/app/instance-endpoints.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { dataDirAt, openDataDir } from '../../src/embedded/data-dir.ts';
 import { noteConsole, OPERATOR_CONSOLES } from '../../src/embedded/operator-consoles.ts';
+import { folderOfTest } from '../support/ends.ts';
 
 let directory: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'waybill-endpoints-'));
+  directory = await folderOfTest('waybill-endpoints-');
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 async function endpoints(env: Record<string, string>) {
   const dataDir = await openDataDir(join(directory, 'data'));

@@ -65,18 +65,6 @@ it.each(own.map(({ title, object }) => [title, object] as const))('%s is one', (
   expect(problemsOf(object)).toEqual([]);
 });
 
-it('a name with a wrong letter is noticed, and so is a number where a text belongs', () => {
-  const [api] = ofKind('Deployment');
-  const wrong = JSON.parse(
-    JSON.stringify(api)
-      .replace('readOnlyRootFilesystem', 'readOnlyRootFileSystem')
-      .replace('"value":"api"', '"value":7'),
-  );
-  const problems = problemsOf(wrong).join('\n');
-  expect(problems).toContain('"additionalProperty":"readOnlyRootFileSystem"');
-  expect(problems).toContain('must be string');
-});
-
 function ofKind(kind: string): KubernetesObject[] {
   return manifests.map(({ object }) => object).filter((object) => object.kind === kind);
 }

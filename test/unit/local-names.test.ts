@@ -1,9 +1,9 @@
 /** Names that are never looked up on a name server. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { localNames, parseHosts } from '../../src/delivery/local-names.ts';
+import { folderOfFile } from '../support/ends.ts';
 
 test('a hosts file: names in lower case with their addresses in the order of its lines', () => {
   const text = [
@@ -26,11 +26,7 @@ test('a hosts file: names in lower case with their addresses in the order of its
   ]);
 });
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'waybill-hosts-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await folderOfFile('waybill-hosts-');
 
 test('localhost is loopback, invalid never has an address, others are those of the file', async () => {
   const file = join(folder, 'hosts');

@@ -1,14 +1,13 @@
 /** The links that the embedded Postgres needs, where no script of npm has made them. */
-import { mkdir, mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeLinks } from '../../src/embedded/postgres-links.ts';
+import { folderOfTest } from '../support/ends.ts';
 
 /** A package with one library that is to be known by two more names. */
 async function unpacked(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'waybill-links-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await folderOfTest('waybill-links-');
   await mkdir(join(folder, 'native/lib'), { recursive: true });
   await writeFile(join(folder, 'native/lib/libpq.so.5.18'), 'the library');
   const links = ['native/lib/libpq.so', 'native/lib/libpq.so.5'].map((target) => ({

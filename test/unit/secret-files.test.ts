@@ -1,16 +1,15 @@
 /** Confidential variables from files. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/config.ts';
 import { withSecretFiles } from '../../src/config/secret-files.ts';
+import { folderOfTest } from '../support/ends.ts';
 
 let directory: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'waybill-secrets-'));
+  directory = await folderOfTest('waybill-secrets-');
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 it('takes a value without its line break from the file; all else stays', async () => {
   const file = join(directory, 'key');

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { isAlive } from '../../src/embedded/processes.ts';
 import { startService } from '../../src/embedded/service.ts';
+import { folderOfTest } from '../support/ends.ts';
 import { until } from '../support/until.ts';
 
 it('one that stops at once fails the start at once, long before it would be too late', async () => {
@@ -22,8 +23,7 @@ it('one that stops at once fails the start at once, long before it would be too 
 });
 
 it('a long log is put aside when its server starts, in the place of an older one; a short one goes on', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'waybill-log-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await folderOfTest('waybill-log-');
   const logFile = join(folder, 'server.log');
   // Wait for its own line: with one of an earlier run it might be stopped before it has written.
   const run = async (name: string) => {

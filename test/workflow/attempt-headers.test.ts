@@ -1,17 +1,12 @@
 /** The headers of an attempt and their signatures, whichever way the attempt is made (docs/interface.md, D4 and D11). */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type ReceivedRequest } from '../support/receiver.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
+import type { ReceivedRequest } from '../support/receiver.ts';
 import { signedBy } from '../support/signed-by.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 const happenedAt = '2026-11-20T10:42:07.310Z';
 const said = ({ headers }: ReceivedRequest, ...names: readonly string[]) =>
@@ -23,10 +18,8 @@ test.each([
 ])(
   '%s, the event is the same at every webhook, on retries, redelivered and recovered',
   async (_, scheduler) => {
-    const stack = await startDeliveryStack('attempt-headers', { scheduler });
-    cleanups.push(() => stack.stop());
-    const receiver = await createReceiver(({ count }) => ({ status: count === 1 ? 503 : 200 }));
-    cleanups.push(() => receiver.close());
+    const stack = await stackOfTest('attempt-headers', { scheduler });
+    const receiver = await receiverOfTest(({ count }) => ({ status: count === 1 ? 503 : 200 }));
     const { sql, eshopId } = stack;
     const webhooks = [
       await stack.createWebhook(receiver.url),

@@ -1,29 +1,18 @@
 /** In a burst, deliveries are attempted from the queue alone, and get their workflows later. */
 import { defaultPayloadConverter } from '@temporalio/common';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { defaultRetryPolicy, jitteredWait } from '../../src/domain/retry-policy.ts';
 import type { DeliverEventInput } from '../../workflows/delivery-types.ts';
 import { deliveryStateKey } from '../../workflows/search-attributes.ts';
-import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { runsOf } from '../support/lost-workflows.ts';
-import { createReceiver } from '../support/receiver.ts';
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 /** Every moment is a burst. */
 async function start(options: StackOptions = {}): Promise<DeliveryStack> {
   // Always a burst, also beside busy cores, where an attempt outlasts the seconds in which attempts are counted.
   const scheduler = { calmPerSecond: 0, startsUnderWay: 0, tickMs: 20 };
-  const stack = await startDeliveryStack('burst', { scheduler, worker: false, ...options });
-  cleanups.push(() => stack.stop());
-  return stack;
-}
-async function startReceiver(...args: Parameters<typeof createReceiver>) {
-  const receiver = await createReceiver(...args);
-  cleanups.push(() => receiver.close());
-  return receiver;
+  return await stackOfTest('burst', { scheduler, worker: false, ...options });
 }
 
 async function fireEach(stack: DeliveryStack, count: number): Promise<string[]> {
@@ -53,7 +42,7 @@ async function inputOf(stack: DeliveryStack, id: string): Promise<DeliverEventIn
 test('each delivery is attempted without a workflow, and then gets its own with the result', async () => {
   const stack = await start();
   const withWorkflow: string[] = [];
-  const receiver = await startReceiver(async ({ headers }) => {
+  const receiver = await receiverOfTest(async ({ headers }) => {
     const id = String(headers['x-service-delivery']);
     if ((await stack.describe(id)) !== undefined) withWorkflow.push(id);
     const fails = id === failing && Number(headers['x-service-attempt']) < 3;
@@ -99,7 +88,7 @@ test('each delivery is attempted without a workflow, and then gets its own with 
 
 test('the retries of the queue come at their times, as those of a workflow do', async () => {
   const stack = await start({ policy: { initialIntervalMs: 400, coefficient: 1.5 } });
-  const receiver = await startReceiver(({ count }) => ({ status: count < 4 ? 503 : 200 }));
+  const receiver = await receiverOfTest(({ count }) => ({ status: count < 4 ? 503 : 200 }));
   await stack.createWebhook(receiver.url);
   const [id = ''] = await fireEach(stack, 1);
   await stack.startWorker();
@@ -121,7 +110,7 @@ test('the retries of the queue come at their times, as those of a workflow do', 
 
 test('a failed one that has to wait for long gets its workflow, which shows the failure and makes the next attempt', async () => {
   const stack = await start({ policy: { windowMs: 3_600_000 } });
-  const receiver = await startReceiver({ status: 503, headers: { 'retry-after': '600' } });
+  const receiver = await receiverOfTest({ status: 503, headers: { 'retry-after': '600' } });
   await stack.createWebhook(receiver.url);
   const [id = ''] = await fireEach(stack, 1);
   await stack.startWorker();
@@ -136,7 +125,7 @@ test('a failed one that has to wait for long gets its workflow, which shows the 
 
 test('one that exhausts its retries in the queue gets a workflow that deactivates its webhook and mails', async () => {
   const stack = await start({ policy: { maxRetries: 2 } });
-  const receiver = await startReceiver({ status: 503 });
+  const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const [id = ''] = await fireEach(stack, 1);
   await stack.startWorker();
@@ -153,7 +142,7 @@ test('one that exhausts its retries in the queue gets a workflow that deactivate
 
 test('WORKFLOWS=undelivered: those accepted at their first attempt get no workflow, and one that failed gets one', async () => {
   const stack = await start({ workflows: 'undelivered' });
-  const receiver = await startReceiver(({ headers }) => {
+  const receiver = await receiverOfTest(({ headers }) => {
     const fails = headers['x-service-delivery'] === failing && headers['x-service-attempt'] === '1';
     return { status: fails ? 503 : 200 };
   });

@@ -1,13 +1,10 @@
 /** The compensation: one transaction, then the mail (docs/interface.md, D7 and D8). */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
 const sent: { to: string; subject: string; text: string; messageId: string }[] = [];
 let refusals = 0;
 /** A mail server that is away at first. The mailer's own conversation is tested with the mailer. */
@@ -20,18 +17,12 @@ const mailer: Mailer = {
     sent.push(mail);
   },
 };
-beforeAll(async () => {
-  stack = await startDeliveryStack('compensation', {
-    mailer,
-    policy: { maxRetries: 2, attemptTimeoutMs: 60_000 },
-  });
-  receiver = await createReceiver({ status: 500 });
+const stack = await stackOfFile('compensation', {
+  mailer,
+  policy: { maxRetries: 2, attemptTimeoutMs: 60_000 },
 });
+const receiver = await receiverOfFile({ status: 500 });
 afterEach(() => stack.retireWebhooks());
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
 
 test('the mail server away: the webhook is inactive at once, the mail follows when it is back', async () => {
   sent.length = 0;

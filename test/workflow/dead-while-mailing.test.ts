@@ -1,16 +1,10 @@
 /** Workers that die while mailing: the next one mails; no mail is lost, and one is sent twice only if the server had accepted it. */
-import { afterEach, expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { warningWorkflowId } from '../../workflows/warning-types.ts';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver } from '../support/receiver.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 type Death = 'before the mail' | 'before the answer';
 
@@ -32,22 +26,20 @@ async function dying(policy: Partial<RetryPolicy>, ...deaths: Death[]) {
   };
   // Long enough for a living worker, also on a busy machine.
   const timings = { mailHeartbeatMs: 4_000 };
-  const stack = await startDeliveryStack('dead-while-mailing', { policy, mailer, timings, worker: false });
-  cleanups.push(() => stack.stop());
+  const stack = await stackOfTest('dead-while-mailing', { policy, mailer, timings, worker: false });
   const [host = '', port] = inject('temporalAddress').split(':');
   const startWorker = async () => {
     const link = await startTcpProxy({ host, port: Number(port) });
     links.push(link);
     const worker = await stack.newWorker({ temporalAddress: link.host });
-    cleanups.push(async () => {
+    onTestFinished(async () => {
       over.abort();
       link.pass();
       await worker.stop();
       await link.close();
     });
   };
-  const receiver = await createReceiver({ status: 503 });
-  cleanups.push(() => receiver.close());
+  const receiver = await receiverOfTest({ status: 503 });
   await startWorker();
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');

@@ -2,22 +2,17 @@
  * A deployment, during which workers of two releases share the task queue. The older release cannot continue what the newer one
  * began; its tries lose nothing, and nothing stays stuck once it is gone.
  */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import type { DeliveryStack } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
+import type { Receiver } from '../support/receiver.ts';
 
 const next = await buildWorkflowBundle(new URL('../replay/example/with-patch.ts', import.meta.url));
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 async function setUp(name: string): Promise<{ stack: DeliveryStack; receiver: Receiver }> {
-  const stack = await startDeliveryStack(name, { worker: false, policy: { windowMs: 3_600_000 } });
-  cleanups.push(() => stack.stop());
-  const receiver = await createReceiver({ status: 503, headers: { 'retry-after': '600' } });
-  cleanups.push(() => receiver.close());
+  const stack = await stackOfTest(name, { worker: false, policy: { windowMs: 3_600_000 } });
+  const receiver = await receiverOfTest({ status: 503, headers: { 'retry-after': '600' } });
   return { stack, receiver };
 }
 

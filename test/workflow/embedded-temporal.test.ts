@@ -4,7 +4,7 @@ import { get } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { freePort } from '../support/ports.ts';
@@ -105,20 +105,17 @@ function statusFor(host: string, port: number): Promise<number | undefined> {
 
 test('it knows every port that it listens on, also those between its own services, and after a restart', async () => {
   const server = await startTemporal({ binary: await findTemporal({ report: () => {} }), ui: false });
-  try {
-    // Three for clients; its history, matching and worker services have one each.
-    const before = server.ports();
-    expect(before).toHaveLength(6);
-    for (const port of before) await expect(connected(port)).resolves.toBe(true);
-    const pid = server.pid() ?? 0;
-    process.kill(pid, 'SIGKILL');
-    await until('another process', async () => ![null, pid].includes(server.pid()));
-    await until('its ports', async () => server.ports().join() !== before.join());
-    expect(server.ports()).toHaveLength(6);
-    for (const port of server.ports()) await expect(connected(port)).resolves.toBe(true);
-  } finally {
-    await server.stop();
-  }
+  onTestFinished(async () => void (await server.stop()));
+  // Three for clients; its history, matching and worker services have one each.
+  const before = server.ports();
+  expect(before).toHaveLength(6);
+  for (const port of before) await expect(connected(port)).resolves.toBe(true);
+  const pid = server.pid() ?? 0;
+  process.kill(pid, 'SIGKILL');
+  await until('another process', async () => ![null, pid].includes(server.pid()));
+  await until('its ports', async () => server.ports().join() !== before.join());
+  expect(server.ports()).toHaveLength(6);
+  for (const port of server.ports()) await expect(connected(port)).resolves.toBe(true);
 });
 
 /** Whether something listens there. */

@@ -1,20 +1,13 @@
 /** Retries, and the steps after all have failed (docs/interface.md, D6 and D7). */
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 import { jitteredWait, waits } from '../../src/domain/retry-policy.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile } from '../support/lifetimes.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  stack = await startDeliveryStack('exhaustion', { policy: { attemptTimeoutMs: 15_000 } });
-  receiver = await createReceiver();
-});
+const stack: DeliveryStack = await startDeliveryStack('exhaustion', { policy: { attemptTimeoutMs: 15_000 } });
+const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
+afterAll(() => stack.stop());
 
 test('a receiver that stays broken gets 21 attempts of one delivery, then the webhook is deactivated and one mail sent', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/broken`);

@@ -1,6 +1,6 @@
 /** The fan-out of a webhook's change to its open deliveries: page by page, resumed where it stopped, each delivery called. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimWebhookChanges, nextToSignal, noteSignalled } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
@@ -14,19 +14,15 @@ import { until } from '../support/until.ts';
 
 let database: TestDatabase;
 let eshopId: number;
-const cleanups: (() => Promise<unknown>)[] = [];
 beforeEach(async () => {
   database = await createTestDatabase();
-  cleanups.push(() => database.drop());
+  onTestFinished(() => database.drop());
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-});
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
 function relay(failing: Partial<Dispatcher> = {}, more: Parameters<typeof relayTo>[2] = {}) {
   const made = relayTo(database, failing, { scheduler: { tickMs: 50 }, ...more });
-  cleanups.push(() => made.relay.stop());
+  onTestFinished(() => made.relay.stop());
   return made;
 }
 
@@ -252,7 +248,7 @@ describe('deliveries without a workflow', () => {
         },
       },
     );
-    cleanups.push(async () => answer());
+    onTestFinished(async () => answer());
     const queued = () =>
       database.sql<{ id: string }[]>`select id from deliveries where class = ${CLASS.fresh}`;
     // The relay is starting the workflows of some meanwhile.

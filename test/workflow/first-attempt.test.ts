@@ -1,20 +1,11 @@
 /** The first attempt, if it is accepted (docs/interface.md, D1–D5). */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { afterEach, expect, test } from 'vitest';
 import { historyText } from '../support/history-text.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  stack = await startDeliveryStack('first-attempt');
-  receiver = await createReceiver();
-});
+const stack = await stackOfFile('first-attempt');
+const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
 
 test('a POST webhook gets the entity in its payload version, a GET webhook its identifier; the workflow completes', async () => {
   receiver.respond({ status: 200 });

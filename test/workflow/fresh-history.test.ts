@@ -1,7 +1,7 @@
 /** A webhook switched on and off thousands of times: the server would end a workflow whose history grows without bounds. */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import pino from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
@@ -15,43 +15,33 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 
-let temporal: TestWorkflowEnvironment;
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  // The environment would install the SDK's runtime with its own settings, and there is only one.
-  routeTemporalLogs(pino({ level: 'silent' }));
-  const path = await findTemporal({ report: () => {} });
-  temporal = await TestWorkflowEnvironment.createLocal({
-    server: {
-      executable: { type: 'existing-path', path },
-      searchAttributes: [
-        eshopIdKey,
-        webhookIdKey,
-        webhookTypeKey,
-        entityIdKey,
-        receiverHostKey,
-        deliveryStateKey,
-        lastStatusKey,
-      ],
-      // The default of 4,096 events would take thousands of changes.
-      extraArgs: ['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=80'],
-    },
-  });
-  stack = await startDeliveryStack('fresh-history', {
-    temporalAddress: temporal.address,
-    policy: { windowMs: 3_600_000 },
-  });
-  receiver = await createReceiver({ status: 503, headers: { 'retry-after': '600' } });
+// The environment would install the SDK's runtime with its own settings, and there is only one.
+routeTemporalLogs(pino({ level: 'silent' }));
+const path = await findTemporal({ report: () => {} });
+const temporal: TestWorkflowEnvironment = await TestWorkflowEnvironment.createLocal({
+  server: {
+    executable: { type: 'existing-path', path },
+    searchAttributes: [
+      eshopIdKey,
+      webhookIdKey,
+      webhookTypeKey,
+      entityIdKey,
+      receiverHostKey,
+      deliveryStateKey,
+      lastStatusKey,
+    ],
+    // The default of 4,096 events would take thousands of changes.
+    extraArgs: ['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=80'],
+  },
 });
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-  await temporal?.teardown();
+const stack = await stackOfFile('fresh-history', {
+  temporalAddress: temporal.address,
+  policy: { windowMs: 3_600_000 },
 });
+const receiver = await receiverOfFile({ status: 503, headers: { 'retry-after': '600' } });
+afterAll(() => temporal.teardown());
 
 test('a delivery goes on in a fresh history, with its count and its wait', async () => {
   const webhook = await stack.createWebhook(receiver.url);

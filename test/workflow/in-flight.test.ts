@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import pino from 'pino';
-import { afterEach, expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import type { AttemptOutcome } from '../../src/attempt/outcome.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
@@ -17,31 +17,20 @@ import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { beginAttempt } from '../support/deliveries.ts';
-import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { runsOf } from '../support/lost-workflows.ts';
 import { attemptFromQueue } from '../support/queue-attempts.ts';
-import { createReceiver } from '../support/receiver.ts';
 import { fireMany, relayTo as startRelayTo } from '../support/relay.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 async function start(options: StackOptions = {}): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack('in-flight', options);
-  cleanups.push(() => stack.stop());
-  return stack;
-}
-async function startReceiver(...args: Parameters<typeof createReceiver>) {
-  const receiver = await createReceiver(...args);
-  cleanups.push(() => receiver.close());
-  return receiver;
+  return await stackOfTest('in-flight', options);
 }
 /** A relay without a worker; the test plays its Temporal and its attempts. */
 function relayTo(...args: Parameters<typeof startRelayTo>) {
   const made = startRelayTo(...args);
-  cleanups.push(() => made.relay.stop());
+  onTestFinished(() => made.relay.stop());
   return made;
 }
 /** A result that the test provides later. */
@@ -90,7 +79,7 @@ async function attemptInDyingProcess({ sql }: DeliveryStack, result?: Partial<At
 
 test('accepted at once: its workflow is started with the result, and orders nothing', async () => {
   const stack = await start();
-  const receiver = await startReceiver();
+  const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
   await stack.untilState(id, 'delivered');
@@ -103,7 +92,7 @@ test('accepted at once: its workflow is started with the result, and orders noth
 test('a slow receiver: its workflow is started once there is a result', async () => {
   const stack = await start({ scheduler: { slowMs: 10 } });
   const { answered, answer } = later<void>();
-  const receiver = await startReceiver(async () => {
+  const receiver = await receiverOfTest(async () => {
     await answered;
     return { status: 200 };
   });
@@ -121,7 +110,7 @@ test('a slow receiver: its workflow is started once there is a result', async ()
 
 test('failed at once: the second attempt comes after its wait, and not before', async () => {
   const stack = await start({ policy: { initialIntervalMs: 2_000 } });
-  const receiver = await startReceiver(({ count }) => ({ status: count === 1 ? 503 : 200 }));
+  const receiver = await receiverOfTest(({ count }) => ({ status: count === 1 ? 503 : 200 }));
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10003');
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
@@ -134,7 +123,7 @@ test.each(['all', 'undelivered'] as const)(
   'delivered, and its process died before the start: its workflow comes, and no second request (%s)',
   async (workflows) => {
     const stack = await start({ worker: false, workflows });
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     await stack.createWebhook(receiver.url);
     const id = await stack.fireOne('10004');
     await attemptInDyingProcess(stack);
@@ -149,7 +138,7 @@ test.each(['all', 'undelivered'] as const)(
 
 test('failed, and its process died before the start: the second attempt comes at its time, and one workflow', async () => {
   const stack = await start({ worker: false });
-  const receiver = await startReceiver();
+  const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10011');
   const due = new Date(Date.now() + 8_000);
@@ -171,7 +160,7 @@ test.each([
   'its process died between the start and its record (%s): one workflow, one plan, and another process changes nothing',
   async (_, { nextAttemptAt }: { nextAttemptAt?: number }, sent) => {
     const stack = await start({ worker: false });
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     await stack.createWebhook(receiver.url);
     const id = await stack.fireOne('10012');
     const due = nextAttemptAt === undefined ? undefined : new Date(Date.now() + nextAttemptAt);
@@ -179,7 +168,7 @@ test.each([
     // The connection would install the SDK's runtime with its own settings, and there is only one.
     routeTemporalLogs(pino({ level: 'silent' }));
     const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
-    cleanups.push(() => connection.close());
+    onTestFinished(() => connection.close());
     const dispatcher = createDispatcher(new Client({ connection }), stack.taskQueue, stack.policy);
     await dispatcher.startDelivery(made.claimed, made.outcome);
     expect(await queueOf(stack, id)).toMatchObject({ dispatched: false, claimed: true });
@@ -196,7 +185,7 @@ test.each([
 
 test('under way in a process that died: nobody makes it while it may be at its receiver, then it is made again', async () => {
   const stack = await start({ worker: false });
-  const receiver = await startReceiver();
+  const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10005');
   await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1, ownedMs: 4_000 });
@@ -214,7 +203,7 @@ test('under way in a process that died: nobody makes it while it may be at its r
 test('deleted with its webhook between request and start: canceled once the request has failed', async () => {
   const stack = await start();
   const { answered, answer } = later<void>();
-  const receiver = await startReceiver(async () => {
+  const receiver = await receiverOfTest(async () => {
     await answered;
     return { status: 503 };
   });
@@ -233,7 +222,7 @@ test.each([
 ])('held by an operator between request and start (%s): no second attempt', async (_, scheduler) => {
   const stack = await start({ scheduler, policy: { windowMs: 3_600_000 } });
   const { answered, answer } = later<void>();
-  const receiver = await startReceiver(async () => {
+  const receiver = await receiverOfTest(async () => {
     await answered;
     return { status: 503 };
   });
@@ -302,7 +291,7 @@ test.each([
         },
       },
     );
-    cleanups.push(async () => answer());
+    onTestFinished(async () => answer());
     await stack.until('an empty queue', async () => passes > 1);
     await fireMany(stack, 2);
     const [refused, other] = (await stack.sql<{ id: string }[]>`select id from deliveries order by id`).map(
@@ -444,9 +433,9 @@ test.for(['refuses connections', 'is silent'])(
 test('a worker that no longer reaches Temporal: attempts and retries go on, and their workflows come', async () => {
   const [host = '', port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
-  cleanups.push(() => proxy.close());
+  onTestFinished(() => proxy.close());
   const stack = await start({ workerTemporalAddress: proxy.host, policy: { windowMs: 3_600_000 } });
-  const receiver = await startReceiver(({ count }) => ({ status: count === 3 ? 503 : 200 }));
+  const receiver = await receiverOfTest(({ count }) => ({ status: count === 3 ? 503 : 200 }));
   await stack.createWebhook(receiver.url);
   proxy.refuse();
   await fireMany(stack, 10);
@@ -465,7 +454,7 @@ test('a worker that no longer reaches Temporal: attempts and retries go on, and 
 test('told to stop, it lets the requests under way finish', async () => {
   const stack = await start();
   const { answered, answer } = later<void>();
-  const receiver = await startReceiver(async () => {
+  const receiver = await receiverOfTest(async () => {
     await answered;
     return { status: 200 };
   });

@@ -1,20 +1,16 @@
 /** A slow answer, or a database that is away for a moment, must not make a receiver get a delivery twice. */
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
-import { afterEach, expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type ReceiverHandler } from '../support/receiver.ts';
+import { receiverOfTest } from '../support/lifetimes.ts';
+import type { ReceiverHandler } from '../support/receiver.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { skipWait } from '../support/windows.ts';
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 async function start(name: string, options: StackOptions, handler: ReceiverHandler) {
   const stack: DeliveryStack = await startDeliveryStack(name, options);
-  cleanups.push(() => stack.stop());
-  const receiver = await createReceiver(handler);
-  cleanups.push(() => receiver.close());
+  onTestFinished(() => stack.stop());
+  const receiver = await receiverOfTest(handler);
   await stack.createWebhook(receiver.url);
   return { stack, receiver };
 }
@@ -34,7 +30,7 @@ test('an answer that takes longer than a worker may be silent is waited for, and
 test('Temporal unreachable when a 503 asks for patience: its Retry-After is kept, whatever Temporal had been given', async () => {
   const [host, port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ ...(host === undefined ? {} : { host }), port: Number(port) });
-  cleanups.push(() => proxy.close());
+  onTestFinished(() => proxy.close());
   const { stack, receiver } = await start(
     'retry-after-kept',
     { workerTemporalAddress: proxy.host, policy: { windowMs: 3_600_000 } },

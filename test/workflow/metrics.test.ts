@@ -1,43 +1,34 @@
 /** The metrics of a worker: each moves with the thing that it measures. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { InternalFailure } from '../../src/attempt/internal-failure.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { sampleOf, samplesOf } from '../support/metrics.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
 /** The mail server's next errors; after that it accepts mails. */
 const mailErrors: MailError[] = [];
 let interruptions = 0;
 
-beforeAll(async () => {
-  receiver = await createReceiver();
-  stack = await startDeliveryStack('metrics', {
-    policy: { maxRetries: 2 },
-    timings: { reconcileIntervalMs: 200, reconcileGraceMs: 1_000 },
-    mailer: {
-      async send() {
-        const error = mailErrors.shift();
-        if (error !== undefined) throw error;
-      },
+const receiver = await receiverOfFile();
+const stack = await stackOfFile('metrics', {
+  policy: { maxRetries: 2 },
+  timings: { reconcileIntervalMs: 200, reconcileGraceMs: 1_000 },
+  mailer: {
+    async send() {
+      const error = mailErrors.shift();
+      if (error !== undefined) throw error;
     },
-    wrapSender: (sender) => ({
-      ...sender,
-      async send(request, signal) {
-        if (interruptions > 0) {
-          interruptions -= 1;
-          throw new InternalFailure('interrupted');
-        }
-        return await sender.send(request, signal);
-      },
-    }),
-  });
-});
-afterAll(async () => {
-  await stack.stop();
-  await receiver.close();
+  },
+  wrapSender: (sender) => ({
+    ...sender,
+    async send(request, signal) {
+      if (interruptions > 0) {
+        interruptions -= 1;
+        throw new InternalFailure('interrupted');
+      }
+      return await sender.send(request, signal);
+    },
+  }),
 });
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,25 +1,14 @@
 /** Isolation: one e-shop, webhook or receiver does not slow down another. */
-import { afterEach, expect, test } from 'vitest';
-import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { boundless, limitsWith } from '../support/limits.ts';
 import { neighbourOf } from '../support/neighbour.ts';
 import { attemptFromQueue } from '../support/queue-attempts.ts';
-import { createReceiver } from '../support/receiver.ts';
 import { fireMany, relayTo } from '../support/relay.ts';
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 async function start(options: StackOptions = {}): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack('neighbours', options);
-  cleanups.push(() => stack.stop());
-  return stack;
-}
-async function startReceiver(...args: Parameters<typeof createReceiver>) {
-  const receiver = await createReceiver(...args);
-  cleanups.push(() => receiver.close());
-  return receiver;
+  return await stackOfTest('neighbours', options);
 }
 
 const deliveriesOf = async ({ sql }: DeliveryStack, eshopId: number) =>
@@ -33,15 +22,15 @@ test('a few lines of one e-shop do not wait behind the import of another', async
   await fireMany(stack, 5, neighbour.eshopId);
   const ids = await deliveriesOf(stack, neighbour.eshopId);
   const { relay, started } = relayTo(stack);
-  cleanups.push(() => relay.stop());
+  onTestFinished(() => relay.stop());
   await stack.until('the neighbour', async () => ids.every((id) => started.includes(id)));
   expect(Math.max(...ids.map((id) => started.indexOf(id)))).toBeLessThan(40);
 });
 
 test('receivers that never answer take half of all places, and every delivery of another e-shop is made', async () => {
   const stack = await start({ policy: { attemptTimeoutMs: 120_000 }, scheduler: { attempts: 10 } });
-  const silent = await startReceiver({ hang: 'headers' });
-  const receiver = await startReceiver();
+  const silent = await receiverOfTest({ hang: 'headers' });
+  const receiver = await receiverOfTest();
   const neighbour = await neighbourOf(stack, receiver.url);
   for (let index = 0; index < 5; index += 1) await stack.createWebhook(`${silent.url}/${index}`);
   await fireMany(stack, 3);
@@ -71,7 +60,7 @@ test('what finds no place is attempted later: under the same number, and not lat
       },
     },
   });
-  const receiver = await startReceiver(({ count }) => ({ status: count === 1 ? 503 : 200 }));
+  const receiver = await receiverOfTest(({ count }) => ({ status: count === 1 ? 503 : 200 }));
   const webhook = await stack.createWebhook(receiver.url);
   refusing.add(webhook.id);
   const id = await stack.fireOne('10050');
@@ -105,7 +94,7 @@ test('no more is in flight than there is room for', async () => {
       },
     },
   );
-  cleanups.push(() => relay.stop());
+  onTestFinished(() => relay.stop());
   let most = 0;
   await stack.until('every start', async () => {
     most = Math.max(most, underWay.length);
@@ -121,7 +110,7 @@ test('two relays share the deliveries: each is started once', async () => {
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 100);
   const relays = [relayTo(stack), relayTo(stack)];
-  for (const { relay } of relays) cleanups.push(() => relay.stop());
+  for (const { relay } of relays) onTestFinished(() => relay.stop());
   await stack.until('every start', async () => {
     const rows = await stack.sql`select from deliveries where dispatched_at is null limit 1`;
     return rows.length === 0;
@@ -137,8 +126,8 @@ test('a delivery that failed for good deactivates its webhook and mails, however
     scheduler: { attempts: 3 },
     limits: boundless,
   });
-  const silent = await startReceiver({ hang: 'headers' });
-  const failing = await startReceiver(async () => {
+  const silent = await receiverOfTest({ hang: 'headers' });
+  const failing = await receiverOfTest(async () => {
     // Answers once all other places are taken.
     await silent.waitFor(2);
     await fireMany(stack, 5);
@@ -154,8 +143,8 @@ test('a delivery that failed for good deactivates its webhook and mails, however
 
 test('500 deliveries to a receiver that never answers hold up none of another e-shop', async () => {
   const stack = await start({ policy: { attemptTimeoutMs: 300_000 }, worker: false });
-  const silent = await startReceiver({ hang: 'headers' });
-  const receiver = await startReceiver();
+  const silent = await receiverOfTest({ hang: 'headers' });
+  const receiver = await receiverOfTest();
   const neighbour = await neighbourOf(stack, `${receiver.url.replace('127.0.0.1', 'localhost')}`);
   await stack.createWebhook(silent.url);
   await fireMany(stack, 500);

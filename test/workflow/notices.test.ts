@@ -1,10 +1,11 @@
 /** Notices to further recipients, from the failure to the message: once each, whatever happens in between. */
 
 import { Webhook } from 'standardwebhooks';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { noticeWorkflowId } from '../../workflows/notice-types.ts';
-import { type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import type { StackOptions } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import {
   addAddress,
   setNoticeUrl,
@@ -12,12 +13,6 @@ import {
   shownBySlack,
   shownByTeams,
 } from '../support/notices.ts';
-import { createReceiver } from '../support/receiver.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** A webhook whose receiver answers 410, mails in memory, and a chat. */
 async function started(name: string, options: StackOptions = {}) {
@@ -29,12 +24,9 @@ async function started(name: string, options: StackOptions = {}) {
       mails.push(mail);
     },
   };
-  const stack = await startDeliveryStack(name, { mailer, ...options });
-  cleanups.push(() => stack.stop());
-  const receiver = await createReceiver({ status: 410 });
-  cleanups.push(() => receiver.close());
-  const chat = await createReceiver();
-  cleanups.push(() => chat.close());
+  const stack = await stackOfTest(name, { mailer, ...options });
+  const receiver = await receiverOfTest({ status: 410 });
+  const chat = await receiverOfTest();
   const webhook = await stack.createWebhook(receiver.url);
   const subjects = (to: string) => mails.filter((mail) => mail.to === to).map(({ subject }) => subject);
   const notices = () =>

@@ -1,23 +1,13 @@
 /** Temporal's own command line, as docs/handbook/temporal-ui.md shows it: for one delivery, and for all that a query finds. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-let program: string;
-beforeAll(async () => {
-  stack = await startDeliveryStack('operator-by-query', { policy: { windowMs: 3_600_000, maxRetries: 3 } });
-  receiver = await createReceiver({ status: 503, headers: { 'retry-after': '600' } });
-  program = await findTemporal({ report: () => {} });
-});
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
+const stack = await stackOfFile('operator-by-query', { policy: { windowMs: 3_600_000, maxRetries: 3 } });
+const receiver = await receiverOfFile({ status: 503, headers: { 'retry-after': '600' } });
+const program: string = await findTemporal({ report: () => {} });
 
 /** Runs `temporal …`; answers its output. */
 async function temporal(...args: string[]): Promise<string> {

@@ -1,24 +1,14 @@
 /** Operator actions on a delivery are kept, whatever happens to its workflow, to workers, and to Temporal. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { receiverOfTest } from '../support/lifetimes.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import type { Receiver } from '../support/receiver.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { endWindowIn } from '../support/windows.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-let shared: DeliveryStack;
-beforeAll(async () => {
-  shared = await ownStack();
-});
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-  await shared.retireWebhooks();
-});
-afterAll(() => shared?.stop());
 
 const ownStack = ({ policy, ...options }: StackOptions = {}) =>
   startDeliveryStack('operator-updates-kept', {
@@ -26,15 +16,17 @@ const ownStack = ({ policy, ...options }: StackOptions = {}) =>
     timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
     ...options,
   });
+const shared = await ownStack();
+afterEach(() => shared.retireWebhooks());
+afterAll(() => shared.stop());
 
 const byAnna = { by: 'anna', reason: 'stock-taking' };
 
 /** @param options of a separate stack; default: the one that the tests share */
 async function start(options?: StackOptions) {
   const stack = options === undefined ? shared : await ownStack(options);
-  if (options !== undefined) cleanups.push(() => stack.stop());
-  const receiver = await createReceiver({ status: 503, headers: { 'retry-after': '600' } });
-  cleanups.push(() => receiver.close());
+  if (options !== undefined) onTestFinished(() => stack.stop());
+  const receiver = await receiverOfTest({ status: 503, headers: { 'retry-after': '600' } });
   const { client, sql, policy } = stack;
   const request = createOperatorActions({ client, sql, policy, answerMs: PATIENCE_MS });
   /** Answers with the sentence, also that of a rejection. */

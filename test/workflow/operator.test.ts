@@ -1,23 +1,14 @@
 /** Temporal's own buttons: an operator's commands there take effect, and the records stay readable. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { afterEach, expect, test } from 'vitest';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { skipWait } from '../support/windows.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  stack = await startDeliveryStack('operator', {
-    // Attempts are counted: none may fail because the machine is busy.
-    policy: { windowMs: 3_600_000, maxRetries: 4, attemptTimeoutMs: 60_000 },
-  });
-  receiver = await createReceiver();
+const stack = await stackOfFile('operator', {
+  // Attempts are counted: none may fail because the machine is busy.
+  policy: { windowMs: 3_600_000, maxRetries: 4, attemptTimeoutMs: 60_000 },
 });
+const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
 
 /** A delivery whose first attempt failed, then one made by its workflow: the next one is due in ten minutes. */
 async function waitingDelivery(path: string) {

@@ -1,5 +1,5 @@
 /** The end of a delivery, and its effect on those behind it in its record: row by row of the table of D16. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';
@@ -9,38 +9,29 @@ import { replaceWebhook } from '../../src/db/webhooks/change.ts';
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { isLastCall } from '../../src/domain/incident.ts';
-import type { ActionName, RequestAction } from '../../src/domain/operator-action.ts';
+import type { ActionName } from '../../src/domain/operator-action.ts';
 import { jitteredWait, maxAttempts } from '../../src/domain/retry-policy.ts';
 import type { Ordering } from '../../src/domain/webhook.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver, type ReceiverAnswer } from '../support/receiver.ts';
+import { receiverOfFile, receiverOfTest, stackOfFile } from '../support/lifetimes.ts';
+import type { ReceiverAnswer } from '../support/receiver.ts';
 import { endWindowIn } from '../support/windows.ts';
 import { workflowIdOf } from '../support/workflow-ids.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-let request: RequestAction;
 let sequence = 0;
 
-beforeAll(async () => {
-  stack = await startDeliveryStack('in-order', {
-    // A failed delivery waits until the test shifts its time, and has one attempt left.
-    policy: { initialIntervalMs: 600_000, maxRetries: 1, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },
-    // So that only the tested path lets the next one go.
-    timings: { reconcileIntervalMs: 3_600_000 },
-  });
-  receiver = await createReceiver();
-  request = createOperatorActions(stack);
+const stack = await stackOfFile('in-order', {
+  // A failed delivery waits until the test shifts its time, and has one attempt left.
+  policy: { initialIntervalMs: 600_000, maxRetries: 1, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },
+  // So that only the tested path lets the next one go.
+  timings: { reconcileIntervalMs: 3_600_000 },
 });
+const receiver = await receiverOfFile();
+const request = createOperatorActions(stack);
 afterEach(async () => {
   await stack.retireWebhooks();
   receiver.clear();
-});
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
 });
 
 const TYPES = ['CREATE_ORDER', 'UPDATE_ORDER', 'UPDATE_ORDER_STATUS'] as const;
@@ -260,22 +251,18 @@ test('its webhook is deleted: it is canceled, what waits of the webhook too, and
 });
 
 test('its URL leads to another receiver, or it has no order any more: what waits goes at once', async () => {
-  const elsewhere = await createReceiver();
-  try {
-    const [, updates, statuses] = await subscribe('record');
-    const [first, moved, loose] = await group('moved', ...TYPES);
-    await stack.changeWebhook(Number(updates), { url: elsewhere.url });
-    await delivered(String(moved));
-    expect(elsewhere.requests).toHaveLength(1);
-    expect(await waits(String(loose))).toBe(true);
-    const before = await findWebhook(stack.sql, stack.eshopId, Number(statuses));
-    if (before === null) throw new Error('no webhook');
-    await replaceWebhook(stack.sql, stack.eshopId, before.id, { ...before, ordering: 'none' });
-    await delivered(String(loose));
-    expect(await stack.delivery(first)).toMatchObject({ state: 'retrying' });
-  } finally {
-    await elsewhere.close();
-  }
+  const elsewhere = await receiverOfTest();
+  const [, updates, statuses] = await subscribe('record');
+  const [first, moved, loose] = await group('moved', ...TYPES);
+  await stack.changeWebhook(Number(updates), { url: elsewhere.url });
+  await delivered(String(moved));
+  expect(elsewhere.requests).toHaveLength(1);
+  expect(await waits(String(loose))).toBe(true);
+  const before = await findWebhook(stack.sql, stack.eshopId, Number(statuses));
+  if (before === null) throw new Error('no webhook');
+  await replaceWebhook(stack.sql, stack.eshopId, before.id, { ...before, ordering: 'none' });
+  await delivered(String(loose));
+  expect(await stack.delivery(first)).toMatchObject({ state: 'retrying' });
 });
 
 test('a redelivery stands outside', async () => {

@@ -1,28 +1,17 @@
 /** Our own outages are not receiver failures: they use up no attempt and deactivate no webhook. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { markDispatched } from '../../src/db/outbox/release.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { attemptRecord, beginAttempt, recordAttempt } from '../support/deliveries.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver } from '../support/receiver.ts';
+import type { DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { endWindowIn, skipWait } from '../support/windows.ts';
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 async function start(
   name: string,
   options: Parameters<typeof startDeliveryStack>[1],
 ): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack(name, options);
-  cleanups.push(() => stack.stop());
-  return stack;
-}
-async function receiverOf(...args: Parameters<typeof createReceiver>) {
-  const receiver = await createReceiver(...args);
-  cleanups.push(() => receiver.close());
-  return receiver;
+  return await stackOfTest(name, options);
 }
 
 test('attempts interrupted before their result was recorded are made again under the same number', async () => {
@@ -42,7 +31,7 @@ test('attempts interrupted before their result was recorded are made again under
       },
     }),
   });
-  const receiver = await receiverOf({ status: 503 });
+  const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10040');
   expect(await stack.untilClosed(id)).toBe('FAILED');
@@ -55,7 +44,7 @@ test('attempts interrupted before their result was recorded are made again under
 
 test('away for longer than the window: what was never tried is delivered', async () => {
   const stack = await start('away-untried', { policy: { windowMs: 100 }, worker: false });
-  const receiver = await receiverOf({ status: 200 });
+  const receiver = await receiverOfTest({ status: 200 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10041');
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -69,7 +58,7 @@ async function lostWindow(name: string) {
   const stack = await start(name, {
     policy: { windowMs: 3_600_000, initialIntervalMs: 8_000, attemptTimeoutMs: 10_000 },
   });
-  const receiver = await receiverOf({ status: 503 });
+  const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   await stack.untilCalm();
   const id = await stack.fireOne('10042');
@@ -108,7 +97,7 @@ test('a delivery handed over with an attempt behind it first waits the wait that
     worker: false,
     policy: { initialIntervalMs: 800, coefficient: 1.5, windowMs: 36_000_000 },
   });
-  const receiver = await receiverOf({ status: 503 });
+  const receiver = await receiverOfTest({ status: 503 });
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10043');
   await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1 });
@@ -157,7 +146,7 @@ test('a lasting internal failure uses up no attempt, and the attempts go on when
       },
     }),
   });
-  const receiver = await receiverOf({ status: 200 });
+  const receiver = await receiverOfTest({ status: 200 });
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10044');
   await stack.until('three tries', async () => {
@@ -173,7 +162,7 @@ test('a lasting internal failure uses up no attempt, and the attempts go on when
 
 test('a secret that cannot be decrypted: the delivery expires with an alarm, and the webhook stays active', async () => {
   const stack = await start('undecryptable', { policy: { windowMs: 2_000, attemptTimeoutMs: 300 } });
-  const receiver = await receiverOf({ status: 200 });
+  const receiver = await receiverOfTest({ status: 200 });
   const webhook = await stack.createWebhook(receiver.url);
   await stack.sql`update webhooks set secret = ${Buffer.alloc(80, 1)} where id = ${webhook.id}`;
   const id = await stack.fireOne('10045');
@@ -195,7 +184,7 @@ test('time that we were away shortens the waits that are left, not the number of
   // Waits from a minute to more than two hours, four hours and a quarter in all.
   const policy = { initialIntervalMs: 60_000, coefficient: 2, maxRetries: 8, windowMs: 36_000_000 };
   const stack = await start('away-shortened', { policy });
-  const receiver = await receiverOf({ status: 503 });
+  const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10046');
   const attempted = (number: number) =>

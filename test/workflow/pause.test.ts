@@ -1,22 +1,13 @@
 /** A paused webhook: nothing reaches its receiver, others go on, and afterwards everything is delivered by itself. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { pauseWebhook, resumeWebhook } from '../../src/db/webhooks/pause.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  stack = await startDeliveryStack('pause', {
-    policy: { initialIntervalMs: 40, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },
-  });
-  receiver = await createReceiver();
+const stack = await stackOfFile('pause', {
+  policy: { initialIntervalMs: 40, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },
 });
+const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
 
 const requestsTo = (path: string) => receiver.requests.filter((request) => request.path === path);
 const attemptsAt = (path: string) => requestsTo(path).map(({ headers }) => headers['x-service-attempt']);

@@ -2,26 +2,17 @@
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { afterEach, expect, inject, onTestFinished, test } from 'vitest';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { PAUSED_BY, pauseWorkflow } from '../support/pause.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  stack = await startDeliveryStack('paused-in-temporal', {
-    policy: { windowMs: 3_600_000, attemptTimeoutMs: 60_000 },
-  });
-  receiver = await createReceiver();
+const stack = await stackOfFile('paused-in-temporal', {
+  policy: { windowMs: 3_600_000, attemptTimeoutMs: 60_000 },
 });
+const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
 
 const by = `by ${PAUSED_BY.identity}: ${PAUSED_BY.reason}, since 20`;
 
@@ -105,16 +96,13 @@ test('a Temporal that refuses a call for another reason leaves the request undec
   const connection = Connection.lazy({
     address: `127.0.0.1:${(refusing.address() as AddressInfo).port}`,
   });
-  try {
-    const request = createOperatorActions({ client: new Client({ connection }), sql, policy });
-    expect(await request('tryNow', id, asked)).toEqual({
-      accepted: false,
-      message: 'The request could not be passed on, and nothing was changed. Try again later.',
-      forOperators: 'Temporal rejected the request, and nothing was changed: 7 PERMISSION_DENIED: No way.',
-      unanswered: true,
-    });
-  } finally {
-    await connection.close();
-    refusing.close();
-  }
+  onTestFinished(() => void refusing.close());
+  onTestFinished(() => connection.close());
+  const request = createOperatorActions({ client: new Client({ connection }), sql, policy });
+  expect(await request('tryNow', id, asked)).toEqual({
+    accepted: false,
+    message: 'The request could not be passed on, and nothing was changed. Try again later.',
+    forOperators: 'Temporal rejected the request, and nothing was changed: 7 PERMISSION_DENIED: No way.',
+    unanswered: true,
+  });
 });

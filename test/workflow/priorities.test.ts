@@ -2,20 +2,16 @@
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import pino from 'pino';
-import { afterEach, expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { markDispatched } from '../../src/db/outbox/release.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { neverAttempted } from '../support/deliveries.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import type { DeliveryStack } from '../support/delivery-stack.ts';
+import { stackOfTest } from '../support/lifetimes.ts';
 import { neighbourOf } from '../support/neighbour.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { fireMany } from '../support/relay.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 const MANY = 40;
 
@@ -30,10 +26,9 @@ interface Row {
 
 /** Many deliveries of one e-shop and a few of another, with no worker yet. */
 async function waiting(name: string) {
-  const stack = await startDeliveryStack(name, { worker: false, scheduler: { attempts: 1 } });
-  cleanups.push(() => stack.stop());
+  const stack = await stackOfTest(name, { worker: false, scheduler: { attempts: 1 } });
   const receivers = [await createReceiver(), await createReceiver()] as const;
-  for (const receiver of receivers) cleanups.push(() => receiver.close());
+  for (const receiver of receivers) onTestFinished(() => receiver.close());
   await stack.createWebhook(receivers[0].url);
   const neighbour = await neighbourOf(stack, receivers[1].url);
   await fireMany(stack, MANY);
@@ -47,7 +42,7 @@ async function waiting(name: string) {
   // The connection would install the SDK's runtime with its own settings, and there is only one.
   routeTemporalLogs(pino({ level: 'silent' }));
   const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
-  cleanups.push(() => connection.close());
+  onTestFinished(() => connection.close());
   const dispatcher = createDispatcher(new Client({ connection }), stack.taskQueue, stack.policy);
   const ofNeighbour = rows.filter(({ eshopId }) => eshopId === neighbour.eshopId);
   const others = rows.filter(({ eshopId }) => eshopId !== neighbour.eshopId);

@@ -1,7 +1,7 @@
 /** The reconciler's passes alone: shared by several workers, as a dry run, and over more than one page. */
 import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
-import { afterEach, expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
@@ -22,23 +22,16 @@ import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { exhaustDelivery } from '../support/deliveries.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import type { DeliveryStack } from '../support/delivery-stack.ts';
 import { PERMISSION_DENIED, startGrpcProxy } from '../support/grpc-proxy.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
 import { PAUSED_BY, pauseWorkflow } from '../support/pause.ts';
-import { createReceiver } from '../support/receiver.ts';
 import { PATIENCE_MS } from '../support/until.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** Without a worker: started workflows make no progress. */
 async function start(name: string): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack(name, { worker: false });
-  cleanups.push(() => stack.stop());
-  return stack;
+  return await stackOfTest(name, { worker: false });
 }
 
 function restarterOf({ client, taskQueue, policy }: DeliveryStack): Restarter {
@@ -66,7 +59,7 @@ function reconcilerOf(
     onSetBack: () => {},
     onAnswered,
   });
-  cleanups.push(() => reconciler.stop());
+  onTestFinished(() => reconciler.stop());
 }
 
 /** Passes of a separate worker. */
@@ -350,8 +343,7 @@ test('what is late, and everything, is found by the indexes made for it', async 
 
 test('a held delivery whose workflow cannot go on is started again, still held', async () => {
   const stack = await start('held-and-stuck');
-  const receiver = await createReceiver();
-  cleanups.push(() => receiver.close());
+  const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
   await stack.sql`
@@ -380,7 +372,7 @@ test('without Temporal, what waits in the order of its record and nothing is in 
   const id = await stack.fireOne('order 1');
   await stack.sql`update deliveries set class = ${CLASS.ordered} where id = ${id}`;
   const connection = Connection.lazy({ address: '127.0.0.1:9' });
-  cleanups.push(() => connection.close());
+  onTestFinished(() => connection.close());
   let answers = 0;
   reconcilerOf(stack, new Client({ connection }), () => {
     answers += 1;
@@ -404,10 +396,10 @@ test('every interval in which Temporal answers is reported', async () => {
 test('while the list of workflows is refused, late deliveries are repaired, and everything is looked at once, when it is back', async () => {
   const stack = await start('no-list');
   const proxy = await startGrpcProxy(inject('temporalAddress'));
-  cleanups.push(() => proxy.close());
+  onTestFinished(() => proxy.close());
   proxy.refuse(/\/ListWorkflowExecutions$/, PERMISSION_DENIED);
   const connection = await Connection.connect({ address: proxy.address });
-  cleanups.push(() => connection.close());
+  onTestFinished(() => connection.close());
   const said: { readonly msg: string; readonly why?: string }[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void said.push(JSON.parse(line)) });
   let checks = 0;

@@ -1,25 +1,17 @@
 /** Recoveries whose workflow is gone continue, and those that an operator ended stay ended. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
-import { createReceiver } from '../support/receiver.ts';
 import { loseMany } from '../support/recoveries.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** A worker that checks often, and a paused recovery whose workflow is running and waits. */
 async function pausedRecovery(name: string) {
-  const stack = await startDeliveryStack(name, {
+  const stack = await stackOfTest(name, {
     timings: { reconcileIntervalMs: 300, reconcileGraceMs: 500 },
   });
-  cleanups.push(() => stack.stop());
-  const receiver = await createReceiver();
-  cleanups.push(() => receiver.close());
+  const receiver = await receiverOfTest();
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   await loseMany({ sql: stack.sql, eshopId: stack.eshopId, webhookId }, 5);
   const begun = await beginRecovery(stack.sql, {

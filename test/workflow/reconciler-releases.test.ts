@@ -1,23 +1,18 @@
 /** Pre-orders whose timer is gone are still released. */
 
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import type { DeliveryStack } from '../support/delivery-stack.ts';
+import { stackOfTest } from '../support/lifetimes.ts';
 import { insertPreOrder, loseWorkflow } from '../support/lost-workflows.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** A worker that checks often, and a pre-order with a running timer. */
 async function waitingPreOrder(name: string, waitMs: number): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack(name, {
+  const stack = await stackOfTest(name, {
     timings: { reconcileIntervalMs: 300, reconcileGraceMs: 500 },
   });
-  cleanups.push(() => stack.stop());
   await insertPreOrder(stack, 'P-1', new Date(Date.now() + waitMs));
   await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'P-1'));
   await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING');

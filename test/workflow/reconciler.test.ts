@@ -1,27 +1,23 @@
 /** Workflows that end, vanish or sleep unnoticed: their deliveries continue, or end as the operator wanted. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { stackOfFile } from '../support/lifetimes.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { endWindowIn } from '../support/windows.ts';
 
-let stack: DeliveryStack;
-beforeAll(async () => {
-  stack = await startDeliveryStack('reconciler', {
-    policy: { initialIntervalMs: 600_000, windowMs: 3_600_000 },
-    timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
-    worker: false,
-  });
+const stack = await stackOfFile('reconciler', {
+  policy: { initialIntervalMs: 600_000, windowMs: 3_600_000 },
+  timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
+  worker: false,
 });
 const receivers: Receiver[] = [];
 afterEach(async () => {
   await stack.retireWebhooks();
   for (const receiver of receivers.splice(0)) await receiver.close();
 });
-afterAll(() => stack?.stop());
 
 /** A delivery whose first attempt failed and that waits for the second: ten minutes, or as in the policy. */
 async function waitingDelivery(policy: Partial<RetryPolicy> = {}) {

@@ -1,36 +1,25 @@
 /** Recoveries on a real Temporal server: lost events are delivered, once, no matter who controls the recovery and from where. */
 
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
 import { pauseWebhook } from '../../src/db/webhooks/pause.ts';
 import type { Recoverable } from '../../src/domain/recovery.ts';
 import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
-import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver } from '../support/receiver.ts';
+import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfFile, stackOfTest } from '../support/lifetimes.ts';
 import { type Lost, loseEvents, loseMany, recoveredBy } from '../support/recoveries.ts';
 import { fireMany, relayTo } from '../support/relay.ts';
 
-const cleanups: (() => Promise<unknown>)[] = [];
-let shared: DeliveryStack;
-beforeAll(async () => {
-  shared = await startDeliveryStack('recovery');
-});
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-  await shared.retireWebhooks();
-});
-afterAll(() => shared?.stop());
+const shared = await stackOfFile('recovery');
+afterEach(() => shared.retireWebhooks());
 
 async function ownStack(options: StackOptions): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack('recovery', options);
-  cleanups.push(() => stack.stop());
-  return stack;
+  return await stackOfTest('recovery', options);
 }
 
 async function subscribed(stack: DeliveryStack = shared) {
-  const receiver = await createReceiver();
-  cleanups.push(() => receiver.close());
+  const receiver = await receiverOfTest();
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   const lost: Lost = { sql: stack.sql, eshopId: stack.eshopId, webhookId };
   return { stack, receiver, lost };
@@ -229,7 +218,7 @@ test('a relay hands over nothing that is recovered while something fresh waits',
   expect(recovered).toHaveLength(20);
   await fireMany(stack, 250);
   const { relay, started: handedOver } = relayTo(stack);
-  cleanups.push(() => relay.stop());
+  onTestFinished(() => relay.stop());
   await stack.until('everything', async () => handedOver.length === 270);
   expect(new Set(handedOver.slice(250))).toEqual(new Set(recovered));
 });
@@ -241,7 +230,7 @@ test('what was created before a pause waits as well, and what was created before
   await stepRecovery(stack.sql, recoveryId);
   await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
   const { relay, started: handedOver } = relayTo(stack);
-  cleanups.push(() => relay.stop());
+  onTestFinished(() => relay.stop());
   await fireMany(stack, 1);
   await stack.until('the fresh one', async () => handedOver.length > 0);
   await new Promise((resolve) => setTimeout(resolve, 500));

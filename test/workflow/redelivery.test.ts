@@ -1,19 +1,10 @@
 /** A redelivery is a delivery like any other (docs/interface.md, L6). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  stack = await startDeliveryStack('redelivery', { policy: { maxRetries: 1 } });
-  receiver = await createReceiver();
-});
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
+const stack = await stackOfFile('redelivery', { policy: { maxRetries: 1 } });
+const receiver = await receiverOfFile();
 
 async function redelivered(id: string): Promise<string> {
   const made = await redeliver(stack.sql, stack.eshopId, id);

@@ -1,34 +1,25 @@
 /** The retention on its schedule, visible in Temporal. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { retain } from '../../src/retention/retain.ts';
 import type { retention } from '../../workflows/retention.ts';
 import { retentionId } from '../../workflows/retention-types.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { firstWeek } from '../support/weeks.ts';
 
 const retentionMs = 30 * 24 * 3_600_000;
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await createReceiver();
-  stack = await startDeliveryStack('retention', {
-    retentionMs,
-    worker: false,
-    policy: { initialIntervalMs: 5_000 },
-  });
-  // As if a month had passed: the present rows lie in the week before the partitions begin.
-  for (const { table, week, until } of await listPartitions(stack.sql)) {
-    if (week === 'default' || until === null) continue;
-    if (week !== 'first') await stack.sql`drop table ${stack.sql(`${table}_${week}`)}`;
-  }
+const receiver = await receiverOfFile();
+const stack = await stackOfFile('retention', {
+  retentionMs,
+  worker: false,
+  policy: { initialIntervalMs: 5_000 },
 });
-afterAll(async () => {
-  await stack.stop();
-  await receiver.close();
-});
+// As if a month had passed: the present rows lie in the week before the partitions begin.
+for (const { table, week, until } of await listPartitions(stack.sql)) {
+  if (week === 'default' || until === null) continue;
+  if (week !== 'first') await stack.sql`drop table ${stack.sql(`${table}_${week}`)}`;
+}
 
 const schedule = () => stack.client.schedule.getHandle(retentionId(stack.taskQueue));
 /** The runs so far, newest last. */

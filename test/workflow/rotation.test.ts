@@ -1,21 +1,13 @@
 /** The signatures that a receiver sees while a secret is being replaced (docs/interface.md, W5). */
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+import { afterEach, expect, test } from 'vitest';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import type { ReceivedRequest } from '../support/receiver.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  stack = await startDeliveryStack('rotation');
-  receiver = await createReceiver();
-});
+const stack = await stackOfFile('rotation');
+const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
 
 /** The secrets that made each `v1=` of the request, in order; '?' for an unknown one. */
 function signers(request: ReceivedRequest, secrets: Record<string, string>): string[] {

@@ -1,42 +1,31 @@
 /** While Temporal is away, the queue goes on: attempts, retries, the end after a 410, and operator actions. */
 import { Client, Connection } from '@temporalio/client';
-import { afterEach, expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
-import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver } from '../support/receiver.ts';
+import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-async function startReceiver(...args: Parameters<typeof createReceiver>) {
-  const receiver = await createReceiver(...args);
-  cleanups.push(() => receiver.close());
-  return receiver;
-}
 
 /** A running worker that no longer reaches Temporal, until `back`. */
 async function startWithoutTemporal(options: StackOptions = {}) {
   const [host = '', port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
-  cleanups.push(() => proxy.close());
-  const stack = await startDeliveryStack('temporal-away', {
+  onTestFinished(() => proxy.close());
+  const stack = await stackOfTest('temporal-away', {
     workerTemporalAddress: proxy.host,
     policy: { windowMs: 3_600_000, ...options.policy },
   });
-  cleanups.push(() => stack.stop());
   proxy.refuse();
   // A worker that reaches Temporal stops sooner.
-  cleanups.push(async () => proxy.pass());
+  onTestFinished(async () => proxy.pass());
   return { stack, back: () => proxy.pass() };
 }
 
 /** Operator actions of a process that does not reach Temporal; answers the sentences. */
 function actionsOf({ sql, policy }: DeliveryStack) {
   const connection = Connection.lazy({ address: '127.0.0.1:9' });
-  cleanups.push(() => connection.close());
+  onTestFinished(() => connection.close());
   const request = createOperatorActions({ client: new Client({ connection }), sql, policy, answerMs: 1_000 });
   return async (action: ActionName, id: string) =>
     (await request(action, id, { by: 'anna', reason: '' })).message;
@@ -48,7 +37,7 @@ const patience = { status: 503, headers: { 'retry-after': '600' } } as const;
 
 test('a 410 deactivates the webhook at once, nothing more leaves for it, and it is mailed once Temporal is back', async () => {
   const { stack, back } = await startWithoutTemporal({ policy: { initialIntervalMs: 1_500 } });
-  const receiver = await startReceiver({ status: 503 });
+  const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const waiting = await stack.fireOne('10001');
   await attempted(stack, waiting);
@@ -84,7 +73,7 @@ test('retries are made at their times until the delivery is accepted, and its wo
   const { stack, back } = await startWithoutTemporal({
     policy: { initialIntervalMs: 500, coefficient: 1.5 },
   });
-  const receiver = await startReceiver(({ count }) => ({ status: count < 4 ? 503 : 200 }));
+  const receiver = await receiverOfTest(({ count }) => ({ status: count < 4 ? 503 : 200 }));
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
   await stack.untilState(id, 'delivered');
@@ -102,7 +91,7 @@ test('retries are made at their times until the delivery is accepted, and its wo
 test('queued deliveries are tried now, held, resumed and given up, and their workflows show the end later', async () => {
   const { stack, back } = await startWithoutTemporal();
   const ask = actionsOf(stack);
-  const receiver = await startReceiver(patience);
+  const receiver = await receiverOfTest(patience);
   const webhook = await stack.createWebhook(receiver.url);
   const tried = await stack.fireOne('10001');
   const resumed = await stack.fireOne('10002');
@@ -139,7 +128,7 @@ test('queued deliveries are tried now, held, resumed and given up, and their wor
 test('held in the queue past its time: no attempt until it is resumed, and then at once', async () => {
   const { stack } = await startWithoutTemporal({ policy: { initialIntervalMs: 1_500 } });
   const ask = actionsOf(stack);
-  const receiver = await startReceiver({ status: 503 });
+  const receiver = await receiverOfTest({ status: 503 });
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
   await attempted(stack, id);

@@ -1,17 +1,12 @@
 /** A warning, from the failed attempt to the mail: once, whatever happens in between. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { warningWorkflowId } from '../../workflows/warning-types.ts';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver } from '../support/receiver.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 
 const HOUR_MS = 3_600_000;
 /** A single wait of an hour: the failed first attempt is the last one with time for a warning. */
 const policy = { initialIntervalMs: HOUR_MS, maxRetries: 1, windowMs: 2 * HOUR_MS };
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** Deliveries to a receiver that is down, and a mail server that may be away. */
 async function failing(name: string, options: { isAway?: boolean; deliveries?: number } = {}) {
@@ -25,10 +20,8 @@ async function failing(name: string, options: { isAway?: boolean; deliveries?: n
       taken.push(mail);
     },
   };
-  const stack = await startDeliveryStack(name, { mailer, policy });
-  cleanups.push(() => stack.stop());
-  const receiver = await createReceiver({ status: 503 });
-  cleanups.push(() => receiver.close());
+  const stack = await stackOfTest(name, { mailer, policy });
+  const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const ids: string[] = [];
   for (let order = 0; order < deliveries; order += 1) ids.push(await stack.fireOne(`order ${order}`));

@@ -1,23 +1,15 @@
 /** Holding and continuing: the effect of a webhook's change on its open deliveries. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { skipWait } from '../support/windows.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  stack = await startDeliveryStack('webhook-changed', {
-    policy: { initialIntervalMs: 40, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },
-  });
-  receiver = await createReceiver();
+const stack = await stackOfFile('webhook-changed', {
+  policy: { initialIntervalMs: 40, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },
 });
+const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
 
 /** A delivery whose first attempt failed: it now waits ten minutes, much longer than the policy's first wait. */
 async function waitingDelivery(path: string) {
@@ -151,24 +143,21 @@ test('switched off and on twenty times in a row: the wait that is due, one attem
   const own = await startDeliveryStack('toggled', {
     policy: { initialIntervalMs: 600_000, windowMs: 36_000_000 },
   });
-  try {
-    receiver.respond({ status: 503, headers: { 'retry-after': '3600' } });
-    const webhook = await own.createWebhook(`${receiver.url}/toggled`);
-    const id = await own.fireOne('10012');
-    await own.untilState(id, 'retrying');
-    for (let pair = 0; pair < 20; pair += 1) {
-      await own.changeWebhook(webhook.id, { active: false });
-      await own.changeWebhook(webhook.id, { active: true });
-    }
-    await own.until(
-      'every change to be signalled',
-      async () => (await own.sql`select 1 from outbox`).length === 0,
-    );
-    // All changes were made before the end of the first wait: none of them asks for another attempt.
-    await skipWait(own, id);
-    await own.until('the attempt that follows', async () => (await own.delivery(id)).attemptsMade === 2);
-    expect(requestsTo('/toggled')).toHaveLength(2);
-  } finally {
-    await own.stop();
+  onTestFinished(async () => void (await own.stop()));
+  receiver.respond({ status: 503, headers: { 'retry-after': '3600' } });
+  const webhook = await own.createWebhook(`${receiver.url}/toggled`);
+  const id = await own.fireOne('10012');
+  await own.untilState(id, 'retrying');
+  for (let pair = 0; pair < 20; pair += 1) {
+    await own.changeWebhook(webhook.id, { active: false });
+    await own.changeWebhook(webhook.id, { active: true });
   }
+  await own.until(
+    'every change to be signalled',
+    async () => (await own.sql`select 1 from outbox`).length === 0,
+  );
+  // All changes were made before the end of the first wait: none of them asks for another attempt.
+  await skipWait(own, id);
+  await own.until('the attempt that follows', async () => (await own.delivery(id)).attemptsMade === 2);
+  expect(requestsTo('/toggled')).toHaveLength(2);
 });

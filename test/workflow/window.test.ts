@@ -1,24 +1,15 @@
 /** The window, Retry-After and 410. */
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { endWindowIn } from '../support/windows.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  // Waits of about 40 ms, 2 s, 100 s: the third fits no window.
-  const policy = { initialIntervalMs: 40, coefficient: 50, windowMs: 60_000, attemptTimeoutMs: 20_000 };
-  stack = await startDeliveryStack('window', { policy });
-  receiver = await createReceiver();
-});
+// Waits of about 40 ms, 2 s, 100 s: the third fits no window.
+const policy = { initialIntervalMs: 40, coefficient: 50, windowMs: 60_000, attemptTimeoutMs: 20_000 };
+const stack = await stackOfFile('window', { policy });
+const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
 
 test('a wait that would not fit the window spends the retries: failed, deactivated and mailed', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/short`);

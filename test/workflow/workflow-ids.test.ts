@@ -1,25 +1,18 @@
 /** The ids of deliveries' workflows: they say what goes where. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
-import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver } from '../support/receiver.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 
 const asks = { status: 503, headers: { 'retry-after': '600' } } as const;
 
 async function start(options: StackOptions = {}) {
-  const stack = await startDeliveryStack('workflow-ids', {
+  const stack = await stackOfTest('workflow-ids', {
     policy: { windowMs: 3_600_000 },
     timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
     ...options,
   });
-  cleanups.push(() => stack.stop());
-  const receiver = await createReceiver();
-  cleanups.push(() => receiver.close());
+  const receiver = await receiverOfTest();
   const webhook = await stack.createWebhook(receiver.url);
   return { stack, receiver, webhook };
 }
