@@ -7,7 +7,6 @@ import type { Pool } from '../src/db/pool.ts';
 import { type Transaction, transaction } from '../src/db/transaction.ts';
 import { deleteWebhook } from '../src/db/webhooks/change.ts';
 import { createWebhook } from '../src/db/webhooks/create.ts';
-import type { Ordering } from '../src/domain/webhook.ts';
 import { createKeys, newWebhookSecret } from '../src/secrets/keys.ts';
 import { sealing } from '../src/secrets/static-headers.ts';
 import { testWebhook } from '../test/support/test-webhook.ts';
@@ -15,34 +14,14 @@ import { ordinaryOrder } from './order.ts';
 
 /** Deliveries that wait for their release. */
 export interface Backlog {
-  /** The share of its deliveries that go to a receiver that fails. */
-  readonly failingShare: number;
-  readonly webhookIds: readonly number[];
   /** Writes this many, taking turns over all webhooks. */
   write(deliveries: number): Promise<void>;
-  /** Writes one more event, whose delivery is not kept back. */
-  happen(): Promise<void>;
   /** Makes all written deliveries claimable at the same moment, without waking the relay. */
   release(): Promise<void>;
   /** Wakes the relay, which would soon notice by itself. */
   wake(): void;
-  /** Those of these deliveries whose receiver answers promptly and with success. */
-  healthy(deliveryIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Deletes its webhooks, and waits until none of its deliveries is open. */
   retire(patienceMs: number): Promise<void>;
-}
-
-/** The webhooks of a backlog. */
-export interface BacklogShape {
-  readonly webhooks: number;
-  /** The shares of these, in per cent, that answer late or fail. */
-  readonly slow: number;
-  readonly failing: number;
-  /** Their order, and how many records the events cycle through, each at one webhook; default: no order, and a record for each event. */
-  readonly ordering?: Ordering;
-  readonly records?: number;
-  /** How many of these records fail, regardless of their webhook. */
-  readonly failingRecords?: number;
 }
 
 /** The event types of an e-shop's webhooks: one webhook for each, so that an event has one delivery. */
@@ -53,6 +32,8 @@ const TYPES = [
   'CREATE_PRODUCT',
   'UPDATE_PRODUCT',
 ] as const;
+/** The number of its webhooks. */
+const WEBHOOKS = 100;
 const EVENTS_PER_TRANSACTION = 200;
 const POLL_MS = 250;
 
@@ -72,28 +53,23 @@ export const benchRecord = (eshopOrderId: string) => ({
 });
 
 /**
- * Registers the webhooks, a share of which answers late or fails.
+ * Registers the webhooks, which all answer at once.
  * @param urlOf the receiver's URLs: every e-shop has its own host
  */
 export async function createBacklog(
   sql: Pool,
   secretKey: Buffer,
   urlOf: (host: number) => string,
-  shape: BacklogShape,
 ): Promise<Backlog> {
   const keys = createKeys(secretKey);
   const targets: { eshopId: number; webhookId: number; type: (typeof TYPES)[number] }[] = [];
-  const slow = Math.round((shape.webhooks * shape.slow) / 100);
-  const failing = Math.round((shape.webhooks * shape.failing) / 100);
   let eshopId = 0;
-  for (let index = 0; index < shape.webhooks; index += 1) {
+  for (let index = 0; index < WEBHOOKS; index += 1) {
     const type = TYPES[index % TYPES.length] ?? TYPES[0];
     if (type === TYPES[0])
       ({ eshopId } = await createEshop(sql, { name: 'Bench', email: 'bench@shop.example' }));
-    const prompt = shape.failingRecords === undefined ? 'prompt' : 'records';
-    const path = index < slow ? 'slow' : index < slow + failing ? 'failing' : prompt;
-    const url = `${urlOf(Math.floor(index / TYPES.length))}/${path}`;
-    const input = testWebhook({ url, webhookType: type, ordering: shape.ordering ?? 'none' });
+    const url = `${urlOf(Math.floor(index / TYPES.length))}/prompt`;
+    const input = testWebhook({ url, webhookType: type });
     const owner = eshopId;
     const seal = sealing(keys, owner, { secret: newWebhookSecret() });
     const row = await createWebhook(sql, owner, input, seal, 1_000);
@@ -103,16 +79,13 @@ export async function createBacklog(
   let written = 0;
 
   function nextEvent(): { readonly eshopId: number; readonly event: EventText } {
-    const { records = Number.POSITIVE_INFINITY, failingRecords = 0 } = shape;
-    const record = written % records;
-    const target = targets[record % targets.length];
+    const target = targets[written % targets.length];
     if (target === undefined) throw new Error('There is no webhook.');
-    const entityId = `${record < failingRecords ? 'failing' : 'bench'}-${record + 1}`;
-    const sequence = Math.floor(written / records) + 1;
     written += 1;
+    const entityId = `bench-${written}`;
     const snapshot = JSON.stringify(benchRecord(entityId));
     const made = { origin: 'service', changed: null } as const;
-    const event = { type: target.type, entityId, sequence, happenedAt: null, snapshot, ...made };
+    const event = { type: target.type, entityId, sequence: 1, happenedAt: null, snapshot, ...made };
     return { eshopId: target.eshopId, event };
   }
 
@@ -125,8 +98,6 @@ export async function createBacklog(
   }
 
   return {
-    failingShare: failing / shape.webhooks,
-    webhookIds: targets.map(({ webhookId }) => webhookId),
     async write(deliveries) {
       for (const end = written + deliveries; written < end; ) {
         await transaction(sql, async (tx) => {
@@ -137,17 +108,10 @@ export async function createBacklog(
         });
       }
     },
-    happen: () => transaction(sql, (tx) => writeNext(tx, 1)),
     async release() {
       await sql`update deliveries set claimed_until = null, created_at = now() where claimed_until = 'infinity'`;
     },
     wake: () => notifierOf(sql).notify(['fresh']),
-    async healthy(deliveryIds) {
-      const rows = await sql<{ id: string }[]>`
-        select d.id from deliveries d join webhooks w on w.id = d.webhook_id
-        where d.id = any(${[...deliveryIds]}::uuid[]) and w.url like '%/prompt'`;
-      return new Set(rows.map(({ id }) => id));
-    },
     async retire(patienceMs) {
       for (const { eshopId: owner, webhookId } of targets) await deleteWebhook(sql, owner, webhookId);
       const ids = targets.map(({ webhookId }) => webhookId);

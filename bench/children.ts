@@ -13,8 +13,6 @@ export interface Child {
   readonly pid: number;
   /** @throws Error with the end of its log if it ends before `ready` returns true, or is not ready within three minutes */
   waitUntil(ready: () => Promise<boolean>): Promise<void>;
-  /** Whether it has ended. */
-  ended(): boolean;
   /** SIGTERM, and SIGKILL if it has not ended after 20 s. */
   stop(): Promise<void>;
 }
@@ -43,7 +41,6 @@ export function startChild(
   if (pid === undefined) throw new Error(`${program} could not be started.`);
   return {
     pid,
-    ended: () => hasEnded(child),
     async waitUntil(ready) {
       for (const end = Date.now() + READY_MS; Date.now() < end; ) {
         if (hasEnded(child)) break;

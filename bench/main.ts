@@ -9,7 +9,6 @@ import { loadavg } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { stopOnInterruption } from '../src/lib/shutdown.ts';
 import { judge } from './acceptance.ts';
-import { type Control, controls } from './conditions.ts';
 import { positiveInteger, positiveNumber } from './options.ts';
 import { json, machine, report } from './report.ts';
 import { runSections } from './run.ts';
@@ -24,12 +23,10 @@ interface Options {
   readonly runs: number;
   readonly quick: boolean;
   readonly scale: number;
-  readonly cluster: boolean;
   readonly before?: string;
   readonly beside: string;
   readonly slowLink: boolean;
   readonly cores?: number;
-  readonly without?: Control;
   readonly minutes: number;
   readonly json: boolean;
 }
@@ -66,22 +63,14 @@ const options = new Command('bench')
   .option('--runs <n>', 'of everything; the table shows medians', positiveInteger, 1)
   .option('--quick', 'as little of everything as proves that it runs', false)
   .option('--scale <share>', 'of the full sizes, such as 0.1', share, 1)
-  .option('--cluster', 'the full Temporal server on Postgres instead of the embedded one', false)
   .option('--before <folder>', 'another checkout, installed, for the section of the same name')
-  .option(
-    '--beside <words>',
-    'only the scenarios of neighbours, or the controls, that have these in their names',
-    '',
-  )
+  .option('--beside <words>', 'only the scenarios of neighbours that have these in their names', '')
   .option(
     '--slow-link',
     'add 50 ms to every call to Temporal and 5 ms to every round trip to Postgres',
     false,
   )
   .option('--cores <n>', 'of this machine that Waybill, Postgres and Temporal share', positiveInteger)
-  .addOption(
-    new Option('--without <control>', 'turn a control of the scheduler off').choices(Object.keys(controls)),
-  )
   .option('--minutes <n>', 'the longest that all of it may take', positiveInteger, 720)
   .option('--json', 'all figures as JSON instead of the table', false)
   .parse()
@@ -100,11 +89,9 @@ const failures = await runSections(options.only, {
   settings: options.settings,
   before: options.before,
   beside: options.beside,
-  cluster: options.cluster,
   conditions: {
     slowLink: options.slowLink,
     ...(options.cores === undefined ? {} : { cores: options.cores }),
-    ...(options.without === undefined ? {} : { without: options.without }),
   },
   endsAt: started + options.minutes * 60_000,
   say: (text) => console.error(`${Math.round((performance.now() - started) / 1000)} s  ${text}`),
@@ -117,7 +104,6 @@ const judged = judge(
 const how = {
   machine: machine(),
   loadBefore,
-  engine: options.cluster ? 'cluster' : 'embedded',
   runs: options.runs,
   seconds: (performance.now() - started) / 1000,
   failures,

@@ -4,7 +4,6 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createDatabase } from '../src/db/create-database.ts';
 import { createPool } from '../src/db/pool.ts';
-import type { Ordering } from '../src/domain/webhook.ts';
 import { openDataDir } from '../src/embedded/data-dir.ts';
 import { freePort } from '../src/embedded/ports.ts';
 import { startChild } from './children.ts';
@@ -20,7 +19,7 @@ export interface OneProcess extends Pick<Stack, 'commitTimes'> {
   /** Waits until the last workflow of a delivery has ended. @throws Error after `patienceMs` */
   untilWorkflowsEnded(patienceMs: number): Promise<void>;
   /** Opens an e-shop with one webhook for created orders, whose first delivery has arrived. */
-  openLine(ordering?: Ordering): Promise<Line>;
+  openLine(): Promise<Line>;
 }
 
 /**
@@ -66,11 +65,11 @@ export async function startInOneProcess(
       const { temporalAddress = '' } = await (await openDataDir(env.DATA_DIR)).readInstance();
       await untilWorkflowsEnded(sql, temporalAddress, patienceMs);
     },
-    async openLine(ordering) {
+    async openLine() {
       const receiver = await stack.startReceiver();
       const shop = await openShop(apiUrl, await createEshop(env, cwd));
       await stack.add(() => shop.close());
-      await shop.createWebhook('CREATE_ORDER', `${receiver.url}/prompt/orders`, ordering);
+      await shop.createWebhook('CREATE_ORDER', `${receiver.url}/prompt/orders`);
       const line: Line = { shop, receiver };
       await firstDelivery(line);
       return line;

@@ -49,7 +49,7 @@ export async function startReceiver(): Promise<ReceiverProcess> {
     pid,
     arrivalsWithin,
     async arrivals(deliveries, patienceMs) {
-      const arrivals = await arrivalsWithin({ deliveries, seconds: 0, patienceMs });
+      const arrivals = await arrivalsWithin({ deliveries, patienceMs });
       const { length } = arrivals.first;
       if (length < deliveries) {
         throw new Error(

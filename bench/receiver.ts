@@ -1,8 +1,7 @@
 /**
- * The receiver, as its own process: notes when each delivery and its second attempt first arrived, and answers 200 at once, or as the
- * path says: `/failing` 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/tired` 503 after almost two
- * seconds, `/slow` after three seconds, `/silent` never; `/closing` closes the connection after the response, which promises to keep
- * it; `/endless` headers without end; and `/records` 503 if the body contains `failing-`.
+ * The receiver, as its own process: notes when each delivery first arrived, and answers 200 at once, or as the path says: `/failing`
+ * 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/tired` 503 after almost two seconds, `/silent` never,
+ * and `/endless` headers without end.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,8 +9,6 @@ import type { Socket } from 'node:net';
 /** The parent's request: the deliveries since its last request, once there are this many or time is up. */
 export interface ArrivalsWanted {
   readonly deliveries: number;
-  /** Second attempts. */
-  readonly seconds: number;
   readonly patienceMs: number;
 }
 
@@ -27,21 +24,14 @@ export type Arrival = readonly [deliveryId: string, at: number];
 export interface Arrivals {
   /** First arrivals of deliveries. */
   readonly first: readonly Arrival[];
-  /** First arrivals of second attempts. */
-  readonly second: readonly Arrival[];
-  /** Repeated requests of an attempt. */
-  readonly repeats: number;
 }
 
-/** The response times of `/slow` and `/tired`, in milliseconds. */
-const SLOW_MS = 3_000;
+/** The response time of `/tired`, in milliseconds. */
 const TIRED_MS = 1_900;
 
-/** Delivery → the number of its latest attempt. */
-const seen = new Map<string, number>();
+/** The deliveries that have arrived. */
+const seen = new Set<string>();
 let first: Arrival[] = [];
-let second: Arrival[] = [];
-let repeats = 0;
 let wanted: ArrivalsWanted | null = null;
 let patience: NodeJS.Timeout | undefined;
 
@@ -51,29 +41,24 @@ function tell(message: ReceiverMessage): void {
 
 function answerParent(inTime = true): void {
   if (wanted === null) return;
-  if (inTime && (first.length < wanted.deliveries || second.length < wanted.seconds)) return;
+  if (inTime && first.length < wanted.deliveries) return;
   wanted = null;
   clearTimeout(patience);
-  tell({ kind: 'arrivals', arrivals: { first, second, repeats } });
+  tell({ kind: 'arrivals', arrivals: { first } });
   first = [];
-  second = [];
-  repeats = 0;
 }
 
-function answer(path: string, body: string, response: ServerResponse): void {
+function answer(path: string, response: ServerResponse): void {
   if (path.startsWith('/silent')) return;
   if (path.startsWith('/endless')) {
     sendHeaders(response.req.socket);
     return;
   }
-  // The next request on the connection may be under way already.
-  if (path.startsWith('/closing')) response.once('finish', () => response.req.socket.end());
-  if (path.startsWith('/records') && body.includes('"failing-')) response.statusCode = 503;
   const [, later] = path.split('/later/');
   const tired = path.startsWith('/tired');
   if (path.startsWith('/failing') || tired || later !== undefined) response.statusCode = 503;
   if (later !== undefined) response.setHeader('retry-after', new Date(Number(later)).toUTCString());
-  if (tired || path.startsWith('/slow')) setTimeout(() => response.end(), tired ? TIRED_MS : SLOW_MS);
+  if (tired) setTimeout(() => response.end(), TIRED_MS);
   else response.end();
 }
 
@@ -93,16 +78,10 @@ function sendHeaders(socket: Socket): void {
 function respond(request: IncomingMessage, response: ServerResponse): void {
   const at = performance.timeOrigin + performance.now();
   const id = String(request.headers['x-service-delivery']);
-  const attempt = Number(request.headers['x-service-attempt']);
-  const before = seen.get(id) ?? 0;
-  if (before === 0) first.push([id, at]);
-  else if (attempt <= before) repeats += 1;
-  else if (attempt === 2) second.push([id, at]);
-  seen.set(id, Math.max(attempt, before));
-  let body = '';
-  if (request.url?.startsWith('/records')) request.setEncoding('utf8').on('data', (text) => (body += text));
-  else request.resume();
-  request.on('end', () => answer(request.url ?? '', body, response));
+  if (!seen.has(id)) first.push([id, at]);
+  seen.add(id);
+  request.resume();
+  request.on('end', () => answer(request.url ?? '', response));
   if (wanted !== null) setImmediate(() => answerParent());
 }
 process.on('message', (message: ArrivalsWanted) => {

@@ -10,7 +10,6 @@ export interface Circumstances {
   readonly machine: string;
   /** The machine's load average before the start: other work here slows everything down. */
   readonly loadBefore: number;
-  readonly engine: 'embedded' | 'cluster';
   readonly runs: number;
   readonly seconds: number;
   /** The measurements that failed, and why. */
@@ -76,10 +75,10 @@ function sizing(sheet: Sheet): string[] {
 
 /** The report for people, in Markdown. */
 export function report(sheet: Sheet, judged: readonly Judged[], how: Circumstances): string {
-  const { loadBefore, engine, runs, seconds, failures } = how;
+  const { loadBefore, runs, seconds, failures } = how;
   const medians = runs === 1 ? 'One run' : `Medians of ${runs} runs (lowest–highest)`;
   return [
-    `${medians}; ${how.machine}; load before the start ${shown(loadBefore)}; ${engine} Temporal; ${Math.round(seconds / 60)} min`,
+    `${medians}; ${how.machine}; load before the start ${shown(loadBefore)}; ${Math.round(seconds / 60)} min`,
     figuresTable(sheet.figures()),
     ...sizing(sheet),
     ...(judged.length === 0 ? [] : [acceptanceTable(judged)]),

@@ -2,7 +2,6 @@
  * The two kinds of round: orders at a steady pace, for the latency of a delivery without queueing; and orders as fast as they are
  * accepted, for the highest throughput and the cost of each delivery.
  */
-import type { Ordering } from '../src/domain/webhook.ts';
 import { type Milliseconds, sharesOf } from './cpu.ts';
 import { startCpuClock } from './measure.ts';
 import { atPace } from './pace.ts';
@@ -25,16 +24,13 @@ export interface Round {
   readonly latencies: readonly number[];
   /** Processor time per delivery, by part and of all. */
   readonly cpuPerDelivery: Milliseconds;
-  /** Repeated requests of a delivery. */
-  readonly repeats: number;
-  /** Deliveries that did not arrive in time. */
-  readonly missing: number;
 }
 
 /** Opens a shop with one webhook for created orders, whose first delivery has arrived. */
-export async function openLine(stack: Stack, receiver = stack.receiver, ordering?: Ordering): Promise<Line> {
+export async function openLine(stack: Stack): Promise<Line> {
+  const { receiver } = stack;
   const shop = await stack.openShop();
-  await shop.createWebhook('CREATE_ORDER', `${receiver.url}/prompt/orders`, ordering);
+  await shop.createWebhook('CREATE_ORDER', `${receiver.url}/prompt/orders`);
   return { shop, receiver };
 }
 
@@ -110,15 +106,13 @@ async function round(
   const clock = startCpuClock(stack);
   const start = performance.timeOrigin + performance.now();
   await send();
-  const { first, repeats } = await receiver.arrivalsWithin({ deliveries: orders, seconds: 0, patienceMs });
+  const { first } = await receiver.arrivalsWithin({ deliveries: orders, patienceMs });
   const used = await clock.stop();
   return {
     deliveries: first.length,
     seconds: ((first.at(-1)?.[1] ?? Number.NaN) - start) / 1000,
     latencies: await latenciesOf(stack, first),
     cpuPerDelivery: sharesOf(used, first.length),
-    repeats,
-    missing: Math.max(0, orders - first.length),
   };
 }
 

@@ -9,7 +9,6 @@ import { startStack } from './stack.ts';
 export interface RunOptions extends Pick<Bench, 'sizes' | 'runs' | 'settings' | 'before' | 'beside' | 'say'> {
   readonly sheet: Sheet;
   readonly shutdown: Shutdown;
-  readonly cluster: boolean;
   readonly conditions: Conditions;
   /** On the clock of `performance.now()`. */
   readonly endsAt: number;
@@ -50,7 +49,7 @@ async function inTime(running: Promise<void>, endsAt: number): Promise<void> {
 const OVER = 'the time for all is over.';
 
 function benchFor(section: Section, options: RunOptions, own: Shutdown, say: (text: string) => void): Bench {
-  const { sheet, cluster, conditions, endsAt, sizes, runs, settings, before, beside } = options;
+  const { sheet, conditions, endsAt, sizes, runs, settings, before, beside } = options;
   return {
     sizes,
     runs,
@@ -58,8 +57,7 @@ function benchFor(section: Section, options: RunOptions, own: Shutdown, say: (te
     before,
     beside,
     say,
-    stack: (more) =>
-      own.starting(startStack(say, cluster, { ...conditions, ...more }), (stack) => stack.stop(), true),
+    stack: () => own.starting(startStack(say, conditions), (stack) => stack.stop(), true),
     note(name, column, value) {
       sheet.note(section.name, name, column, value);
       say(`${name}, ${column}: ${value.toPrecision(4)}`);

@@ -1,7 +1,7 @@
 /** The results of the bench: figures by section, name and column, with one value per run. */
 /**
  * The columns to compare: Temporal's floor, Waybill under both values of `WORKFLOWS`, its attempts without Temporal, the sender alone,
- * another checkout, Waybill behind a pooler, and without one of its controls.
+ * and another checkout.
  */
 export const columns = [
   'floor',
@@ -10,8 +10,6 @@ export const columns = [
   'attempts without Temporal',
   'sender',
   'before',
-  'pooler',
-  'without',
 ] as const;
 /** A column of the table. */
 export type Column = (typeof columns)[number];

@@ -4,29 +4,11 @@ import { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import * as v from 'valibot';
 import type { EshopCredentials } from '../src/app/accounts.ts';
-import type { Ordering } from '../src/domain/webhook.ts';
 import { ordinaryOrder } from './order.ts';
 
 const loginSchema = v.object({ data: v.object({ token: v.string() }) });
 const webhookSchema = v.object({ data: v.object({ id: v.number() }) });
 const lineSchema = v.object({ statusCode: v.number() });
-const begunSchema = v.object({ data: v.object({ recoveryId: v.string(), count: v.number() }) });
-const time = v.pipe(
-  v.string(),
-  v.transform((text) => Date.parse(text)),
-);
-const recoverySchema = v.object({
-  data: v.object({
-    state: v.string(),
-    count: v.number(),
-    done: v.number(),
-    failed: v.number(),
-    estimatedEndAt: v.nullable(time),
-    finishedAt: v.nullable(time),
-  }),
-});
-/** A recovery as the API shows it; times in milliseconds since 1970. */
-export type ShownRecovery = v.InferOutput<typeof recoverySchema>['data'];
 
 /** The event type of {@link Shop.importMovements}. */
 export const MOVEMENT = 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION';
@@ -45,13 +27,10 @@ export interface Shop {
   readOrders(): Promise<void>;
   /** Sends an invalid order. @returns the status of the response, of any kind */
   sendNonsense(body: Uint8Array): Promise<number>;
-  /** @param ordering default: none. @returns its id */
-  createWebhook(webhookType: string, url: string, ordering?: Ordering): Promise<number>;
+  /** @returns its id */
+  createWebhook(webhookType: string, url: string): Promise<number>;
   deactivateWebhook(id: number): Promise<void>;
   deleteWebhook(id: number): Promise<void>;
-  /** Recovers deliveries that failed since then. @returns its id, and the number of events */
-  recover(webhookId: number, since: Date): Promise<{ readonly recoveryId: string; readonly count: number }>;
-  readRecovery(webhookId: number, recoveryId: string): Promise<ShownRecovery>;
   /**
    * Imports movements of its stock in one request.
    * @param more called before each line: whether to send it; default: always
@@ -127,9 +106,8 @@ export async function openShop(apiUrl: string, credentials: EshopCredentials): P
       await answer.body.dump();
       return answer.statusCode;
     },
-    async createWebhook(webhookType, url, ordering) {
-      const ordered = ordering === undefined ? {} : { ordering };
-      const body = { url, webhookType, active: true, method: 'POST', ...ordered };
+    async createWebhook(webhookType, url) {
+      const body = { url, webhookType, active: true, method: 'POST' };
       return v.parse(webhookSchema, await ask('POST', '/webhooks', shop, body)).data.id;
     },
     async deactivateWebhook(id) {
@@ -137,14 +115,6 @@ export async function openShop(apiUrl: string, credentials: EshopCredentials): P
     },
     async deleteWebhook(id) {
       await ask('DELETE', `/webhooks/${id}`, shop);
-    },
-    async recover(webhookId, since) {
-      const body = { since: since.toISOString() };
-      return v.parse(begunSchema, await ask('POST', `/webhooks/${webhookId}/recover`, shop, body)).data;
-    },
-    async readRecovery(webhookId, recoveryId) {
-      const path = `/webhooks/${webhookId}/recoveries/${recoveryId}`;
-      return v.parse(recoverySchema, await ask('GET', path, shop)).data;
     },
     async importMovements(lines, more = () => true) {
       const answer = await agent.request({

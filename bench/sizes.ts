@@ -20,20 +20,10 @@ export interface Sizes {
   readonly troublePreOrders: number;
   /** Lines of an import with one webhook. */
   readonly importLines: number;
-  /** Numbers of stored deliveries, in addition to none. */
-  readonly stored: readonly number[];
-  /** Deliveries of a drain among the stored ones. */
-  readonly backlogGrown: number;
   /** Deliveries that wait for their workflow at a restart. */
   readonly pending: number;
   /** Deliveries that fail together. */
   readonly failTogether: number;
-  /** Deliveries that a recovery makes again. */
-  readonly recovered: number;
-  /** Deliveries open in one worker. */
-  readonly open: number;
-  /** Records with deliveries in order. */
-  readonly records: number;
 }
 
 const full: Sizes = {
@@ -47,13 +37,8 @@ const full: Sizes = {
   troubleWebhooks: 100,
   troublePreOrders: 500,
   importLines: 100_000,
-  stored: [1_000_000, 5_000_000],
-  backlogGrown: 20_000,
   pending: 5_000,
   failTogether: 2_000,
-  recovered: 20_000,
-  open: 100_000,
-  records: 1_000,
 };
 
 const quick: Sizes = {
@@ -67,13 +52,8 @@ const quick: Sizes = {
   troubleWebhooks: 10,
   troublePreOrders: 10,
   importLines: 200,
-  stored: [2_000, 10_000],
-  backlogGrown: 200,
   pending: 100,
   failTogether: 20,
-  recovered: 200,
-  open: 40,
-  records: 10,
 };
 
 /**
@@ -82,8 +62,7 @@ const quick: Sizes = {
  */
 export function sizesOf(how: { readonly quick: boolean; readonly scale: number }): Sizes {
   if (how.quick) return quick;
-  const scaled = (name: Exclude<keyof Sizes, 'stored'>) =>
-    Math.max(quick[name], Math.round(full[name] * how.scale));
+  const scaled = (name: keyof Sizes) => Math.max(quick[name], Math.round(full[name] * how.scale));
   return {
     orders: scaled('orders'),
     steadySeconds: scaled('steadySeconds'),
@@ -95,12 +74,7 @@ export function sizesOf(how: { readonly quick: boolean; readonly scale: number }
     troubleWebhooks: scaled('troubleWebhooks'),
     troublePreOrders: scaled('troublePreOrders'),
     importLines: scaled('importLines'),
-    stored: full.stored.map((count) => Math.round(count * how.scale)),
-    backlogGrown: scaled('backlogGrown'),
     pending: scaled('pending'),
     failTogether: scaled('failTogether'),
-    recovered: scaled('recovered'),
-    open: scaled('open'),
-    records: scaled('records'),
   };
 }

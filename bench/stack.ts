@@ -18,9 +18,7 @@ import { startTemporal } from '../src/embedded/temporal.ts';
 import { findTemporal } from '../src/embedded/temporal-binary.ts';
 import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
 import { startDnsServer } from '../test/support/dns-server.ts';
-import { createPoolerPart } from '../test/support/pooler.ts';
 import { type Child, startChild } from './children.ts';
-import { type Engine, startCluster } from './cluster/cluster.ts';
 import { type Conditions, keepToCores, onCores, SLOW_LINK_MS } from './conditions.ts';
 import { postmasterPid } from './postmaster-pid.ts';
 import { type ReceiverProcess, startReceiver } from './receiver-process.ts';
@@ -40,7 +38,7 @@ export interface Stack {
   readonly secretKey: Buffer;
   readonly receiver: ReceiverProcess;
   readonly temporalAddress: string;
-  /** The database of the embedded Temporal; a cluster does not have this file. */
+  /** The database of Temporal. */
   readonly temporalFile: string;
   /** The variables of Waybill's processes. */
   readonly env: Readonly<Record<string, string>>;
@@ -51,8 +49,6 @@ export interface Stack {
   /** Stops the present workers and starts others. */
   startWorkers(wanted: WorkersWanted): Promise<void>;
   stopWorkers(): Promise<void>;
-  /** How many of the workers have ended without being stopped. */
-  endedWorkers(): number;
   /** Starts the API unless it runs. */
   startApi(): Promise<void>;
   /** Creates an e-shop and logs it in. Starts the API unless it runs. */
@@ -70,18 +66,13 @@ export interface Stack {
 /**
  * Starts Postgres with Waybill's tables, Temporal and the receiver.
  * @param say receives a line of text for every step
- * @param cluster whether to use the full Temporal server on its own Postgres, instead of the embedded one
  * @param conditions the conditions under which Waybill's processes run
  * @throws Error that says which part did not come up; the started parts are stopped
  */
-export async function startStack(
-  say: (text: string) => void,
-  cluster = false,
-  conditions: Conditions = {},
-): Promise<Stack> {
+export async function startStack(say: (text: string) => void, conditions: Conditions = {}): Promise<Stack> {
   const shutdown = createShutdown(say);
   try {
-    return await startParts(shutdown, say, cluster, conditions);
+    return await startParts(shutdown, say, conditions);
   } catch (error) {
     await shutdown.stop();
     throw error;
@@ -96,8 +87,7 @@ export const silentName = (index: number) => `silent${index}.example`;
 async function startParts(
   shutdown: Shutdown,
   say: (text: string) => void,
-  cluster: boolean,
-  { slowLink = false, cores, pooler = false, without }: Conditions,
+  { slowLink = false, cores }: Conditions,
 ): Promise<Stack> {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
   await shutdown.add(() => rm(directory, { recursive: true, force: true }));
@@ -106,7 +96,7 @@ async function startParts(
   say('starting Postgres and Temporal …');
   const postgres = await startDatabase(join(directory, 'database'));
   await shutdown.add(postgres.stop);
-  const temporal = await (cluster ? startCluster : startEmbedded)(directory, say, shutdown);
+  const temporal = await startEmbedded(directory, say, shutdown);
   const receiver = await startReceiver();
   await shutdown.add(async () => receiver.stop());
   await migrate(postgres.url);
@@ -118,7 +108,7 @@ async function startParts(
   );
   await shutdown.add(names.close);
   const secretKey = randomBytes(32);
-  if (cores !== undefined) await keepToCores(cores, [postgres.pid, ...Object.values(temporal.processes)]);
+  if (cores !== undefined) await keepToCores(cores, [postgres.pid, temporal.pid]);
   const within = cores === undefined ? [] : onCores(cores);
 
   /** @returns the address of a proxy to this address, if the link is slow; else the address itself */
@@ -137,12 +127,6 @@ async function startParts(
   }
   const databaseUrl = new URL(postgres.url);
   databaseUrl.host = await linkTo(databaseUrl.host, SLOW_LINK_MS.postgres);
-  async function pooled(): Promise<Readonly<Record<string, string>>> {
-    const part = await createPoolerPart('transaction', databaseUrl.href, directory);
-    await shutdown.add(() => part.stop());
-    await part.start();
-    return { DATABASE_URL: part.url, DATABASE_DIRECT_URL: databaseUrl.href };
-  }
   const env = {
     DNS_SERVERS: names.address,
     DATABASE_URL: databaseUrl.href,
@@ -153,7 +137,6 @@ async function startParts(
     // One e-shop sends all orders: near the highest throughput, hundreds are in progress for a moment.
     ESHOP_REQUESTS: '2000',
     LOG_LEVEL: 'warn',
-    ...(pooler ? await pooled() : {}),
   };
   const apiPort = await freePort();
   let api: Child | undefined;
@@ -163,13 +146,7 @@ async function startParts(
   async function startOneWorker(more: Readonly<Record<string, string>>): Promise<void> {
     started += 1;
     const log = join(directory, `worker-${started}.log`);
-    const worker = startChild(
-      without === undefined ? 'src/main.ts' : 'bench/worker.ts',
-      { ...env, ROLE: 'worker', ...(without === undefined ? {} : { WITHOUT: without }), ...more },
-      log,
-      process.cwd(),
-      within,
-    );
+    const worker = startChild('src/main.ts', { ...env, ROLE: 'worker', ...more }, log, process.cwd(), within);
     // Registered before it is ready: an interrupted start must not leave it behind.
     workers.push(worker);
     await worker.waitUntil(async () => (await readFile(log, 'utf8')).includes('Waybill is ready'));
@@ -193,7 +170,7 @@ async function startParts(
         workers.map(({ pid }, index) => [index === 0 ? 'worker' : `worker ${index + 1}`, pid]),
       ),
       postgres: postgres.pid,
-      ...temporal.processes,
+      temporal: temporal.pid,
       receiver: receiver.pid,
       bench: process.pid,
     }),
@@ -230,7 +207,6 @@ async function startParts(
       return further;
     },
     add: (stop) => shutdown.add(stop),
-    endedWorkers: () => workers.filter((worker) => worker.ended()).length,
     commitTimes: commitTimesIn(sql),
     stop: shutdown.stop,
   };
@@ -240,17 +216,13 @@ async function startParts(
 const temporalFileIn = (directory: string) => join(directory, 'temporal.db');
 
 /** Temporal's dev server, as `npm start` runs it. */
-async function startEmbedded(
-  directory: string,
-  say: (text: string) => void,
-  shutdown: Shutdown,
-): Promise<Engine> {
+async function startEmbedded(directory: string, say: (text: string) => void, shutdown: Shutdown) {
   const binary = await findTemporal({ report: say, signal: shutdown.signal });
   const server = await startTemporal({ binary, databaseFile: temporalFileIn(directory), ui: false });
   await shutdown.add(() => server.stop());
   const pid = server.pid();
   if (pid === null) throw new Error('Temporal stopped at once.');
-  return { address: server.address, processes: { temporal: pid } };
+  return { address: server.address, pid };
 }
 
 /** The embedded server as `npm start` runs it, except that it records the time of every commit. */

@@ -34,7 +34,7 @@ export async function feel(
   pace: Pace,
 ): Promise<Felt> {
   const orders = Math.max(1, Math.round(pace.perSecond * pace.seconds));
-  await receiver.arrivalsWithin({ deliveries: 0, seconds: 0, patienceMs: 0 });
+  await receiver.arrivalsWithin({ deliveries: 0, patienceMs: 0 });
   const answers: number[] = [];
   const requests: number[] = [];
   const order = async () => {
@@ -45,7 +45,7 @@ export async function feel(
   };
   await atPace(pace.perSecond, (sent) => sent < orders, order);
   const { patienceMs } = pace;
-  const { first } = await receiver.arrivalsWithin({ deliveries: orders, seconds: 0, patienceMs });
+  const { first } = await receiver.arrivalsWithin({ deliveries: orders, patienceMs });
   const arrivals = first.map(([, at]) => at).sort((a, b) => a - b);
   return {
     latencies: await latenciesOf(stack, first),

@@ -146,7 +146,7 @@ async function loaded(
   const patienceMs = bench.patience(PATIENCE_MS);
   // Work that an earlier turn has left must not count here.
   await untilWorkflowsEnded(patienceMs);
-  await line.receiver.arrivalsWithin({ deliveries: 0, seconds: 0, patienceMs: 0 });
+  await line.receiver.arrivalsWithin({ deliveries: 0, patienceMs: 0 });
   const clock = startCpuClock(stack, { worker: pid });
   const start = performance.now();
   const seconds = () => (performance.now() - start) / 1_000;

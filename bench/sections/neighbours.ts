@@ -86,7 +86,7 @@ interface Trial {
 }
 
 /** Opens a warm worker and the two e-shops of a trial. @param seconds how long orders are sent @param env further variables of the workers */
-export async function openTrial(
+async function openTrial(
   bench: Bench,
   stack: Stack,
   setting: Setting,
@@ -116,7 +116,7 @@ export async function openTrial(
 }
 
 /** The effect on the healthy e-shop while the other makes its trouble. */
-export async function feelBeside({ place, line, pace }: Trial, trouble: Trouble) {
+async function feelBeside({ place, line, pace }: Trial, trouble: Trouble) {
   const webhooks = await trouble.prepare(place);
   const over = new AbortController();
   const making = trouble.make(place, webhooks, over.signal);
@@ -178,7 +178,7 @@ async function ownNeighbours(bench: Bench, setting: Setting, place: Place): Prom
     select count(*)::int as count from deliveries where eshop_id = ${shop.eshopId}`;
   const deliveries = row?.count ?? 0;
   const patienceMs = bench.patience(PREPARE_MS);
-  const { first } = await receiver.arrivalsWithin({ deliveries, seconds: 0, patienceMs });
+  const { first } = await receiver.arrivalsWithin({ deliveries, patienceMs });
   const late = latenessAmongNeighbours(await latenciesOf(stack, first));
   bench.note('  deliveries of the clients', setting, deliveries);
   bench.note('  of them not delivered in ten minutes', setting, deliveries - first.length);

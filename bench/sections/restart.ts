@@ -1,7 +1,6 @@
 /** A restart in mid-burst: many deliveries wait for their workflow, and fresh ones come. */
 import { createBacklog } from '../backlog.ts';
 import { ratio } from '../criteria.ts';
-import { allPrompt } from '../drain.ts';
 import { firstDelivery, openLine } from '../rounds.ts';
 import { percentile } from '../statistics.ts';
 import { feel } from '../trial.ts';
@@ -43,7 +42,7 @@ export const restart: Section = {
       const before = await feel(stack, line, pace);
 
       const receiver = await stack.startReceiver();
-      const backlog = await createBacklog(stack.sql, stack.secretKey, receiver.urlOf, allPrompt);
+      const backlog = await createBacklog(stack.sql, stack.secretKey, receiver.urlOf);
       await backlog.write(pending * 2);
       await backlog.release();
       backlog.wake();

@@ -6,7 +6,7 @@
 import { startChild } from '../children.ts';
 import { type Milliseconds, sharesOf } from '../cpu.ts';
 import { ratio } from '../criteria.ts';
-import { allPrompt, drain } from '../drain.ts';
+import { drain } from '../drain.ts';
 import { startCpuClock } from '../measure.ts';
 import { startRunner } from '../runners/runner.ts';
 import type { Column } from '../sheet.ts';
@@ -89,7 +89,6 @@ async function backlog(bench: Bench, stack: Stack, setting: Setting): Promise<vo
   const { startedAt, perSecond, maxPerSecond, cpu } = await drain(stack, {
     deliveries,
     warmUp,
-    shape: allPrompt,
     patienceMs,
   });
   noteAll(bench, setting, perSecond, cpu, maxPerSecond);
@@ -131,7 +130,6 @@ async function withoutTemporal(bench: Bench, stack: Stack): Promise<void> {
     const { perSecond, maxPerSecond, cpu } = await drain(stack, {
       deliveries,
       warmUp: Math.min(deliveries, WARM_UP.deliveries),
-      shape: allPrompt,
       patienceMs: bench.patience(PATIENCE_MS),
       processes: { worker: child.pid },
     });

@@ -1,6 +1,5 @@
 /** A section of the bench: it measures on its own stack, with the means given here. */
 
-import type { Conditions } from '../conditions.ts';
 import type { Criterion } from '../criteria.ts';
 import type { Column } from '../sheet.ts';
 import type { Sizes } from '../sizes.ts';
@@ -22,7 +21,7 @@ export interface Bench {
   /** A text that the names of scenarios must contain; empty: all. */
   readonly beside: string;
   /** Starts a stack, which ends with the section. */
-  stack(more?: Pick<Conditions, 'pooler' | 'without'>): Promise<Stack>;
+  stack(): Promise<Stack>;
   note(name: string, column: Column, value: number): void;
   /** Reports progress. */
   say(text: string): void;
