@@ -2,7 +2,7 @@
 
 import { createPool, type Pool, type Sql } from '../../src/db/pool.ts';
 import { createTestDatabase } from './database.ts';
-import { createPlanner, type Planner, type PlanQuery } from './lists/plan.ts';
+import { createPlanner, type Planner } from './lists/plan.ts';
 
 /** The number of seeded deliveries. */
 export const ROWS = 20_000;
@@ -10,8 +10,8 @@ export const ROWS = 20_000;
 /** A database without a statement timeout, however busy the machine is. */
 export async function unhurried(): Promise<{
   readonly sql: Pool;
-  /** Ends with the database. */
-  planner(looking?: PlanQuery): Promise<Planner>;
+  /** Ends with the database. @param settings of the planner */
+  planner(settings?: Readonly<Record<string, string>>): Promise<Planner>;
   drop(): Promise<void>;
 }> {
   const { url, drop } = await createTestDatabase();
@@ -19,8 +19,8 @@ export async function unhurried(): Promise<{
   const planners: Planner[] = [];
   return {
     sql,
-    async planner(looking) {
-      const planner = await createPlanner(url, sql, looking);
+    async planner(settings) {
+      const planner = await createPlanner(url, sql, settings);
       planners.push(planner);
       return planner;
     },

@@ -1,4 +1,4 @@
-/** How Postgres answers a query: which indexes it uses, and how many rows it reads and sorts. */
+/** How Postgres answers a query: which indexes it uses, and how many rows it reads. */
 import postgres from 'postgres';
 import type { Pool } from '../../../src/db/pool.ts';
 
@@ -7,13 +7,10 @@ interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
-  /** Absent without figures, as are all below. */
-  readonly 'Actual Rows'?: number;
-  readonly 'Actual Loops'?: number;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
   readonly 'Rows Removed by Index Recheck'?: number;
-  readonly 'Shared Hit Blocks'?: number;
-  readonly 'Shared Read Blocks'?: number;
   readonly Plans?: readonly PlanNode[];
 }
 
@@ -21,21 +18,10 @@ interface PlanNode {
 export interface Plan {
   /** Tables that were read from beginning to end. */
   readonly scanned: readonly string[];
+  /** Of a partition, the name of its parent's. */
   readonly indexes: readonly string[];
   /** Rows of tables that were read, including those that did not match. */
   readonly read: number;
-  /** The number of rows in the largest sort. */
-  readonly sorted: number;
-  /** Pages of tables and indexes that were read, counted each time. */
-  readonly pages: number;
-}
-
-/** How a plan is made, and how much of it is reported. */
-export interface PlanQuery {
-  /** False: without figures. */
-  readonly counts?: boolean;
-  /** Settings of the planner in addition to the pool's. */
-  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Shows how queries are answered. */
@@ -47,12 +33,20 @@ export interface Planner {
 /**
  * Reads the plans that queries really run with: a pool makes a generic one for all values.
  * @param url of the same database, as a superuser
+ * @param settings of the planner in addition to the pool's
  */
 export async function createPlanner(
   url: string,
   sql: Pool,
-  { counts = true, settings = {} }: PlanQuery = {},
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Planner> {
+  const parents = new Map(
+    (
+      await sql<{ name: string; parent: string }[]>`
+        select c.relname as name, p.relname as parent from pg_inherits
+        join pg_class c on c.oid = inhrelid join pg_class p on p.oid = inhparent where c.relkind = 'i'`
+    ).map(({ name, parent }) => [name, parent]),
+  );
   const plans: PlanNode[] = [];
   const own = postgres(url, {
     // With the pool's planner settings.
@@ -69,22 +63,21 @@ export async function createPlanner(
     set auto_explain.log_min_duration = 0;
     set auto_explain.log_format = json;
     set auto_explain.log_level = notice;
-    set auto_explain.log_analyze = ${counts};
-    set auto_explain.log_timing = off;
-    set auto_explain.log_buffers = ${counts}`);
+    set auto_explain.log_analyze = on;
+    set auto_explain.log_timing = off`);
   return {
     async planOf(query) {
       plans.length = 0;
       await own`${query}`;
       const plan = plans.at(-1);
       if (plan === undefined) throw new Error('There is no plan.');
-      return planFrom(plan);
+      return planFrom(plan, parents);
     },
     end: () => own.end(),
   };
 }
 
-function planFrom(plan: PlanNode): Plan {
+function planFrom(plan: PlanNode, parents: ReadonlyMap<string, string>): Plan {
   const nodes = nodesOf(plan);
   const found = (type: RegExp, key: 'Relation Name' | 'Index Name') =>
     [
@@ -93,10 +86,8 @@ function planFrom(plan: PlanNode): Plan {
   const scans = nodes.filter((node) => node['Relation Name'] !== undefined);
   return {
     scanned: found(/^Seq Scan$/, 'Relation Name'),
-    indexes: found(/Index/, 'Index Name'),
+    indexes: [...new Set(found(/Index/, 'Index Name').map((name) => parents.get(name) ?? name))],
     read: scans.reduce((sum, node) => sum + lookedAt(node), 0),
-    sorted: Math.max(0, ...nodes.filter((node) => /Sort/.test(node['Node Type'])).map(given)),
-    pages: (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0),
   };
 }
 
@@ -107,15 +98,8 @@ export function nodesOf<N extends { readonly Plans?: readonly N[] }>(node: N): N
 
 /** The figures of a node are per execution. */
 function lookedAt(node: PlanNode): number {
-  const { 'Actual Rows': found = 0, 'Actual Loops': loops = 0 } = node;
+  const { 'Actual Rows': found, 'Actual Loops': loops } = node;
   return (
     (found + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)) * loops
-  );
-}
-
-function given(sort: PlanNode): number {
-  return (sort.Plans ?? []).reduce(
-    (sum, { 'Actual Rows': rows = 0, 'Actual Loops': loops = 0 }) => sum + rows * loops,
-    0,
   );
 }

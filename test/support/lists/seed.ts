@@ -41,11 +41,7 @@ const LOSES = 3;
 const CHANGES = 7;
 
 /** @param deliveries how many there will be, roughly */
-export async function seedLists(
-  sql: Pool,
-  deliveries: number,
-  say: (text: string) => void = () => {},
-): Promise<Seeded> {
+export async function seedLists(sql: Pool, deliveries: number): Promise<Seeded> {
   const begin = new Date(Date.now() - MONTH_MS);
   await makePartitions(sql, begin);
   await seedWebhooks(sql, begin);
@@ -53,10 +49,8 @@ export async function seedLists(
   const ofLargest = (deliveries * SHARE_OF_LARGEST) / (WEBHOOKS_OF_LARGEST / eventTypeNames.length);
   const events = Math.ceil(ofLargest + deliveries * (1 - SHARE_OF_LARGEST));
   const share = ofLargest / events;
-  for (let from = 0; from < events; from += CHUNK) {
+  for (let from = 0; from < events; from += CHUNK)
     await seedEvents(sql, { from, to: Math.min(events, from + CHUNK), events, begin, share });
-    say(`${Math.min(events, from + CHUNK)} of ${events} events`);
-  }
   await sql`update webhooks set deleted_at = now() where id in (select id from seeded_webhooks where place % 100 = 50)`;
   for (const table of [
     'events',
@@ -212,4 +206,32 @@ async function seededOf(sql: Pool, begin: Date): Promise<Seeded> {
     where e.place = 1`;
   if (row === undefined) throw new Error('Nothing was seeded.');
   return { ...row, begin, busyEntityId: 'busy' };
+}
+
+/** One attempt for each delivery, and as many records of each kind. */
+export async function seedRecords(sql: Pool, eshopId: number): Promise<void> {
+  const rows = sql`generate_series(1, (select count(*)::int from deliveries)) n`;
+  const times = sql`now() - interval '1 minute' * n, now() - interval '1 minute' * n`;
+  await sql`
+    insert into attempts (delivery_id, number, generation, started_at, finished_at, outcome, duration_ms, status)
+    select id, 1, 1, created_at, created_at, 'success', 100, 200 from deliveries`;
+  await sql`
+    insert into products (eshop_id, sku, name, product_type, scan_serial_number, track_lot, track_expiration, fragile, age_check,
+      active, created_at, updated_at)
+    select ${eshopId}, n::text, 'A thing', 'finalProduct', false, false, false, false, false, true, ${times} from ${rows}`;
+  await sql`
+    insert into orders (eshop_id, eshop_order_id, status, order_type, paid, invoice_print, pick_from_quality, tracking_numbers,
+      sanction, priority, disable_shipping_reorder, order_files, created_at, updated_at, status_history)
+    select ${eshopId}, n::text, 'received', 'b2c', true, false, false, '{}', false, 0, false, '[]', ${times}, '[]' from ${rows}`;
+  await sql`
+    insert into receivings (eshop_id, eshop_receiving_id, duty, handling_units, packagings, status, supplier, created_at, updated_at)
+    select ${eshopId}, n::text, false, 'carton', '[]', 'awaiting', 'Somebody', ${times} from ${rows}`;
+  await sql`
+    insert into returns (eshop_id, eshop_return_id, status, created_at, updated_at)
+    select ${eshopId}, n::text, 'awaiting', ${times} from ${rows}`;
+  await sql`
+    insert into stock_movements (eshop_id, type, sku, count, balance, created_at)
+    select ${eshopId}, 'receiving', n::text, 1, 1, now() - interval '1 minute' * n from ${rows}`;
+  for (const table of ['attempts', 'products', 'orders', 'receivings', 'returns', 'stock_movements'])
+    await sql`vacuum analyze ${sql(table)}`;
 }
