@@ -53,9 +53,14 @@ export function filesOf(root: string, folder: string): string[] {
     .map((file) => join(folder, file));
 }
 
-/** The imports of a file. */
-export function importsOf(root: string, file: string): Import[] {
-  return importsIn(file, readFileSync(join(root, file), 'utf8'));
+const known = new Map<string, readonly Import[]>();
+
+/** The imports of a file, which is read once. */
+export function importsOf(root: string, file: string): readonly Import[] {
+  const path = join(root, file);
+  const found = known.get(path) ?? importsIn(file, readFileSync(path, 'utf8'));
+  known.set(path, found);
+  return found;
 }
 
 /**
