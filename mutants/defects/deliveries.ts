@@ -3,19 +3,6 @@ import type { Defect } from '../defect.ts';
 
 export const deliveryDefects: readonly Defect[] = [
   {
-    name: 'waits-without-a-spread',
-    file: 'src/domain/retry-policy.ts',
-    text: 'SHORTEST_PART = 0.9',
-    replacement: 'SHORTEST_PART = 1',
-    noticed: 'Thousands of deliveries that failed together come back in the same second.',
-    caughtBy: [
-      {
-        file: 'test/unit/retry-policy.test.ts',
-        tests: ['each wait is 90 to 100 % of the planned one, the same wherever it is computed'],
-      },
-    ],
-  },
-  {
     name: 'stock-sent-to-webhooks-that-did-not-ask',
     file: 'src/db/outbox/events.ts',
     text: '(w.on_stock_change or f.changed',
@@ -25,21 +12,6 @@ export const deliveryDefects: readonly Defect[] = [
       {
         file: 'test/api/stock-events.test.ts',
         tests: ['whatever changes the stock: one event with the product as it reads, for those who ask'],
-      },
-    ],
-  },
-  {
-    name: 'rotation-old-secret-signs-for-ever',
-    file: 'src/attempt/prepare.ts',
-    text: ' && previousSecretUntil > now) {',
-    replacement: ') {',
-    noticed: 'A leaked secret that was replaced still verifies.',
-    caughtBy: [
-      {
-        file: 'test/workflow/rotation.test.ts',
-        tests: [
-          'for 24 hours the old secret signs beside the new one, the newest first; then it signs no more',
-        ],
       },
     ],
   },

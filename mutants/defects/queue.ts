@@ -151,20 +151,4 @@ export const queueDefects: readonly Defect[] = [
       'of delivered ones that wait for their workflow beyond that the oldest of the e-shop with most of them go without one, and are counted',
     ),
   },
-  {
-    name: 'a-wait-behind-others-is-an-outage',
-    file: 'src/attempt/decisions.ts',
-    text: ' ?? 0) - claimingMs);',
-    replacement: ' ?? 0) - Math.min(0, claimingMs));',
-    noticed: 'What waits in a burst has its next waits shortened, and its window counts as lost by us.',
-    caughtBy: [
-      {
-        file: 'test/unit/attempt/decisions.test.ts',
-        tests: [
-          'time that was lost it waited for a minute, and its process has been claiming all of the time: none',
-          'time that was lost it waited for a minute, and its process has been claiming since half of it: the half before',
-        ],
-      },
-    ],
-  },
 ];
