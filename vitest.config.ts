@@ -8,12 +8,12 @@ const tests = (names: string) => `test/${names}.test.ts`;
 
 /** `npm run test:system`: tests that start programs, browsers or tools of other languages, or bundle workflow code. */
 const SYSTEM = [
-  tests('{documentation,faults}/**/!(restored|temporal-power-cut)'),
-  tests('e2e/**/!(bench|demo-console|hot-statements|image|main-job|own-ports|pruned|temporal-lost)'),
+  tests('{documentation,faults}/**/!(restored)'),
+  tests('e2e/**/!(demo-console|hot-statements|image|main-job|own-ports|pruned)'),
   tests('cli/{act-on-deliveries,build,console,listen,loads,output,replay,top,unsupported,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
-  tests('db/{installed-postgres,lists-by-index}'),
+  tests('db/{installed-postgres,lists-of-a-record}'),
   tests('receiver/{listen,package,postgres-store,recipe-servers,recipes,shown}'),
   tests('replay/example'),
   tests('unit/{guide-code,temporal-binary}'),
@@ -23,9 +23,9 @@ const SYSTEM = [
 const NIGHTLY = [
   tests('contract/{generated-client,other-generators}'),
   tests('packages/{installed,strangers}'),
-  // The faults' group `temporal` sets it back in every run.
-  tests('faults/{restored,temporal-power-cut}'),
-  tests('e2e/{bench,demo-console,hot-statements,image,own-ports,pruned,temporal-lost}'),
+  // The drill of the handbook, with both kinds of backup.
+  tests('faults/restored'),
+  tests('e2e/{demo-console,hot-statements,image,own-ports,pruned}'),
 ];
 /** And for `.ci/on-postgres`. */
 const otherPostgres = process.env.POSTGRES_PROGRAMS !== undefined;

@@ -1,10 +1,8 @@
 /** Decisions of an attempt from the records: whose time was lost, and whether it is due at all. */
 
 import pino from 'pino';
-import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
-import type { QueueTerms } from '../../src/attempt/outcome.ts';
 import { createPrepare } from '../../src/attempt/prepare.ts';
 import { createStatements } from '../../src/attempt/statements.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
@@ -16,22 +14,19 @@ import { setActive } from '../../src/db/webhooks/change.ts';
 import type { AttemptRequest, AttemptResult } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { untraced } from '../../src/traces/traces.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 import { alone, boundless, limitsWith } from '../support/limits.ts';
 import { noSigningKeys } from '../unit/attempt/delivery.ts';
 
-let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
 let deliveryId: string;
 const sent: AttemptRequest[] = [];
 const HOUR = 3_600_000;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await databaseOfFile();
 beforeEach(async () => {
   const { sql } = database;
   sent.length = 0;
@@ -39,7 +34,6 @@ beforeEach(async () => {
   webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
   deliveryId = await fireDelivery(sql, { eshopId, webhookId });
 });
-afterAll(() => database.drop());
 
 const refused: AttemptResult = {
   outcome: 'failure',
@@ -55,7 +49,6 @@ function attempt(
   expectedNumber: number | null = null,
   { limits, lastChance }: { limits: Limits; lastChance: boolean } = { limits: boundless, lastChance: false },
   result = refused,
-  queue: QueueTerms | null = null,
 ) {
   const sender = {
     async send(request: AttemptRequest) {
@@ -74,15 +67,9 @@ function attempt(
     watch: unwatched,
     traces: untraced,
   };
-  const command = { deliveryId, policy: defaultRetryPolicy, lastChance, queue };
+  const command = { deliveryId, policy: defaultRetryPolicy, lastChance, queue: null };
   return makeAttempt(deps, { ...command, expectedNumber });
 }
-
-const ofQueue = (claimingMs: number): QueueTerms => ({
-  claimId: uuidv7(),
-  claimingMs,
-  handOver: () => 'pending',
-});
 
 async function lateMs(): Promise<number> {
   return (await loadForAttempt(database.sql, deliveryId))?.lateMs ?? Number.NaN;
@@ -103,20 +90,6 @@ test('an attempt that was due hours ago: internal', async () => {
   await attempt();
   expect(await lateMs()).toBeGreaterThanOrEqual(3 * HOUR);
 });
-
-test.each([
-  [4, 0],
-  [1, 2],
-])(
-  'an attempt that was due three hours ago, by a process that has been claiming for %i: %i are internal',
-  async (claiming, internal) => {
-    await attempt();
-    await database.sql`
-    update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
-    await attempt(2, undefined, refused, ofQueue(claiming * HOUR));
-    expect(Math.floor((await lateMs()) / HOUR)).toBe(internal);
-  },
-);
 
 test('hours that the webhook was inactive are nobody’s', async () => {
   await attempt();
@@ -157,17 +130,6 @@ test('while its webhook is inactive a delivery is held, and asks for nothing bef
   expect(held).toEqual({ kind: 'deferred', reason: 'inactive', windowEndsAt, ms: expect.any(Number) });
   expect(held).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 47 * HOUR && ms <= 48 * HOUR) });
   expect(sent).toHaveLength(1);
-});
-
-test('what its workflow has to decide about an inactive webhook: a window not begun, or over', async () => {
-  await setActive(database.sql, eshopId, webhookId, false);
-  expect(await attempt()).toEqual({ kind: 'notAttempted', reason: 'inactive' });
-  await setActive(database.sql, eshopId, webhookId, true);
-  await attempt();
-  await setActive(database.sql, eshopId, webhookId, false);
-  await database.sql`
-    update deliveries set window_started_at = now() - interval '48 hours' where id = ${deliveryId}`;
-  expect(await attempt()).toEqual({ kind: 'notAttempted', reason: 'inactive' });
 });
 
 test('without a place an attempt is planned again by its workflow, and the last chance by itself', async () => {

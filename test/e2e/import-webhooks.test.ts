@@ -8,33 +8,21 @@ import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { builtCli } from '../support/built.ts';
-import { type ApiClient, login } from '../support/client.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
-import { createReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+import { login } from '../support/client.ts';
+import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
+import type { ReceivedRequest } from '../support/receiver.ts';
 import { signedBy } from '../support/signed-by.ts';
 import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-let installation: Installation;
-let program: Program;
-let shop: ApiClient;
-let receiver: Receiver;
 let orders = 0;
 
-beforeAll(async () => {
-  installation = await createInstallation();
-  receiver = await createReceiver();
-  program = await startProgram({ ...installation.env, LOG_LEVEL: 'debug' });
-  shop = await login(program.url, installation.credentials);
-});
-afterAll(async () => {
-  await program?.stop();
-  await receiver?.close();
-  await installation?.remove();
-});
+const installation = await installationOfFile();
+const receiver = await receiverOfFile();
+const program = await programOfFile({ ...installation.env, LOG_LEVEL: 'debug' });
+const shop = await login(program.url, installation.credentials);
 
 const newKey = () => `whsec_${randomBytes(32).toString('base64')}`;
 const webhook = (path: string, fields: object = {}) => ({
@@ -158,29 +146,18 @@ test('imported webhooks deliver under their own secrets; a second run doubles no
   expect(await count()).toBe(before + 6);
 });
 
-test('CSV, generated secrets, numbers that are used, and what Svix, Convoy and Outpost answer', async () => {
-  const eshop = String(installation.credentials.eshopId);
-  const file = (name: string) =>
-    join(installation.env.DATA_DIR, '..', `${name}-${randomBytes(4).toString('hex')}`);
-  const [csv, map, svix, convoy, outpost] = ['csv', 'map', 'svix', 'convoy', 'outpost'].map(file) as [
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
-  const run = async (...words: string[]) => {
-    const { printed } = await triedWaybill(
-      ['import-webhooks', ...words, '--eshop', eshop, '--json'],
-      installation.env,
-    );
-    return printed.split('\n').map((line) => JSON.parse(line));
-  };
+test('CSV, generated secrets, and numbers that are used', async () => {
+  const csv = join(installation.env.DATA_DIR, '..', `csv-${randomBytes(4).toString('hex')}`);
   await writeFile(
     csv,
     `id,url,webhookType,method,active,headers,description\r\n700,${receiver.url}/csv?a=1,CREATE_PRODUCT,GET,false,"{""X-Key"":""a,b""}","one\n""two"""\r\n`,
   );
-  const [made] = await run(csv);
+  const eshop = String(installation.credentials.eshopId);
+  const { printed } = await triedWaybill(
+    ['import-webhooks', csv, '--eshop', eshop, '--json'],
+    installation.env,
+  );
+  const made = JSON.parse(printed);
   expect(made).toMatchObject({
     outcome: 'created',
     secret: expect.stringMatching(/^whsec_/),
@@ -192,91 +169,6 @@ test('CSV, generated secrets, numbers that are used, and what Svix, Convoy and O
     description: 'one\n"two"',
     headers: { 'X-Key': '•••' },
   });
-  await writeFile(
-    map,
-    JSON.stringify({
-      types: { 'order.created': 'CREATE_ORDER', 'order.updated': ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'] },
-    }),
-  );
-  const url = (name: string) => `${receiver.url}/${name}`;
-  await writeFile(
-    svix,
-    JSON.stringify({
-      data: [
-        {
-          id: 'ep_1',
-          url: url('svix'),
-          filterTypes: ['order.updated', 'user.created'],
-          channels: ['a'],
-          secret: { key: newKey() },
-          headers: { headers: { 'X-A': 'b' }, sensitive: [] },
-        },
-      ],
-      done: true,
-    }),
-  );
-  await writeFile(
-    convoy,
-    JSON.stringify({
-      status: true,
-      data: {
-        content: [
-          {
-            filter_config: { event_types: ['order.created'], filter: {} },
-            endpoint_metadata: {
-              uid: '01H',
-              url: url('convoy'),
-              name: 'shop',
-              status: 'paused',
-              secrets: [{ value: 'Vuk5LM0uujddIsqO5v_eSuz88' }],
-              authentication: { type: 'api_key', api_key: { header_name: 'X-Key', header_value: 'k' } },
-            },
-          },
-        ],
-      },
-    }),
-  );
-  await writeFile(
-    outpost,
-    JSON.stringify([
-      {
-        id: 'des_1',
-        type: 'webhook',
-        topics: '*',
-        disabled_at: null,
-        config: { url: url('outpost'), custom_headers: '{"x-api-key":"s"}' },
-        credentials: { secret: newKey() },
-      },
-      {
-        id: 'des_2',
-        type: 'aws_sqs',
-        topics: ['*'],
-        disabled_at: null,
-        config: { queue_url: 'https://sqs.example' },
-      },
-    ]),
-  );
-  const results = async (system: string, path: string, ...more: string[]) =>
-    (await run('--from', system, '--map', map, path, ...more)).map(({ outcome, webhookType, note }) => [
-      outcome,
-      webhookType ?? note,
-    ]);
-  expect(await results('svix', svix, '--inactive')).toEqual([
-    ['unmapped', `${url('svix')}: "user.created" has no counterpart in the map`],
-    ['unmapped', `${url('svix')}: channels has no counterpart`],
-    ['created', 'UPDATE_ORDER'],
-  ]);
-  expect(await results('convoy', convoy)).toEqual([['created', 'CREATE_ORDER']]);
-  expect(await results('outpost', outpost)).toEqual([
-    ['created', 'CREATE_ORDER'],
-    ['refused', expect.stringContaining('is no webhook')],
-  ]);
-  const { data: all } = await shop.request('GET', '/webhooks');
-  const activeOf = (name: string) =>
-    all
-      .filter((each: { url: string }) => each.url === url(name))
-      .map((each: { active: boolean }) => each.active);
-  expect([activeOf('svix'), activeOf('outpost')]).toEqual([[false], [true]]);
 });
 
 test('a line that is wrong is reported by a dry run as by the run, and nothing secret of it', async () => {

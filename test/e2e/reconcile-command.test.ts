@@ -2,38 +2,28 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
-import { createInstallation, type Installation } from '../support/installation.ts';
+import { installationOfFile } from '../support/lifetimes.ts';
 import { recordEvent } from '../support/record-event.ts';
 import { testWebhook, unreadable } from '../support/test-webhook.ts';
 import { workflowIdOf } from '../support/workflow-ids.ts';
 
 const program = fileURLToPath(new URL('../../bin/waybill.js', import.meta.url));
-let installation: Installation;
-let connection: Connection;
-let id: string;
 
-beforeAll(async () => {
-  installation = await createInstallation();
-  connection = await Connection.connect({ address: installation.env.TEMPORAL_ADDRESS });
-  const { sql, credentials } = installation;
-  const { eshopId } = credentials;
-  const webhook = testWebhook({ url: 'http://127.0.0.1:9/' });
-  await createWebhook(sql, eshopId, webhook, unreadable, 10);
-  const record = { eshopOrderId: '10001' };
-  await transaction(sql, (tx) =>
-    recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '10001', record }),
-  );
-  // Dispatched, to a Temporal that has lost it.
-  const [row] = await sql<{ id: string }[]>`update deliveries set dispatched_at = now() returning id`;
-  id = row?.id ?? '';
-});
-afterAll(async () => {
-  await connection?.close();
-  await installation?.remove();
-});
+const installation = await installationOfFile();
+const connection: Connection = await Connection.connect({ address: installation.env.TEMPORAL_ADDRESS });
+const { sql, credentials } = installation;
+const { eshopId } = credentials;
+const webhook = testWebhook({ url: 'http://127.0.0.1:9/' });
+await createWebhook(sql, eshopId, webhook, unreadable, 10);
+const record = { eshopOrderId: '10001' };
+await transaction(sql, (tx) => recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '10001', record }));
+// Dispatched, to a Temporal that has lost it.
+const [row] = await sql<{ id: string }[]>`update deliveries set dispatched_at = now() returning id`;
+const id: string = row?.id ?? '';
+afterAll(() => connection.close());
 
 function reconcile(args: readonly string[], more: Record<string, string> = {}) {
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
@@ -97,13 +87,4 @@ it('says in a sentence that Temporal is away', async () => {
   expect(code).toBe(1);
   expect(stderr).toBe('Temporal at 127.0.0.1:1 cannot be reached.\n');
   expect(stdout).toBe('');
-});
-
-it('says in a sentence that the namespace is missing', async () => {
-  const ended = await reconcile(['--dry-run'], { TEMPORAL_NAMESPACE: 'nobody-made-it' });
-  expect(ended).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: `The namespace nobody-made-it does not exist at ${installation.env.TEMPORAL_ADDRESS}: create it, or correct TEMPORAL_NAMESPACE.\n`,
-  });
 });

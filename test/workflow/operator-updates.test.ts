@@ -1,25 +1,15 @@
 /** Operator actions on a delivery, by the updates and signals of its workflow. */
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ActionName } from '../../src/domain/operator-action.ts';
+import { afterEach, expect, test } from 'vitest';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { skipWait } from '../support/windows.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-beforeAll(async () => {
-  stack = await startDeliveryStack('operator-updates', {
-    policy: { windowMs: 3_600_000, maxRetries: 3, attemptTimeoutMs: 60_000 },
-  });
-  receiver = await createReceiver();
+const stack = await stackOfFile('operator-updates', {
+  policy: { windowMs: 3_600_000, maxRetries: 3, attemptTimeoutMs: 60_000 },
 });
+const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
-afterAll(async () => {
-  await receiver?.close();
-  await stack?.stop();
-});
 
 const by = 'anna';
 
@@ -143,44 +133,6 @@ test('asked while an attempt is under way: it may finish, and its result counts'
   expect(requestsTo('/under-way-failing')).toBe(2);
 });
 
-test('asked while the first attempt is under way, from the queue: likewise, without a workflow', async () => {
-  const request = createOperatorActions(stack);
-  const message = async (action: ActionName, id: string) =>
-    (await request(action, id, { by, reason: '' })).message;
-  /** A delivery whose first attempt is under way until it is released. */
-  async function firstUnderWay(path: string, status: number) {
-    await stack.retireWebhooks();
-    const release = keepRequests(status);
-    await stack.createWebhook(`${receiver.url}${path}`);
-    const id = await stack.fireOne(`order for ${path}`);
-    await receiver.waitFor((received) => received.path === path);
-    expect(await stack.describe(id)).toBeUndefined();
-    return { id, release };
-  }
-
-  const held = await firstUnderWay('/queue-held', 503);
-  expect(await message('tryNow', held.id)).toBe('Attempt 1 is under way at this moment.');
-  expect(await message('hold', held.id)).toMatch(/ Attempt 1 is under way and is allowed to finish/);
-  held.release();
-  await stack.untilHeld(held.id);
-  expect(await stack.delivery(held.id)).toMatchObject({ state: 'retrying', attemptsMade: 1 });
-
-  const delivered = await firstUnderWay('/queue-delivered', 200);
-  expect(await message('giveUp', delivered.id)).toMatch(/ is allowed to finish: if it is accepted/);
-  delivered.release();
-  await stack.untilState(delivered.id, 'delivered');
-  expect(await stack.untilClosed(delivered.id)).toBe('COMPLETED');
-  expect(await stack.delivery(delivered.id)).toMatchObject({ canceledBy: null });
-
-  const failing = await firstUnderWay('/queue-failing', 503);
-  expect(await message('giveUp', failing.id)).toMatch(/^Given up/);
-  failing.release();
-  await stack.untilState(failing.id, 'canceled');
-  expect(await stack.untilClosed(failing.id)).toBe('COMPLETED');
-  expect(await stack.delivery(failing.id)).toMatchObject({ canceledBy: 'operator', attemptsMade: 1 });
-  expect(requestsTo('/queue-failing')).toBe(1);
-});
-
 test('two at once: of two holds one is refused, and two tryNow make one attempt', async () => {
   const { id } = await waitingDelivery('/two');
   const holds = await Promise.all([ask(id, 'hold', { by }), ask(id, 'hold', { by: 'ben' })]);
@@ -209,25 +161,6 @@ test('tryNow again and again: no more attempts than the policy allows, then the 
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
   expect(requestsTo('/again')).toBe(4);
-});
-
-test('the last attempt under way can be given up, but not be held', async () => {
-  const { id, webhook } = await waitingDelivery('/last');
-  for (const number of [2, 3]) {
-    await ask(id, 'tryNow');
-    await stack.until('its record', async () => (await stack.delivery(id)).attemptsMade === number);
-  }
-  const release = keepRequests(503);
-  await ask(id, 'tryNow');
-  await receiver.waitFor(({ path, headers }) => path === '/last' && headers['x-service-attempt'] === '4');
-  expect(await ask(id, 'hold')).toBe(
-    'Refused: The last attempt, 4, is under way: nothing is left to be held.',
-  );
-  expect(await ask(id, 'giveUp', { reason: 'the shop has closed' })).toMatch(/^Given up/);
-  release();
-  expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', attemptsMade: 4 });
-  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
 });
 
 test('what nobody can mean is refused without a trace, and says what is taken', async () => {
