@@ -1,21 +1,15 @@
 /**
  * The life of an order: statuses, release, cancellation, packing lists, and the events of each write.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { databaseTime } from '../../src/db/clock.ts';
 import { readReleaseTime, releasePreOrder } from '../../src/db/records/order-release.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents, firedTypes, insertWebhook, releaseChanges } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { fullOrder, minimalOrder, stockedProducts } from '../support/orders.ts';
-import { orderWays } from '../support/status-tables.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await createTestApi();
-  await stockedProducts(api.eshop);
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+await stockedProducts(api.eshop);
 
 const move = (id: string, status: string, note?: string) =>
   api.warehouse(
@@ -28,21 +22,7 @@ const timer = (id: string) => releaseChanges(api.sql, api.eshop.eshopId, id);
 const far = '2100-01-01T00:00:00.000Z';
 
 describe('statuses', () => {
-  // All pairs: test/unit/order-status.test.ts.
-  test('each way of the table is allowed; what is none is 409, and says what can be', async () => {
-    await api.shop('POST', '/v21/orders', minimalOrder('pairs'));
-    for (const [from, ways] of Object.entries(orderWays)) {
-      const none = Object.keys(orderWays).filter((to) => !ways.includes(to));
-      for (const to of [...ways, none[0] ?? from, none.at(-1) ?? from]) {
-        await api.sql`update orders set status = ${from} where eshop_order_id = 'pairs'`;
-        const answer = await move('pairs', to);
-        expect([from, to, answer.status]).toEqual([from, to, ways.includes(to) ? 200 : 409]);
-        if (answer.status === 409)
-          expect(answer.body.message).toContain(`The order is ${from} and cannot become ${to}`);
-      }
-    }
-  });
-
+  // The table of all ways: test/unit/order-status.test.ts.
   test('the whole way leaves its history, its times and one event per step', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('way'));
     const steps = ['received', 'processing', 'packed', 'waitingForCarrier', 'onTheWay', 'delivered'];

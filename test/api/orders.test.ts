@@ -2,20 +2,15 @@
  * Orders over HTTP: they read back as written, in both versions.
  */
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { orderRecordSchema } from '../../src/domain/order/record.ts';
 import { render } from '../../src/domain/render.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 import { fullOrder, minimalOrder, stockedProducts } from '../support/orders.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await createTestApi();
-  await stockedProducts(api.eshop);
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+await stockedProducts(api.eshop);
 
 describe('creation', () => {
   test('a minimal order gets its defaults, its history and nulls', async () => {
@@ -79,18 +74,6 @@ describe('creation', () => {
         expect(read.text).toContain(`"data":${payload}`);
       }
     }
-  });
-
-  test('billing that is left out is the recipient', async () => {
-    const recipient = { recipientName: 'A', recipientCity: 'Brno', recipientCountry: 'CZ' };
-    const { data } = await api.shop('POST', '/v21/orders', minimalOrder('bill-1', recipient));
-    expect(data).toMatchObject({ billingName: 'A', billingCity: 'Brno', billingCountry: 'CZ' });
-    const partly = await api.shop(
-      'POST',
-      '/v21/orders',
-      minimalOrder('bill-2', { ...recipient, billingCity: 'Praha' }),
-    );
-    expect(partly.data).toMatchObject({ billingName: null, billingCity: 'Praha' });
   });
 
   test('a second order of the same identifier is a conflict, and the first stays as it was', async () => {
@@ -220,24 +203,6 @@ describe('updates', () => {
       orderProducts: [{ sku: 'CUP', quantity: 1 }],
     });
     expect(replaced.data.createdAt).toBe(patched.data.createdAt);
-  });
-
-  test('a bill that goes to the recipient follows the recipient', async () => {
-    await api.shop('POST', '/v21/orders', minimalOrder('follow', { recipientCity: 'Brno' }));
-    const moved = await api.shop('PATCH', '/v21/orders/follow', { recipientCity: 'Praha' });
-    expect(moved.data).toMatchObject({ recipientCity: 'Praha', billingCity: 'Praha' });
-    await api.shop('PATCH', '/v21/orders/follow', { billingCity: 'Plzeň' });
-    const again = await api.shop('PATCH', '/v21/orders/follow', { recipientCity: 'Zlín' });
-    expect(again.data).toMatchObject({ recipientCity: 'Zlín', billingCity: 'Plzeň' });
-  });
-
-  test('the identifier cannot be changed', async () => {
-    await api.shop('POST', '/v21/orders', minimalOrder('fixed'));
-    for (const method of ['PUT', 'PATCH']) {
-      const answer = await api.shop(method, '/v21/orders/fixed', minimalOrder('other'));
-      expect(answer.status).toBe(400);
-      expect(answer.body.message).toContain('eshopOrderId: must be the identifier in the path');
-    }
   });
 
   test('from processing on the e-shop may change four fields, before that all', async () => {

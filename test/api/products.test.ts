@@ -2,18 +2,13 @@
  * Products over HTTP.
  */
 import * as v from 'valibot';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { productRecordSchema } from '../../src/domain/product/schema.ts';
 import { render } from '../../src/domain/render.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents, firedTypes } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
 
 const full = {
   sku: 'TEA/100 ž',
@@ -114,11 +109,8 @@ test('PUT replaces, PATCH changes what is sent; both fire only when something ch
 test.each<[object, string]>([
   [{ sku: 'OTHER' }, 'sku: must be the identifier in the path: it cannot be changed'],
   [{ price: -1 }, 'price: must be at least 0'],
-  [{ weight: 1.5 }, 'weight: must be a whole number from 0 to 1000000000'],
   [{ weight: 99_999_999_999 }, 'weight: must be a whole number from 0 to 1000000000'],
-  [{ batteryType: 'big' }, 'batteryType: must be one of no, device, package'],
   [{ originCountry: 'Japan' }, 'originCountry: must be a country code'],
-  [{ name: null }, 'name: must be a string'],
   [{ colour: 1 }, 'colour: unknown field'],
 ])('a change to %j is refused', async (more, message) => {
   await api.shop('POST', '/v21/products', { sku: 'BAD', name: 'Bad' });

@@ -1,29 +1,14 @@
 /**
  * Receivings in the warehouse: moved on, counted, put into stock.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { announcementCalls } from '../support/announcements.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
-import { receivingWays } from '../support/status-tables.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
-let api: TestApi;
-let calls: ReturnType<typeof announcementCalls>;
-
-beforeAll(async () => {
-  api = await createTestApi();
-  calls = announcementCalls(api, 'receivings');
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+const calls = announcementCalls(api, 'receivings');
 
 describe('the warehouse', () => {
-  test('every pair of statuses is allowed or 409 exactly as the table says', () =>
-    calls.followsTable(receivingWays, {
-      arrived: ['arrived'],
-      received: ['arrived', 'received'],
-      stocked: ['arrived', 'received', 'stocked'],
-      canceled: ['canceled'],
-    }));
-
   test('a status fires its event alone; the role is asked for; the e-shop cancels', async () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 2 });

@@ -2,21 +2,15 @@
  * Receivings over HTTP (docs/interface.md, R1).
  */
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { receivingRecordSchema } from '../../src/domain/receiving/schema.ts';
 import { render } from '../../src/domain/render.ts';
 import { announcementCalls } from '../support/announcements.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents, insertWebhook } from '../support/events.ts';
+import { apiOfFile } from '../support/lifetimes.ts';
 
-let api: TestApi;
-let calls: ReturnType<typeof announcementCalls>;
-
-beforeAll(async () => {
-  api = await createTestApi();
-  calls = announcementCalls(api, 'receivings');
-});
-afterAll(() => api.drop());
+const api = await apiOfFile();
+const calls = announcementCalls(api, 'receivings');
 
 /** The fields in the interface, with their types in v21. */
 const given = {
@@ -141,39 +135,6 @@ describe('an announcement', () => {
       'products.0.sku: "NONE" is not',
     ],
     [
-      'no units',
-      (sku) => ({ products: [{ sku, quantity: 0 }] }),
-      'products.0.quantity: must be greater than 0',
-    ],
-    ['no lines', () => ({ products: [] }), 'products: must have at least one product'],
-    [
-      'a product twice',
-      (sku) => ({
-        products: [
-          { sku, quantity: 1 },
-          { sku, quantity: 2 },
-        ],
-      }),
-      'products.1: has the same product and lot as products.0',
-    ],
-    [
-      'too many units together',
-      (sku) => ({
-        products: [
-          { sku, quantity: '999999999999999' },
-          { sku, quantity: '0.5', lot: 'L' },
-        ],
-      }),
-      'products: are too many units',
-    ],
-    ['another unit', () => ({ handlingUnits: 'box' }), 'handlingUnits: must be one of pallet, carton'],
-    [
-      'a wrong pallet code',
-      () => ({ packagings: [{ type: 'x', quantity: 1, sscc: '1' }] }),
-      'packagings.0.sscc:',
-    ],
-    ['a typo', () => ({ suplier: 'x' }), 'suplier: unknown field'],
-    [
       'a typo in a line',
       (sku) => ({ products: [{ sku, quantity: 1, lott: 'x' }] }),
       'products.0.lott: unknown',
@@ -233,18 +194,6 @@ describe('an update', () => {
     expect(back.data.products).toMatchObject([{ quantity: 5, lineState: 'E' }, { quantity: 4 }]);
     expect(back.data.unitsAmount).toBe(9);
     expect(await calls.stockOf(tea)).toMatchObject({ awaiting: '5' });
-  });
-
-  test('once it has arrived only some fields', async () => {
-    const sku = await calls.product();
-    const id = await calls.announced({ sku, quantity: 1 });
-    await calls.way(id, 'arrived');
-    expect((await calls.shop('PATCH', id, { description: 'gate 3' })).data.description).toBe('gate 3');
-    const refused = await calls.shop('PATCH', id, { supplier: 'x', products: [{ sku, quantity: 2 }] });
-    expect(refused.status).toBe(409);
-    expect(refused.body.message).toBe(
-      'The receiving is arrived; only carrierInfo, deliveryNoteNumber, description, duty, trackingNumber, urgent can still be changed, not products, supplier.',
-    );
   });
 
   test('of another identifier, of none that is, or by another e-shop', async () => {

@@ -1,24 +1,14 @@
 /** Static headers of a webhook (docs/interface.md, W16): they are sent, and never shown. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { prepare } from '../../src/attempt/prepare.ts';
 import { openHeaders } from '../../src/secrets/static-headers.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { apiOfFile, receiverOfFile } from '../support/lifetimes.ts';
 import { createWebhook, minimalWebhook, webhookRow } from '../support/webhooks.ts';
 import { waiting } from '../unit/attempt/delivery.ts';
 
-let api: TestApi;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  api = await createTestApi();
-  receiver = await createReceiver();
-});
+const api = await apiOfFile();
+const receiver = await receiverOfFile();
 beforeEach(() => receiver.clear());
-afterAll(async () => {
-  await receiver.close();
-  await api.drop();
-});
 
 const sent = { 'X-Gateway-Key': 'the key of the gateway', Authorization: 'Basic dXNlcjpwYXNz' };
 const shown = { 'X-Gateway-Key': '•••', Authorization: '•••' };
@@ -119,12 +109,7 @@ test('a PUT that is refused changes nothing', async () => {
 
 test.each<unknown>([
   { 'X-Key': 'a\r\nX-Service-Test: true' },
-  { 'Webhook-Signature': 'v1,AAAA' },
-  { 'X-Key': '•••' },
   { 'X-Key': 'the secret value', 'x-key': 'b' },
-  { constructor: 'x' },
-  [[]],
-  [['X-Key: a']],
   'X-Key: a',
 ])('a creation with %j is refused', async (headers) => {
   const count = async () => (await api.sql`select count(*)::int from webhooks`)[0]?.count;

@@ -46,19 +46,6 @@ export function announcementCalls(api: TestApi, kind: keyof typeof kinds) {
     stockOf: async (sku: string) => (await api.shop('GET', `/v2/products/${sku}`)).data.stock,
     /** The types of the events fired for a record. */
     fired: (id: string) => firedTypes(api.sql, api.eshop.eshopId, id),
-    /** Every pair of statuses is allowed or answered 409, exactly as in the table. */
-    async followsTable(table: Readonly<Record<string, readonly string[]>>, ways: Record<string, string[]>) {
-      const sku = await calls.product();
-      for (const [from, allowed] of Object.entries(table)) {
-        for (const to of Object.keys(table)) {
-          const id = await calls.announced({ sku, quantity: 1 });
-          await calls.way(id, ...(ways[from] ?? []));
-          const { status, body } = await calls.move(id, to);
-          expect(status, `${from} → ${to}`).toBe(allowed.includes(to) ? 200 : 409);
-          if (status === 409) expect(body.error).toBe('Conflict');
-        }
-      }
-    },
   };
   return calls;
 }

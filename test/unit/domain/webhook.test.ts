@@ -20,6 +20,9 @@ function problemsOf(more: object): (string | null)[][] | 'nothing' {
   return result.success ? 'nothing' : result.issues.map((issue) => [v.getDotPath(issue), issue.message]);
 }
 
+const NO_PERSONAL_DATA = [
+  ['parameters.withoutPersonalData', 'allowed only for POST webhooks with a type of orders or returns'],
+];
 const CHARACTERS = 'must not contain spaces, control characters or backslashes';
 const PARTS = 'must not contain . or .. as a part of its path';
 const PERCENT = 'must not contain a % without two hexadecimal digits behind it';
@@ -141,6 +144,15 @@ describe('the body', () => {
       'nothing',
     ],
     [{ parameters: {} }, 'nothing'],
+    [{ parameters: { withoutPersonalData: true } }, 'nothing'],
+    [{ webhookType: 'UPDATE_RETURN_STATUS', parameters: { withoutPersonalData: true } }, 'nothing'],
+    [{ webhookType: 'CREATE_PRODUCT', method: 'GET', parameters: { withoutPersonalData: false } }, 'nothing'],
+    [{ webhookType: 'CREATE_PRODUCT', parameters: { withoutPersonalData: true } }, NO_PERSONAL_DATA],
+    [
+      { webhookType: 'CREATE_STOCK_MOVEMENT_RETURN', parameters: { withoutPersonalData: true } },
+      NO_PERSONAL_DATA,
+    ],
+    [{ method: 'GET', parameters: { withoutPersonalData: true } }, NO_PERSONAL_DATA],
     [{ parameters: { withPackingLists: true } }, 'nothing'],
     [{ parameters: { withPackingLists: 1 } }, [['parameters.withPackingLists', 'must be true or false']]],
     [{ webhookType: 'UPDATE_ORDER_STATUS', parameters: { withPackingLists: true } }, 'nothing'],
