@@ -65,9 +65,13 @@ test('a migration waits for a lock that somebody holds, longer than any statemen
 });
 
 test('a migration may take longer than a statement of the pool', async () => {
-  await write('0001-slow.sql', 'select pg_sleep(11);');
+  await write(
+    '0001-limits.sql',
+    "create table limits as select current_setting('statement_timeout') as statement;",
+  );
 
-  expect(await migrate(database.url, { directory })).toEqual(['0001-slow.sql']);
+  expect(await migrate(database.url, { directory })).toEqual(['0001-limits.sql']);
+  expect(await database.sql`select * from limits`).toEqual([{ statement: '0' }]);
 });
 
 test('a file marked so runs outside a transaction, statement by statement', async () => {

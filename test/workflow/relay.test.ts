@@ -1,30 +1,19 @@
 /** The relay: outbox → Temporal, each delivery once, however many processes claim. */
 
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { claimWebhookChanges } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, LEASE_SECONDS } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { createDispatcher, type Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { isRejection } from '../../src/temporal/rejection.ts';
-import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { attemptFromQueue } from '../support/queue-attempts.ts';
-import { createReceiver } from '../support/receiver.ts';
 import { fireMany, relayTo as startRelayTo } from '../support/relay.ts';
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 async function start(worker: boolean, options: StackOptions = {}): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack('relay', { worker, ...options });
-  cleanups.push(() => stack.stop());
-  return stack;
-}
-async function startReceiver(...args: Parameters<typeof createReceiver>) {
-  const receiver = await createReceiver(...args);
-  cleanups.push(() => receiver.close());
-  return receiver;
+  return await stackOfTest('relay', { worker, ...options });
 }
 
 function relayTo(
@@ -34,7 +23,7 @@ function relayTo(
 ) {
   const scheduler = { tickMs: 50 };
   const made = startRelayTo(stack, failing, { scheduler, ...more });
-  cleanups.push(() => made.relay.stop());
+  onTestFinished(() => made.relay.stop());
   return made;
 }
 
@@ -88,9 +77,9 @@ test('a relay keeps what it claimed while Temporal takes its time', async () => 
   });
   const { relay } = relayTo(stack, { startDelivery: () => held });
   try {
-    await stack.until('the end of the lease as it was claimed', async () => {
+    await stack.until('two renewals of the lease', async () => {
       const [row] = await stack.sql`
-        select claimed_until > created_at + make_interval(secs => ${LEASE_SECONDS * 2}) as renewed
+        select claimed_until > created_at + make_interval(secs => ${LEASE_SECONDS * 1.4}) as renewed
         from deliveries where id = ${id}`;
       return row?.renewed === true;
     });
@@ -120,10 +109,10 @@ test('a relay keeps what it claimed while a receiver takes its time', async () =
       },
     },
   );
-  cleanups.push(async () => answer());
-  await stack.until('the end of the lease as it was claimed', async () => {
+  onTestFinished(async () => answer());
+  await stack.until('two renewals of the lease', async () => {
     const [row] = await stack.sql`
-      select claimed_until > created_at + make_interval(secs => ${LEASE_SECONDS * 2}) as renewed
+      select claimed_until > created_at + make_interval(secs => ${LEASE_SECONDS * 1.4}) as renewed
       from deliveries where id = ${id}`;
     return row?.renewed === true;
   });
@@ -134,8 +123,7 @@ test('a relay keeps what it claimed while a receiver takes its time', async () =
 
 test('a delivery started twice is delivered once', async () => {
   const stack = await start(true);
-  const receiver = await createReceiver();
-  cleanups.push(() => receiver.close());
+  const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10051');
   await stack.untilClosed(id);
@@ -157,7 +145,7 @@ test('a whole claim that Temporal refuses does not stop the others', async () =>
   expect(await stack.fire(refused)).toHaveLength(40);
   // Later events are for another webhook; deleting these would take their deliveries away.
   await stack.sql`update webhooks set webhook_type = 'UPDATE_ORDER'`;
-  const receiver = await startReceiver();
+  const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('accepted');
   await stack.startWorker();
@@ -241,7 +229,7 @@ test('a database that fails says nothing about Temporal', async () => {
   const states: string[] = [];
   const failed: string[] = [];
   await stack.sql`alter table deliveries rename column due_at to due_by`;
-  cleanups.push(() => stack.sql`alter table deliveries rename column due_by to due_at`);
+  onTestFinished(async () => void (await stack.sql`alter table deliveries rename column due_by to due_at`));
   relayTo(
     stack,
     {},
@@ -270,7 +258,7 @@ test('a change of a webhook reaches every open delivery, however many there are'
 
 test('a workflow that was terminated does not stand in the way of the changes of other webhooks', async () => {
   const stack = await start(true, { policy: { windowMs: 3_600_000 } });
-  const receiver = await startReceiver({ status: 503, headers: { 'retry-after': '600' } });
+  const receiver = await receiverOfTest({ status: 503, headers: { 'retry-after': '600' } });
   const waiting = async (entityId: string) => {
     const webhook = await stack.createWebhook(`${receiver.url}/${entityId}`, { type: 'CREATE_ORDER' });
     const id = await stack.fireOne(entityId);
