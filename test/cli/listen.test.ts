@@ -2,33 +2,26 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { receiver as kitReceiver, memoryStore } from '../../receiver/src/index.ts';
 import { entryOf, idOf, sampleOf } from '../../src/domain/catalogue.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { builtCli } from '../support/built.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { freePort } from '../support/ports.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
-let env: Record<string, string>;
-let eshop: string;
 const running = new Set<ChildProcess>();
 
-beforeAll(async () => {
-  stack = await startDeliveryStack('listen', { policy: { initialIntervalMs: 60_000 } });
-  receiver = await createReceiver();
-  eshop = String(stack.eshopId);
-  env = {
-    DATABASE_URL: stack.database.url,
-    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-    DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
-    DATA_DIR: 'nowhere',
-  };
-});
+const stack = await stackOfFile('listen', { policy: { initialIntervalMs: 60_000 } });
+const receiver = await receiverOfFile();
+const eshop: string = String(stack.eshopId);
+const env: Record<string, string> = {
+  DATABASE_URL: stack.database.url,
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+  DATA_DIR: 'nowhere',
+};
 beforeEach(async () => {
   await stack.retireWebhooks();
   receiver.clear();
@@ -36,10 +29,6 @@ beforeEach(async () => {
 });
 afterEach(() => {
   for (const child of running) child.kill('SIGKILL');
-});
-afterAll(async () => {
-  await stack?.stop();
-  await receiver?.close();
 });
 
 /** The program, once it listens. */

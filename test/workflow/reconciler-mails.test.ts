@@ -1,28 +1,20 @@
 /** A deactivation mail is sent, whatever happened to the workflow that was to send it. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { makeAttempt } from '../support/deliveries.ts';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
-import { createReceiver } from '../support/receiver.ts';
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** A delivery that fails, and a reconciler that checks often. */
 async function failing(name: string, mailer: Mailer, policy: Partial<RetryPolicy>) {
-  const stack = await startDeliveryStack(name, {
+  const stack = await stackOfTest(name, {
     mailer,
     policy,
     timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
   });
-  cleanups.push(() => stack.stop());
-  const receiver = await createReceiver({ status: 503 });
-  cleanups.push(() => receiver.close());
+  const receiver = await receiverOfTest({ status: 503 });
   await stack.createWebhook(receiver.url);
   return { stack, receiver, id: await stack.fireOne('10001') };
 }
