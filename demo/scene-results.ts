@@ -45,9 +45,7 @@ export function sceneResults(
         `  webhook ${String(result.webhookId).padStart(width)}  ${result.title} (${countsOf(result) || 'no deliveries'})`,
     ),
     '',
-    ...(gone === undefined
-      ? []
-      : [`  Why nothing came for some orders: ${console}/events?webhookType=CREATE_ORDER`, '']),
+    ...(gone === undefined ? [] : [`  Why nothing came for some orders: ${console}/events?arrived=no`, '']),
     `The demonstration's ${1 + results.length} webhooks are inactive now, so they cause no more requests or e-mails. ${commandAt(dataDir, 'demo --clean')} removes them.`,
     ...(others === 0
       ? []

@@ -1,6 +1,7 @@
 /** The demonstration's own webhooks: one for all kinds of event and one per scene, created before the day. */
 import * as v from 'valibot';
 import { type EventType, eventTypeNames, packingListEventTypes } from '../src/domain/event-types.ts';
+import { capital } from '../src/domain/words.ts';
 import type { Client } from './client.ts';
 import type { Scene } from './scenes.ts';
 import type { Open } from './waiting.ts';
@@ -19,7 +20,7 @@ export interface SceneSubscription extends Subscription {
   readonly registeredAt: string;
 }
 
-/** The beginning of each description, by which the webhooks are found again. */
+/** In each description, by which the webhooks are found again; its first line is the name that the console shows. */
 const MARK = 'made by waybill demo';
 
 const createdSchema = v.object({ id: v.number(), secret: v.string(), registeredAt: v.string() });
@@ -68,7 +69,14 @@ export async function subscribe(
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  made(await create(client, base, { path: 'all', kinds: eventTypeNames, active: true, description: MARK }));
+  made(
+    await create(client, base, {
+      path: 'all',
+      kinds: eventTypeNames,
+      active: true,
+      description: `Everything\n${MARK}`,
+    }),
+  );
 }
 
 /**
@@ -91,7 +99,7 @@ export async function subscribeScenes(
       path: name,
       kinds: [kind],
       active,
-      description: `${MARK}: ${title}`,
+      description: `${capital(title)}\n${MARK}`,
     });
     made({ scene, kind, ...created });
   }
@@ -118,7 +126,7 @@ export async function findLeftovers(
 ): Promise<readonly Pick<Subscription, 'id'>[]> {
   const webhooks = await listWebhooks(client, signal);
   return webhooks.filter(
-    ({ active, description }) => description?.startsWith(MARK) && (which === 'all' || !active),
+    ({ active, description }) => description?.includes(MARK) && (which === 'all' || !active),
   );
 }
 
