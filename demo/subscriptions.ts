@@ -1,7 +1,7 @@
 /** The demonstration's own webhooks: one for all kinds of event and one per scene, created before the day. */
 import * as v from 'valibot';
 import { type EventType, eventTypeNames, packingListEventTypes } from '../src/domain/event-types.ts';
-import { capital } from '../src/domain/words.ts';
+import { capital } from '../src/domain/text.ts';
 import type { Client } from './client.ts';
 import type { Scene } from './scenes.ts';
 import type { Open } from './waiting.ts';

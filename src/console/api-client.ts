@@ -9,7 +9,7 @@ import type { ProblemStatus } from '../domain/problem.ts';
 const STATUSES = [400, 401, 403, 404, 405, 409, 411, 413, 415, 429, 503] as const satisfies ProblemStatus[];
 type ErrorStatus = (typeof STATUSES)[number] | 500;
 
-/** A body by the API, with its sentence. */
+/** A refusal by the API, with its sentence. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: ErrorStatus;
@@ -20,7 +20,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Why the API refused, for the page that asked. @throws the error if it is no body, or if there is nothing to show: 404 */
+/** Why the API refused, for the page that asked. @throws the error if it is no refusal, or if there is nothing to show: 404 */
 export function apiErrorMessage(error: unknown): string {
   if (error instanceof ApiError && error.status !== 404) return error.message;
   throw error;
@@ -47,12 +47,17 @@ export interface ApiClient {
 /** Empty and undefined values are left out. */
 export type Query = Readonly<Record<string, string | undefined>>;
 
+/** The values that are not empty. */
+export function given(query: Query): Record<string, string> {
+  const entries = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(entries);
+}
+
 export function queryText(query: Query): string {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== '') given.set(name, value);
-  }
-  return given.size === 0 ? '' : `?${given}`;
+  const text = new URLSearchParams(given(query)).toString();
+  return text === '' ? '' : `?${text}`;
 }
 
 export const piece = encodeURIComponent;

@@ -3,6 +3,7 @@
 import type { Child } from 'hono/jsx';
 import type { Viewer } from './deps.ts';
 import { Csrf, Page } from './layout.tsx';
+import type { FieldPaths } from './problems.ts';
 import { CONSOLE } from './session.ts';
 
 /** Paths are relative to `/console`. */
@@ -13,11 +14,15 @@ export function ConfirmPage(props: {
   button: string;
   action: string;
   back: string;
+  /** Why the last one was refused. */
+  refused?: string | undefined;
+  /** Of its fields, if it has some. */
+  fields?: FieldPaths;
   children: Child;
 }) {
-  const { viewer, here, title, button, action, back, children } = props;
+  const { viewer, here, title, button, action, back, refused, fields = {}, children } = props;
   return (
-    <Page title={title} viewer={viewer} here={here}>
+    <Page {...{ title, viewer, here, refused, fields }}>
       <h1>{title}</h1>
       <form method="post" action={`${CONSOLE}${action}`} class="card form">
         <Csrf token={viewer.csrf} />

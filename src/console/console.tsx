@@ -21,7 +21,7 @@ import { confirmationRoutes } from './confirm-address.tsx';
 import { deliveryRoutes } from './deliveries/routes.tsx';
 import type { Authenticator, ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
 import { ESHOP_HEADER, rememberEshop, requestedEshop } from './eshops.ts';
-import { eventRoutes } from './events.tsx';
+import { eventRoutes } from './events/routes.tsx';
 import { ownForms, smallForms } from './forms.ts';
 import { html, Page, PlainPage } from './layout.tsx';
 import { LIVE, liveRoutes } from './live.ts';
@@ -157,7 +157,7 @@ export function createConsole(
       500,
     );
   });
-  app.notFound((c) => c.html(problem(404, 'There is no such page.', undefined), 404));
+  app.notFound((c) => c.html(problem(404, 'There is no such page.', c.get('viewer')), 404));
 
   app.use(requestId({ headerName: '' }), secured);
   app.use(async (c, next) => {
@@ -194,11 +194,11 @@ export function createConsole(
   app.route('/', overviewRoutes(deps));
   app.route('/', webhookRoutes(deps));
   app.route('/', deliveryRoutes(deps));
-  app.route('/', eventRoutes());
+  app.route('/', eventRoutes(deps));
   app.route('/', recordRoutes(deps));
   app.route('/', noticeRoutes(deps));
   app.route('/', allRoutes(deps));
-  if (deps.operator !== undefined) app.route('/', operatorRoutes(deps.operator));
+  if (deps.operator !== undefined) app.route('/', operatorRoutes(deps.operator, deps.sql));
   return app;
 }
 

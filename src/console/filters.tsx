@@ -4,33 +4,51 @@ import type { Child } from 'hono/jsx';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { statusClasses } from '../domain/status-filter.ts';
+import { given, type Query } from './api-client.ts';
 import type { Viewer } from './deps.ts';
-import { Input, Select } from './parts.tsx';
+import { Input, Select } from './form-fields.tsx';
+import type { FieldPaths } from './problems.ts';
 import { CONSOLE } from './session.ts';
 import { eshopTitle, MAX_ESHOPS_LISTED } from './switcher.tsx';
 
+/** Of the filters that the API may refuse: they are named as there. */
+export const FILTER_FIELDS: FieldPaths = {
+  entityId: 'entityId',
+  since: 'since',
+  until: 'until',
+  lastStatus: 'lastStatus',
+};
+
 /**
- * The filters of a list.
+ * The filters of a list, in one row.
  * @param path of the list, below `/console`
- * @param six whether there are so many filters that they need narrower columns
+ * @param more filters that are seldom needed, shown on demand
+ * @param folded their names: one that is set is shown at once
  */
 export function Filters(props: {
   path: string;
-  button?: string;
-  six?: boolean;
-  beside?: Child;
+  asked: Query;
+  more?: Child;
+  folded?: readonly string[];
   children: Child;
 }) {
-  const { path, button = 'Filter', six = false, beside = null, children } = props;
+  const { path, asked, more = null, folded = [], children } = props;
+  const { page: _, ...set } = given(asked);
   return (
-    <form method="get" action={`${CONSOLE}${path}`} class="card">
-      <div class={six ? 'filters six' : 'filters'}>{children}</div>
-      <div class="acts">
-        <button type="submit" class="main">
-          {button}
-        </button>
-        {beside}
-      </div>
+    <form method="get" action={`${CONSOLE}${path}`} class="filters">
+      {children}
+      <button type="submit">Filter</button>
+      {Object.keys(set).length === 0 ? null : (
+        <a class="button" href={`${CONSOLE}${path}`}>
+          Clear
+        </a>
+      )}
+      {more === null ? null : (
+        <details id="more-filters" open={folded.some((name) => set[name] !== undefined)}>
+          <summary>More filters</summary>
+          <div class="filters">{more}</div>
+        </details>
+      )}
     </form>
   );
 }
@@ -92,7 +110,7 @@ export function StatusFilter({
 }
 
 export function EntityFilter({ value }: { value: string | undefined }) {
-  return <Input name="entityId" label="Order number or other identifier" value={value} />;
+  return <Input name="entityId" label="Order or other identifier" value={value} />;
 }
 
 export function ReceiverFilter({ value }: { value: string | undefined }) {

@@ -5,8 +5,11 @@ import { withoutUnseen } from '../domain/text.ts';
 import { asset } from './assets.ts';
 import type { Viewer } from './deps.ts';
 import { ESHOP_HEADER } from './eshops.ts';
+import { type FieldPaths, ProblemsOfForm, problemsIn } from './problems.ts';
+import { Sentence } from './sentence.tsx';
 import { ALL, CONSOLE } from './session.ts';
 import { Switcher } from './switcher.tsx';
+import type { WebhookNames } from './webhooks/name.tsx';
 
 /** The entries of the navigation. */
 const places = [
@@ -135,6 +138,10 @@ interface PageProps {
   readonly notice?: string | undefined;
   /** The error message. */
   readonly refused?: string | undefined;
+  /** The fields of its form, which show their own problems. */
+  readonly fields?: FieldPaths;
+  /** The webhooks that notice and refusal may name. */
+  readonly names?: WebhookNames;
   readonly children: Child;
 }
 
@@ -143,7 +150,9 @@ function aboutEshop(eshopId: number) {
   return { 'data-eshop': String(eshopId), 'hx-headers': JSON.stringify({ [ESHOP_HEADER]: String(eshopId) }) };
 }
 
-export function Page({ title, viewer, here, notice, refused, children }: PageProps) {
+export function Page(props: PageProps) {
+  const { title, viewer, here, notice, refused, fields = {}, names = new Map(), children } = props;
+  const { at, rest } = problemsIn(refused, fields);
   const { username, role, eshopId } = viewer.session;
   const several = seesSeveral(viewer);
   return (
@@ -160,12 +169,11 @@ export function Page({ title, viewer, here, notice, refused, children }: PagePro
           <Navigation here={here} viewer={viewer} />
           <div class="who">
             <p>
-              <strong>{viewer.eshopName}</strong>
+              {several ? null : <strong>{viewer.eshopName}</strong>}
               <span>
                 {username} · {viewer.operator ? 'operator' : role}
               </span>
             </p>
-            {several ? <Switcher eshops={viewer.eshops} eshopId={eshopId} /> : null}
             {viewer.operator ? null : <a href="/docs">Documentation</a>}
             <Act action="/sign-out" viewer={viewer}>
               Sign out
@@ -173,18 +181,21 @@ export function Page({ title, viewer, here, notice, refused, children }: PagePro
           </div>
         </header>
         <main id="main" tabindex={-1}>
+          {several && !here.startsWith(ALL) ? <Switcher eshops={viewer.eshops} eshopId={eshopId} /> : null}
           {notice === undefined ? null : (
             <p class="note good" role="status">
-              {notice}
+              <Sentence text={notice} names={names} />
             </p>
           )}
-          {refused === undefined ? null : (
+          {rest === undefined ? null : (
             <p class="note bad" role="alert">
-              {refused}
+              <Sentence text={rest} names={names} />
             </p>
           )}
-          {children}
-          <footer class="foot">All times are UTC.</footer>
+          <ProblemsOfForm.Provider value={at}>{children}</ProblemsOfForm.Provider>
+          <footer class="foot">
+            <span class="zone">Times are UTC.</span>
+          </footer>
         </main>
       </div>
     </Document>

@@ -9,9 +9,9 @@ import { Problem } from '../domain/problem.ts';
 import { MAX_USERNAME_CHARS } from '../domain/role.ts';
 import { asset } from './assets.ts';
 import type { Authenticator, ConsoleDeps, ConsoleEnv } from './deps.ts';
+import { Input } from './form-fields.tsx';
 import { ownForms } from './forms.ts';
 import { Csrf, Document, html } from './layout.tsx';
-import { Input } from './parts.tsx';
 import { CONSOLE, csrfToken, pageOf, type SessionCookies, sessionCookies } from './session.ts';
 
 /** The page after the sign-in: always one of the console's, as a browser would ask for it. Control characters never were part of one. */

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** Times and durations for people. All times are in UTC, and say so. */
+/** Times and durations for people. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -19,15 +19,34 @@ export function duration(ms: number): string {
   return ms < SECOND ? `${Math.round(ms)} ms` : `${(ms / SECOND).toFixed(1)} s`;
 }
 
-/** "2026-11-22 17:30:05" */
-function written(iso: string): string {
-  return iso.slice(0, 19).replace('T', ' ');
+/** As in `localTimes` of console.js. */
+const SHORT = {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZone: 'UTC',
+} as const satisfies Intl.DateTimeFormatOptions;
+const ofThisYear = new Intl.DateTimeFormat('en-GB', SHORT);
+const ofAnyYear = new Intl.DateTimeFormat('en-GB', { ...SHORT, year: 'numeric' });
+
+/** "22 Nov, 17:30:05", or "22 Nov 2025, 17:30:05" in another year. */
+function short(at: Date): string {
+  const isOfThisYear = at.getUTCFullYear() === new Date().getUTCFullYear();
+  return (isOfThisYear ? ofThisYear : ofAnyYear).format(at);
 }
 
+/** "2026-11-22 17:30:05 UTC" */
+function written(iso: string): string {
+  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** A time in UTC, which the page's script turns into the reader's own; the full one is its title. */
 export function Time({ at }: { at: string }) {
   return (
-    <time datetime={at} title="UTC">
-      {written(at)}
+    <time datetime={at} title={written(at)} class="at">
+      {short(new Date(at))}
     </time>
   );
 }
@@ -37,7 +56,7 @@ export function Ago({ at, now }: { at: string; now: Date }) {
   const ms = now.getTime() - new Date(at).getTime();
   const text = ms >= 0 ? `${span(ms)} ago` : `in ${span(-ms)}`;
   return (
-    <time datetime={at} title={`${written(at)} UTC`}>
+    <time datetime={at} title={written(at)}>
       {text}
     </time>
   );

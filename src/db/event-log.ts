@@ -37,7 +37,7 @@ export interface EventFilter extends Times {
 }
 
 /** The query for the ids of the wanted events, in the order of the slice and as far as it reaches. */
-function selectPage(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
+export function selectPage(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
   const { webhookType, entityId } = filter;
   const limits = sql`
     ${betweenTimes(sql, sql`e.id`, filter)} ${afterCursor(sql, sql`e.id`, slice)}
@@ -54,7 +54,7 @@ function selectPage(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice
 }
 
 /** The columns of {@link EventRow} except the id, of events `e`, as SQL. */
-function shownColumns(sql: Sql) {
+export function shownColumns(sql: Sql) {
   return sql`e.type, e.entity_id, e.sequence::float8 as sequence, e.origin, e.changed, e.test is true as test`;
 }
 

@@ -38,7 +38,7 @@ test('the events of a record stand in their order, each with what it waits for',
     where id = ${ready[0]?.id ?? null}`;
   const page = await textAt('/console/orders/10001');
   expect(page).toMatch(
-    /History 1 CREATE_ORDER .* Webhook \d+ retrying 2 UPDATE_ORDER .* Webhook \d+ pending waits for 1 , next attempt in 2 h All events/,
+    /History 1 CREATE_ORDER .* shop\.example\/hook #\d+ retrying HTTP 503 2 UPDATE_ORDER .* shop\.example\/hook #\d+ pending waits for 1 , next attempt in 2 h All events/,
   );
   expect(await textAt('/console')).toContain('One record has deliveries that wait behind an older one');
 });

@@ -56,7 +56,7 @@ test('what the API refuses is said, and what was typed stays', async () => {
   const { csrf } = await ask('/console/notices');
   const refused = await ask('/console/notices', { csrf, emails: 'nobody', url: '', format: 'text' });
   expect(refused.status).toBe(400);
-  expect(refused.text).toContain('notifications.emails.0: must be an e-mail address');
+  expect(refused.text).toContain('id="emails-problem">Line 1 must be an e-mail address');
   expect(refused.text).toContain('nobody</textarea>');
 });
 
@@ -75,7 +75,7 @@ test('notices, with their recipients and outcomes, is on both pages, and on no p
   const other = await api.newEshop();
   const stranger = await newPerson(api.sql, other.eshopId, 'warehouse');
   const theirs = await (await signedIn(stranger))('/console/notices');
-  expect(theirs.text).toContain('No notice has been sent yet.');
+  expect(theirs.text).toContain('No notices yet');
   expect(theirs.text).not.toContain('on-call@shop.example');
 });
 

@@ -36,6 +36,12 @@ async function reset() {
       next_attempt_at = now() + interval '1 hour' where id = ${seeded.retrying}`;
 }
 const holdIt = () => ask('hold', seeded.retrying, { by: 'anna', reason: 'stock-taking' });
+const end = (state: string) =>
+  api.sql`update deliveries set state = ${state}, finished_at = now() where id = ${seeded.retrying}`;
+const deactivated = () =>
+  api.sql`
+    insert into deactivations (webhook_id, generation, reason, at, delivery_id)
+    values (${seeded.failing}, 1, 'retriesExhausted', now(), ${seeded.retrying})`;
 const switchOff = () => api.sql`update webhooks set active = false where id = ${seeded.failing}`;
 
 const NAMES: ReadonlyMap<string, ActionName> = new Map([
@@ -44,9 +50,11 @@ const NAMES: ReadonlyMap<string, ActionName> = new Map([
   ['Resume', 'resume'],
   ['Give up', 'giveUp'],
 ]);
-/** The buttons of a page that act on a delivery. */
+/** The buttons of a page that act on an open delivery. */
 const offeredOn = (text: string) =>
   [...text.matchAll(/>\s*(Try now|Hold|Resume|Give up)\s*</g)].map(([, name = '']) => NAMES.get(name));
+/** The most useful next step, as the page shows it. */
+const mainOf = (text: string) => /class="(?:button )?main"[^>]*>\s*([\w ]+?)\s*</.exec(text)?.[1];
 
 test.each<[string, () => Promise<unknown>, readonly ActionName[]]>([
   ['waiting for its next attempt', async () => {}, ['tryNow', 'hold', 'giveUp']],
@@ -88,4 +96,35 @@ test.each<[string, () => Promise<unknown>, readonly ActionName[]]>([
     if (status === 200) accepted.push(action);
   }
   expect(accepted).toEqual(offered);
+});
+
+test.each<[string, () => Promise<unknown>, string | undefined]>([
+  ['being retried', async () => {}, 'Try now'],
+  ['held by its inactive webhook', switchOff, 'Activate webhook'],
+  ['delivered', () => end('delivered'), undefined],
+  ['given up', () => end('canceled'), 'Redeliver'],
+  ['failed, its webhook inactive', () => end('failed').then(switchOff), 'Activate webhook'],
+  ['failed, its webhook deactivated then and active again', () => end('failed').then(deactivated), 'Recover'],
+])('the next useful step for one that is %s comes first', async (_, arrange, step) => {
+  await reset();
+  await arrange();
+  expect(mainOf((await shop.ask(`/console/deliveries/${seeded.retrying}`)).text)).toBe(step);
+});
+
+test('an e-shop reads who of its own acted, and no account of the warehouse', async () => {
+  await reset();
+  await holdIt();
+  await ask('resume', seeded.retrying, { by: 'anna', reason: '' });
+  await ask('tryNow', seeded.retrying, { by: 'shop-user (e-shop)', reason: '', user: true });
+  await holdIt();
+  const path = `/console/deliveries/${seeded.retrying}`;
+  const read = await shop.ask(path);
+  expect(read.text).not.toContain('anna');
+  for (const words of [
+    'Held by the warehouse: stock-taking',
+    'The warehouse resumed it',
+    'Shop-user (e-shop) had it tried now',
+  ])
+    expect(read.text).toContain(words);
+  expect((await warehouse.ask(path)).text).toContain('Held by anna: stock-taking');
 });

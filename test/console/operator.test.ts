@@ -55,16 +55,17 @@ test('where no recovery is under way, no form for a reason takes room', async ()
 
 test('an operator finds an incident, fixes it, recovers what was lost, and sees it arrive', async () => {
   receiver.respond({ status: 503, body: '<script>window.stolen = true</script>' });
-  const { id } = await stack.createWebhook(`${receiver.url}/receivings`, { type: 'CREATE_RECEIVING' });
+  await stack.createWebhook(`${receiver.url}/receivings`, { type: 'CREATE_RECEIVING' });
+  const name = `${new URL(receiver.url).host}/receivings`;
   const [lost = ''] = await stack.fire('R-1', { eshopReceivingId: 'R-1' }, 'CREATE_RECEIVING');
   await stack.untilState(lost, 'failed');
   // The page is live: it needs no reload.
-  await page.getByRole('link', { name: `Webhook ${id}, CREATE_RECEIVING` }).waitFor();
+  await page.getByRole('link', { name }).waitFor();
   expect(await page.getByRole('definition').filter({ hasText: 'in the task queue' }).count()).toBe(1);
   await picture(page, 'operator-incident-1400-light');
   expect(await violations(page)).toEqual([]);
 
-  await page.getByRole('link', { name: `Webhook ${id}, CREATE_RECEIVING` }).click();
+  await page.getByRole('link', { name }).click();
   await page.getByRole('link', { name: 'View the delivery' }).click();
   expect(await page.getByRole('link', { name: 'Workflow of this delivery' }).getAttribute('href')).toContain(
     `${UI}/namespaces/default/workflows/`,
@@ -78,7 +79,7 @@ test('an operator finds an incident, fixes it, recovers what was lost, and sees 
   await page.getByRole('link', { name: 'Recover', exact: true }).click();
   await page.getByRole('button', { name: 'Count events' }).click();
   await page.getByText('1 event would be recovered').waitFor();
-  await page.getByRole('button', { name: 'Recover events' }).click();
+  await page.getByRole('button', { name: 'Recover', exact: true }).click();
   await page.getByText('1 of 1 delivered').waitFor();
   expect(receiver.requests.filter(({ path }) => path === '/receivings').at(-1)?.text).toContain('R-1');
   await page.getByRole('link', { name: 'Recoveries' }).click();
@@ -124,6 +125,7 @@ test('what fails now is held, resumed and tried at once, and it is recorded who 
 test('a recovery is paused with a reason that its e-shop reads, resumed, and canceled', async () => {
   receiver.respond({ status: 200 });
   const { id } = await stack.createWebhook(`${receiver.url}/products`, { type: 'CREATE_PRODUCT' });
+  const name = `${new URL(receiver.url).host}/products`;
   // Under way, with no workflow until there is an action.
   const begin = () => stack.sql`
     insert into recoveries (id, eshop_id, webhook_id, since, until, include, found, signalled_version, check_at)
@@ -131,12 +133,12 @@ test('a recovery is paused with a reason that its e-shop reads, resumed, and can
   await begin();
   await page.goto(`${origin}/console/all/recoveries`);
   await page.getByLabel('Reason for pausing').fill('the receiver is slow');
-  await page.getByRole('button', { name: `Pause the recovery of webhook ${id}` }).click();
-  await page.getByText(`The recovery of webhook ${id} is paused.`).waitFor();
+  await page.getByRole('button', { name: `Pause the recovery of ${name}` }).click();
+  await page.getByText(`The recovery of ${name} is paused.`).waitFor();
   await page.getByText('Paused by the operator of the warehouse: the receiver is slow (anna)').waitFor();
-  await page.getByRole('button', { name: `Resume the recovery of webhook ${id}` }).click();
+  await page.getByRole('button', { name: `Resume the recovery of ${name}` }).click();
   // There are no events to recover: it may have ended already.
-  await page.getByText(new RegExp(`The recovery of webhook ${id} is (running|completed).`)).waitFor();
+  await page.getByText(new RegExp(`The recovery of ${name} is (running|completed).`)).waitFor();
   await expect
     .poll(async () => (await stack.sql`select state from recoveries where webhook_id = ${id}`)[0]?.state, {
       timeout: PATIENCE_MS,
@@ -145,9 +147,9 @@ test('a recovery is paused with a reason that its e-shop reads, resumed, and can
 
   await begin();
   await page.goto(`${origin}/console/all/recoveries`);
-  await page.getByRole('button', { name: `Pause the recovery of webhook ${id}` }).click();
-  await page.getByRole('button', { name: `Cancel the recovery of webhook ${id}` }).click();
-  await page.getByText(`The recovery of webhook ${id} is canceled.`).waitFor();
+  await page.getByRole('button', { name: `Pause the recovery of ${name}` }).click();
+  await page.getByRole('button', { name: `Cancel the recovery of ${name}` }).click();
+  await page.getByText(`The recovery of ${name} is canceled.`).waitFor();
 });
 
 describe.each(looks)('at $name', ({ name, width, colorScheme }) => {

@@ -279,7 +279,7 @@ describe('all together', () => {
       insert into failures (webhook_id, generation, failures, since, until, last_error)
       values (${webhook}, 1, 3, now() - interval '2 minutes', now(), 'HTTP 503 from the receiver')`;
     const { text } = await mine.ask('/console/all');
-    expect(text).toContain(`Webhook ${webhook}, CREATE_ORDER`);
+    expect(text).toContain(`shop-${second.eshopId}.example`);
     expect(text).toContain(` of e-shop ${second.eshopId} · `);
     expect(text).toContain('HTTP 503 from the receiver');
     expect((await mine.ask('/console/all/webhooks?trouble=true')).text).toContain(`#${webhook}`);

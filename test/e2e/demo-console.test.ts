@@ -53,7 +53,7 @@ test('a fresh console says what to do first; after the demonstration no page is 
   const first = await browser.newContext({ viewport: { width: 1400, height: 900 } });
   const page = await first.newPage();
   await signIn(page, program.url, installation.credentials);
-  await page.getByText('npx --no waybill demo --receive').waitFor();
+  await page.getByRole('link', { name: 'quickstart' }).waitFor();
   await picture(page, 'demo-fresh');
   await first.close();
 

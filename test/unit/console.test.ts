@@ -5,8 +5,11 @@ import { queryText } from '../../src/console/api-client.ts';
 import { curlOf } from '../../src/console/deliveries/curl.ts';
 import { Chart, roundAbove } from '../../src/console/overview/chart.tsx';
 import { rangeOf } from '../../src/console/overview/ranges.ts';
+import { problemsIn } from '../../src/console/problems.ts';
+import { Sentence } from '../../src/console/sentence.tsx';
 import { csrfToken, isCsrfToken } from '../../src/console/session.ts';
 import { fromField } from '../../src/console/times.tsx';
+import { nameOf, namesOf } from '../../src/console/webhooks/name.tsx';
 
 test.each(["it's", '$(touch /tmp/no) `id` \\ "x"', 'Zoë\nnew line', "'; rm -rf / #"])(
   'a curl command says what was sent, and nothing of it is run by the shell: %j',
@@ -33,9 +36,11 @@ test.each(["it's", '$(touch /tmp/no) `id` \\ "x"', 'Zoë\nnew line', "'; rm -rf 
 test.each([
   [0, 1],
   [1, 1],
-  [3, 5],
+  [3, 3],
+  [7, 8],
   [10, 10],
-  [11, 20],
+  [11, 12],
+  [613, 800],
   [4_300, 5_000],
 ])('the axis of a chart ends with the next round number: %i → %i', (count, end) => {
   expect(roundAbove(count)).toBe(end);
@@ -77,4 +82,52 @@ test('a local time of a form is one of UTC; anything else stays as it is, to be 
 test('what is empty is not asked for', () => {
   expect(queryText({ state: '', entityId: 'a&b', page: undefined })).toBe('?entityId=a%26b');
   expect(queryText({})).toBe('');
+});
+
+test.each([
+  [
+    { url: 'https://shop.example:8443/hooks/orders/?key=secret', description: null },
+    'shop.example:8443/hooks/orders',
+  ],
+  [{ url: 'https://shop.example/', description: ' ' }, 'shop.example'],
+  [{ url: 'https://shop.example/', description: 'ERP\nasked for by Jan' }, 'ERP'],
+  [{ url: 'https://shop.example/', description: 'x'.repeat(61) }, `${'x'.repeat(60)}…`],
+])('a webhook is named by its description, else by host and path: %j', (webhook, name) => {
+  expect(nameOf(webhook)).toBe(name);
+});
+
+test('webhooks of one name have their numbers as well', () => {
+  const webhook = (id: number, description: string) => ({ id, url: 'https://shop.example/', description });
+  const names = namesOf([webhook(1, 'ERP'), webhook(2, 'ERP'), webhook(3, 'till')]);
+  expect([...names.values()].map(({ name }) => name)).toEqual(['ERP #1', 'ERP #2', 'till']);
+});
+
+test('identifiers in a sentence are links, times are short, and the rest stays text', () => {
+  const names = namesOf([{ id: 7, url: 'https://shop.example/', description: '<ERP>' }]);
+  const id = '019a0000-0000-7000-8000-0000001234ab';
+  const text = `Webhook 7 was inactive since 2020-11-20T10:00:00.000Z, after delivery ${id} <failed>.`;
+  expect(String(Sentence({ text, names }))).toBe(
+    '<a class="wrap" href="/console/webhooks/7">&lt;ERP&gt;</a> was inactive since <time datetime="2020-11-20T10:00:00.000Z" ' +
+      'title="2020-11-20 10:00:00 UTC" class="at">20 Nov 2020, 10:00:00</time>, after ' +
+      `<a href="/console/deliveries/${id}">delivery …1234ab</a> &lt;failed&gt;.`,
+  );
+});
+
+test('a refusal is taken apart into the problems of known fields and the rest', () => {
+  const paths = { url: 'url', headers: 'headers', 'parameters.onStockChange': 'onStockChange' };
+  const refused =
+    'url: must be a URL; not a; path: x; headers.X-A: is bad; headers.X-B: is worse; parameters.onStockChange: is for products; other: is wrong';
+  expect(problemsIn(refused, paths)).toEqual({
+    at: {
+      url: 'Must be a URL; not a; path: x.',
+      headers: '“X-A” is bad. “X-B” is worse.',
+      onStockChange: 'Is for products; other: is wrong.',
+    },
+    rest: 'Check the 3 marked fields.',
+  });
+  expect(problemsIn('The contract allows at most 3 webhooks.', paths)).toEqual({
+    at: {},
+    rest: 'The contract allows at most 3 webhooks.',
+  });
+  expect(problemsIn(undefined, paths)).toEqual({ at: {}, rest: undefined });
 });

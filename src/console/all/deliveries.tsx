@@ -17,9 +17,13 @@ import {
   StateFilter,
   StatusFilter,
 } from '../filters.tsx';
+import { Input } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
-import { Empty, Input, Live } from '../parts.tsx';
+import { Live } from '../live-parts.tsx';
+import { Empty } from '../parts.tsx';
+import { Sentence } from '../sentence.tsx';
 import { ALL, CONSOLE } from '../session.ts';
+import type { WebhookNames } from '../webhooks/name.tsx';
 import { MAX_ROWS, titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/deliveries`;
@@ -33,7 +37,7 @@ export interface Asked {
   readonly message: string;
 }
 
-function Results({ results }: { results: readonly Asked[] }) {
+function Results({ results, titleOf }: { results: readonly Asked[]; titleOf: (id: string) => string }) {
   if (results.length === 0) return null;
   const done = results.filter(({ accepted }) => accepted).length;
   return (
@@ -48,7 +52,8 @@ function Results({ results }: { results: readonly Asked[] }) {
       <ul>
         {results.map(({ deliveryId, message }) => (
           <li>
-            <a href={`${CONSOLE}/deliveries/${deliveryId}`}>{deliveryId}</a>: {message}
+            <a href={`${CONSOLE}/deliveries/${deliveryId}`}>{titleOf(deliveryId)}</a>:{' '}
+            <Sentence text={message} />
           </li>
         ))}
       </ul>
@@ -64,11 +69,7 @@ function ActionsCard(props: { viewer: Viewer; asked: Query; offered: ReadonlySet
       <h2 id="act">Selected deliveries</h2>
       <Csrf token={viewer.csrf} />
       <input type="hidden" name="query" value={queryText(asked)} />
-      <Input
-        name="reason"
-        label={`Reason (shown to the e-shops, with your user name ${viewer.session.username})`}
-        maxlength={MAX_REASON_CHARS}
-      />
+      <Input name="reason" label="Reason (the e-shops see it)" maxlength={MAX_REASON_CHARS} />
       <div class="acts">
         {ACTIONS.filter(([action]) => offered.has(action)).map(([action, name]) => (
           <button type="submit" name="action" value={action}>
@@ -116,13 +117,18 @@ export function AllDeliveriesPage(props: {
   deliveries: readonly OperatorsDelivery[];
   /** The actions possible for each now. */
   accepted: ReadonlyMap<string, readonly ActionName[]>;
+  names: WebhookNames;
   results?: readonly Asked[];
   refused?: string | undefined;
 }) {
-  const { viewer, asked, deliveries, accepted, results = [], refused } = props;
+  const { viewer, asked, deliveries, accepted, names, results = [], refused } = props;
   const titles = titlesOf(viewer);
   const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   const offered = new Set([...accepted.values()].flat());
+  const titleOf = (id: string) => {
+    const found = byId.get(id);
+    return found === undefined ? id : `${found.eventType} ${found.entityId}`;
+  };
   const choose = (id: string) => {
     const found = byId.get(id);
     if (found === undefined || (accepted.get(id) ?? []).length === 0) return null;
@@ -148,14 +154,22 @@ export function AllDeliveriesPage(props: {
           <a href={`${CONSOLE}${PATH}?state=pending`}>Waiting</a>
         </nav>
       </div>
-      <Results results={results} />
-      <Filters path={PATH}>
+      <Results results={results} titleOf={titleOf} />
+      <Filters
+        path={PATH}
+        asked={asked}
+        more={
+          <>
+            <Input name="webhookId" label="Webhook number" value={asked.webhookId} />
+            <ReceiverFilter value={asked.receiver} />
+            <StatusFilter value={asked.lastStatus} attempts={asked.attempts} />
+          </>
+        }
+        folded={['webhookId', 'receiver', 'lastStatus']}
+      >
         <EshopFilter viewer={viewer} value={asked.among} />
         <StateFilter value={asked.state} />
-        <Input name="webhookId" label="Webhook number" value={asked.webhookId} />
         <EntityFilter value={asked.entityId} />
-        <ReceiverFilter value={asked.receiver} />
-        <StatusFilter value={asked.lastStatus} attempts={asked.attempts} />
       </Filters>
       {offered.size === 0 ? null : <ActionsCard {...{ viewer, asked, offered }} />}
       <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
@@ -167,6 +181,7 @@ export function AllDeliveriesPage(props: {
           ) : (
             <DeliveryRows
               deliveries={deliveries.map(recordOf)}
+              names={names}
               now={viewer.now}
               eshopOf={(id) => titles(byId.get(id)?.eshopId ?? 0)}
               choose={choose}

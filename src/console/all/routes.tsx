@@ -18,6 +18,7 @@ import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { installationParts } from '../operator/installation.tsx';
 import { ALL } from '../session.ts';
+import { namesIn } from '../webhooks/names-in.ts';
 import { AllDeliveriesPage, type Asked, CHOSEN, GiveUpAllPage } from './deliveries.tsx';
 import { AllPage, isTroubled } from './overview.tsx';
 import { MAX_ROWS, scopeOf } from './scope.ts';
@@ -103,8 +104,11 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
       : 'Enter the number of the webhook or e-shop, such as 7, and an HTTP status such as 403, 5xx or none.';
     const mayAct = requestAction !== null && viewer.session.role === 'warehouse';
     const under = mayAct ? deliveries.filter(({ state }) => isUnderWay(state)).map(({ id }) => id) : [];
-    const accepted = await actionsAccepted(sql, under, policy);
-    const page = { viewer, asked, deliveries, results, refused, accepted };
+    const [accepted, names] = await Promise.all([
+      actionsAccepted(sql, under, policy),
+      namesIn(sql, deliveries),
+    ]);
+    const page = { viewer, asked, deliveries, results, refused, accepted, names };
     return c.html(html(<AllDeliveriesPage {...page} />), query.success ? 200 : 400);
   }
 

@@ -10,9 +10,11 @@ import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
 import { ChoiceFilter, EshopFilter, EventTypeFilter, Filters, ReceiverFilter } from '../filters.tsx';
 import { Page } from '../layout.tsx';
-import { Empty, Live } from '../parts.tsx';
+import { Live } from '../live-parts.tsx';
+import { Empty } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Health } from '../webhooks/health.tsx';
+import { nameOf } from '../webhooks/name.tsx';
 import { MAX_ROWS, titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/webhooks`;
@@ -28,7 +30,7 @@ export function AllWebhooksPage(props: {
   return (
     <Page title="All webhooks" viewer={viewer} here={PATH}>
       <h1>All webhooks</h1>
-      <Filters path={PATH}>
+      <Filters path={PATH} asked={asked}>
         <EshopFilter viewer={viewer} value={asked.among} />
         <ChoiceFilter
           name="trouble"
@@ -56,11 +58,12 @@ export function AllWebhooksPage(props: {
                   <li>
                     <p class="name">
                       <a href={`${CONSOLE}/webhooks/${id}`}>
-                        {shortTypes(typesOf(webhook))} <span class="quiet">#{id}</span>
+                        {nameOf(webhook)} <span class="quiet">#{id}</span>
                       </a>
                     </p>
                     <p class="more">
-                      <span>{titles(eshopId)}</span>
+                      <span class="eshop">{titles(eshopId)}</span>
+                      <span>{shortTypes(typesOf(webhook))}</span>
                       <span>
                         {method} {url}
                       </span>

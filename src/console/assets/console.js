@@ -114,6 +114,39 @@
     for (const box of group) box.checked = true;
   });
 
+  // Times are written in UTC, and read in the reader's own zone; so are those typed into forms. As in times.tsx.
+  const SHORT = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' };
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  function localTimes() {
+    const year = new Date().getFullYear();
+    for (const time of document.querySelectorAll('time.at')) {
+      const at = new Date(time.dateTime);
+      const more = at.getFullYear() === year ? {} : { year: 'numeric' };
+      time.textContent = at.toLocaleString('en-GB', { ...SHORT, ...more });
+      time.classList.remove('at');
+    }
+    for (const tick of document.querySelectorAll('text[data-at]'))
+      tick.textContent = new Date(tick.dataset.at).toLocaleTimeString('en-GB', {
+        hour: '2-digit',
+        minute: '2-digit',
+      });
+  }
+  const field = (at) => at.toISOString().slice(0, 16);
+  const fields = [...document.querySelectorAll('input[type="datetime-local"]')];
+  for (const input of fields) {
+    const at = new Date(`${input.defaultValue}Z`);
+    if (!Number.isNaN(at.getTime()))
+      input.value = field(new Date(at.getTime() - at.getTimezoneOffset() * 60_000));
+    for (const label of input.labels) label.textContent = label.textContent.replace('UTC', 'your time');
+  }
+  document.addEventListener('formdata', ({ formData }) => {
+    for (const { name, value } of fields)
+      if (value !== '' && formData.get(name) === value) formData.set(name, field(new Date(value)));
+  });
+  localTimes();
+  const zone = document.querySelector('.zone');
+  if (zone) zone.textContent = `Times are those of ${timeZone}.`;
+
   const foot = document.querySelector('.foot');
   if (foot && box) {
     const pause = document.createElement('button');
@@ -139,6 +172,7 @@
   document.addEventListener('htmx:beforeSwap', remember);
   document.addEventListener('htmx:afterSettle', () => {
     for (const id of open) document.getElementById(id)?.setAttribute('open', '');
+    localTimes();
     copyButtons();
   });
 })();

@@ -17,6 +17,14 @@ export function actionsOf(role: Role): readonly ActionName[] {
   return role === 'warehouse' ? actionNames : ['tryNow', 'giveUp'];
 }
 
+/** As `askedBy` marks a user of the e-shop. */
+const OF_THE_ESHOP = ' (e-shop)';
+
+/** Who asked for an action, as the viewer may know it: an e-shop learns no account of the warehouse. */
+export function whoAsked(by: string, viewer: Role): string {
+  return viewer === 'warehouse' || by.endsWith(OF_THE_ESHOP) ? by : 'the warehouse';
+}
+
 /** Whether any action is possible. */
 export function isUnderWay(state: DeliveryState): boolean {
   return state === 'held' || isOpen(state);
@@ -26,5 +34,5 @@ export function isUnderWay(state: DeliveryState): boolean {
 export const ActionForm = v.object({
   action: v.picklist(actionNames),
   // The reason is logged, and printed for operators. `ownForms` bounds its length.
-  reason: v.pipe(v.string(), v.transform(oneLine)),
+  reason: v.pipe(v.optional(v.string(), ''), v.transform(oneLine)),
 });

@@ -2,23 +2,23 @@
 /** The deliveries of the e-shop, filtered as in the API, and live. */
 
 import type * as v from 'valibot';
-import { shortTypes } from '../../domain/event-types.ts';
-import type { WebhookRecord } from '../../domain/webhook.ts';
-import { typesOf } from '../../domain/webhook-types.ts';
-import { type Query, queryText } from '../api-client.ts';
+import { given, type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
 import {
   ChoiceFilter,
   EntityFilter,
   EventTypeFilter,
+  FILTER_FIELDS,
   Filters,
   StateFilter,
   StatusFilter,
   TimeFilters,
 } from '../filters.tsx';
 import { Page } from '../layout.tsx';
-import { Empty, Live, Pages } from '../parts.tsx';
+import { Live } from '../live-parts.tsx';
+import { Empty, Pages } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
+import type { WebhookNames } from '../webhooks/name.tsx';
 import { type DeliveryList, DeliveryRows } from './rows.tsx';
 
 const PATH = '/deliveries';
@@ -27,39 +27,37 @@ const PATH = '/deliveries';
 export function DeliveriesPage(props: {
   viewer: Viewer;
   asked: Query;
-  webhooks: readonly Pick<WebhookRecord, 'id' | 'webhookType' | 'additionalTypes'>[];
+  /** Of all its webhooks. */
+  names: WebhookNames;
   found: v.InferOutput<typeof DeliveryList> | null;
   refused?: string | undefined;
 }) {
-  const { viewer, asked, webhooks, found, refused } = props;
-  const filtered = Object.entries(asked).some(
-    ([name, value]) => name !== 'page' && value !== undefined && value !== '',
-  );
+  const { viewer, asked, names, found, refused } = props;
+  const { page: _, ...filters } = given(asked);
+  const filtered = Object.keys(filters).length > 0;
   return (
-    <Page title="Deliveries" viewer={viewer} here={PATH} refused={refused}>
+    <Page title="Deliveries" here={PATH} fields={FILTER_FIELDS} {...{ viewer, refused }}>
       <h1>Deliveries</h1>
       <Filters
         path={PATH}
-        six
-        beside={
-          filtered ? (
-            <a class="button" href={`${CONSOLE}${PATH}`}>
-              Clear
-            </a>
-          ) : null
+        asked={asked}
+        more={
+          <>
+            <EventTypeFilter value={asked.webhookType} />
+            <StatusFilter value={asked.lastStatus} attempts={asked.attempts} />
+            <TimeFilters since={asked.since} until={asked.until} />
+          </>
         }
+        folded={['webhookType', 'lastStatus', 'since', 'until']}
       >
+        <EntityFilter value={asked.entityId} />
         <StateFilter value={asked.state} />
         <ChoiceFilter
           name="webhookId"
           label="Webhook"
           value={asked.webhookId}
-          options={webhooks.map((each) => [String(each.id), `${each.id} · ${shortTypes(typesOf(each))}`])}
+          options={[...names].map(([id, { name }]) => [String(id), name])}
         />
-        <EventTypeFilter value={asked.webhookType} />
-        <EntityFilter value={asked.entityId} />
-        <StatusFilter value={asked.lastStatus} attempts={asked.attempts} />
-        <TimeFilters since={asked.since} until={asked.until} />
       </Filters>
       {found === null ? null : (
         <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
@@ -70,7 +68,7 @@ export function DeliveriesPage(props: {
                   <p>
                     No delivery matches these filters. If you expected one, its events say why it is missing:{' '}
                     <a href={`${CONSOLE}/events${queryText({ entityId: asked.entityId })}`}>
-                      search the events
+                      look at the events
                     </a>
                   </p>
                 ) : (
@@ -78,7 +76,7 @@ export function DeliveriesPage(props: {
                 )}
               </Empty>
             ) : (
-              <DeliveryRows deliveries={found.data} now={viewer.now} />
+              <DeliveryRows deliveries={found.data} names={names} now={viewer.now} />
             )}
             <Pages paging={found.pagination} path={PATH} query={asked} />
           </section>

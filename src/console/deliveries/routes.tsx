@@ -14,6 +14,8 @@ import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
+import { namesOf } from '../webhooks/name.tsx';
+import { namesIn } from '../webhooks/names-in.ts';
 import { ActionForm, actionsOf, isUnderWay } from './actions.ts';
 import { DeliveriesPage } from './list.tsx';
 import { DeliveryPage, GiveUpPage } from './page.tsx';
@@ -31,6 +33,7 @@ const FILTERS = [
   'page',
 ] as const;
 const WebhookList = v.object({ data: v.array(webhookRecordSchema) });
+const Webhook = v.object({ data: webhookRecordSchema });
 const One = v.object({ data: DeliveryWithAttempts });
 const NOTICES: ReadonlyMap<string, string> = new Map([
   ['redelivered', 'Redelivered. This is the new delivery.'],
@@ -57,7 +60,8 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
   async function shown(c: Asking, id: string, messages: { notice?: string | undefined; refused?: string }) {
     const { data: delivery } = await c.var.api.get(One, `/v21/deliveries/${piece(id)}`);
     const { viewer } = c.var;
-    const [request, accepted] = await Promise.all([
+    const [{ data: webhook }, request, accepted] = await Promise.all([
+      c.var.api.get(Webhook, `/v21/webhooks/${delivery.webhookId}`),
       requestOf(viewer.session.eshopId, delivery),
       requestAction === null || !isUnderWay(delivery.state)
         ? undefined
@@ -66,24 +70,25 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const may = actionsOf(viewer.session.role);
     const offered = (accepted?.get(delivery.id) ?? []).filter((action) => may.includes(action));
     const workflow = (await viewer.temporal?.delivery(delivery.id)) ?? null;
-    const page = { viewer, delivery, request, offered, workflow, maxAttempts: attemptLimit };
+    const names = namesOf([webhook]);
+    const page = { viewer, delivery, webhook, names, request, offered, workflow, maxAttempts: attemptLimit };
     return html(<DeliveryPage {...messages} {...page} />);
   }
 
   app.get('/deliveries', async (c) => {
     const asked = Object.fromEntries(FILTERS.map((name) => [name, c.req.query(name)]));
     const { api, viewer } = c.var;
-    const { data: webhooks } = await api.get(WebhookList, '/v21/webhooks');
+    const names = namesOf((await api.get(WebhookList, '/v21/webhooks')).data);
     try {
       // The form always sends both; alone the second is refused.
       const attempts = asked.lastStatus ? asked.attempts : undefined;
       const query = { ...asked, attempts, since: fromField(asked.since), until: fromField(asked.until) };
       const found = await api.get(DeliveryList, '/v21/deliveries', query);
-      return c.html(html(<DeliveriesPage {...{ viewer, asked, webhooks, found }} />));
+      return c.html(html(<DeliveriesPage {...{ viewer, asked, names, found }} />));
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
       return c.html(
-        html(<DeliveriesPage {...{ viewer, asked, webhooks, found: null, refused: error.message }} />),
+        html(<DeliveriesPage {...{ viewer, asked, names, found: null, refused: error.message }} />),
         400,
       );
     }
@@ -105,7 +110,8 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
 
   app.get('/deliveries/:id/give-up', async (c) => {
     const { data: delivery } = await c.var.api.get(One, `/v21/deliveries/${piece(c.req.param('id'))}`);
-    return c.html(html(<GiveUpPage viewer={c.var.viewer} delivery={delivery} />));
+    const names = await namesIn(sql, [delivery]);
+    return c.html(html(<GiveUpPage viewer={c.var.viewer} delivery={delivery} names={names} />));
   });
 
   app.post('/deliveries/:id/act', async (c) => {

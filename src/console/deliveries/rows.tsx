@@ -4,20 +4,25 @@ import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
 import { Pagination } from '../../api/pagination.ts';
-import { State } from '../parts.tsx';
+import { State } from '../badges.tsx';
+import { TypeName } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago, Due } from '../times.tsx';
+import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 
 export const DeliveryList = v.object({ data: v.array(Delivery), pagination: Pagination });
 
 /** The newest first. */
 export function DeliveryRows({
   deliveries,
+  names,
   now,
   eshopOf = () => null,
   choose = () => null,
 }: {
   deliveries: readonly v.InferOutput<typeof Delivery>[];
+  /** Left out on the page of their webhook. */
+  names?: WebhookNames;
   now: Date;
   /** The e-shop, if the list has deliveries of several. */
   eshopOf?: (id: string) => string | null;
@@ -41,12 +46,12 @@ export function DeliveryRows({
           <li>
             <p class="name">
               <a href={`${CONSOLE}/deliveries/${id}`}>
-                {webhookType} <span class="quiet">{entityId}</span>
+                <TypeName type={webhookType} /> <span class="quiet">{entityId}</span>
               </a>
             </p>
             <p class="more">
               {eshopOf(id) === null ? null : <span class="eshop">{eshopOf(id)}</span>}
-              <a href={`${CONSOLE}/webhooks/${webhookId}`}>Webhook {webhookId}</a>
+              {names === undefined ? null : <WebhookLink id={webhookId} names={names} />}
               <span>
                 {attemptsMade} {attemptsMade === 1 ? 'attempt' : 'attempts'}
               </span>

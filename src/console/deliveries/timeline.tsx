@@ -1,126 +1,105 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The timeline of a delivery: created, attempted, held, ended, and its next step. */
+/** What happened to a delivery, the latest first: one line each, responses folded. */
 import type { Child } from 'hono/jsx';
-import type * as v from 'valibot';
-import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
-import type { DeliveryState } from '../../domain/delivery-state.ts';
-import { Code, More, type Tone } from '../parts.tsx';
-import { Due, duration, Time } from '../times.tsx';
-
-type Shown = v.InferOutput<typeof DeliveryWithAttempts>;
+import { capital } from '../../domain/text.ts';
+import type { Tone } from '../badges.tsx';
+import type { Viewer } from '../deps.ts';
+import { Code } from '../parts.tsx';
+import { duration, Time } from '../times.tsx';
+import { whoAsked } from './actions.ts';
+import type { Shown } from './next.tsx';
 
 interface Moment {
   readonly at: string;
-  readonly tone: Tone | 'next';
-  readonly title: Child;
-  readonly beside?: Child;
-  readonly below?: Child;
+  readonly tone: Tone;
+  readonly line: Child;
+  /** An id, and what is shown on demand. */
+  readonly fold?: { readonly id: string; readonly content: Child } | null;
 }
 
-const ACTIONS = {
-  tryNow: 'requested an immediate attempt',
-  hold: 'held the delivery',
-  resume: 'resumed the delivery',
-  giveUp: 'gave up on the delivery',
+const DONE = {
+  tryNow: 'had it tried now',
+  hold: 'held it',
+  resume: 'resumed it',
+  giveUp: 'gave it up',
 } as const;
 
 function attemptMoment(attempt: Shown['attempts'][number]): Moment {
   const { number, startedAt, durationMs, outcome, status, error, responseExcerpt } = attempt;
-  const title =
-    outcome === null
-      ? `Attempt ${number} is in progress`
-      : `Attempt ${number}: ${status === null ? 'no response' : `HTTP ${status}`}`;
+  const result =
+    outcome === null ? 'in progress' : status === null ? (error ?? 'no response') : `HTTP ${status}`;
+  const response = responseExcerpt ?? '';
   return {
     at: startedAt,
     tone: outcome === null ? 'busy' : outcome === 'success' ? 'good' : 'bad',
-    title,
-    beside: durationMs === null ? null : <span>{duration(durationMs)}</span>,
-    below: (
+    line: (
       <>
-        {error === null ? null : <p class="wrap">{error}</p>}
-        {responseExcerpt === null || responseExcerpt === '' ? null : (
-          <More id={`answer-${number}`} title="Show response" small>
-            <Code text={responseExcerpt} named={`Response to attempt ${number}`} fold />
-          </More>
-        )}
+        <strong class="wrap">
+          Attempt {number}: {result}
+        </strong>
+        {durationMs === null ? null : <span>{duration(durationMs)}</span>}
+      </>
+    ),
+    fold:
+      response === ''
+        ? null
+        : {
+            id: `response-${number}`,
+            content: (
+              <>
+                {error === null ? null : <p class="quiet small wrap">{error}</p>}
+                <Code text={response} named={`Response to attempt ${number}`} fold />
+              </>
+            ),
+          },
+  };
+}
+
+function actionMoment({ action, by, reason, at }: Shown['operatorActions'][number], viewer: Viewer): Moment {
+  const who = capital(whoAsked(by, viewer.session.role));
+  return {
+    at,
+    tone: 'calm',
+    line: (
+      <>
+        <strong>
+          {who} {DONE[action]}
+        </strong>
+        {reason === '' ? null : <span class="wrap">{reason}</span>}
       </>
     ),
   };
 }
 
-/** Why it was canceled, as far as known. */
-function cancellation({ canceledBy, operatorActions }: Shown): string {
-  if (canceledBy === 'deletion') return 'Canceled: its webhook was deleted';
-  return operatorActions.some(({ action }) => action === 'giveUp')
-    ? 'Canceled: it was given up'
-    : 'Canceled by an operator of the warehouse';
-}
-
-function lastMoments(delivery: Shown, now: Date): Moment[] {
-  const { state, finishedAt, nextAttemptAt, heldBy } = delivery;
-  if (finishedAt !== null && state !== 'delivered') {
-    const why: Partial<Record<DeliveryState, string>> = {
-      failed: 'All retries failed',
-      expired: 'Expired: its 48 hours ended through no fault of the receiver',
-      canceled: cancellation(delivery),
-      superseded: 'Superseded: a newer event of the record is sent in its place',
-    };
-    const tone = state === 'superseded' ? 'calm' : 'bad';
-    return [{ at: finishedAt, tone, title: why[state] ?? state }];
-  }
-  if (finishedAt !== null) return [];
-  if (state === 'held') {
-    const pausedUntil = delivery.waitsFor?.reason === 'pause' ? delivery.waitsFor.nextAttemptAt : null;
-    const byWebhook =
-      pausedUntil === null
-        ? 'Held: its webhook is inactive'
-        : `Held: its webhook is paused until ${pausedUntil}`;
-    const title =
-      heldBy === null ? byWebhook : `Held by ${heldBy.by}${heldBy.reason === '' ? '' : `: ${heldBy.reason}`}`;
-    return [{ at: '9', tone: 'calm', title }];
-  }
-  if (delivery.waitsFor?.reason === 'order')
-    return [{ at: '9', tone: 'calm', title: 'Waits for an older event of its record' }];
-  if (nextAttemptAt === null) return [];
-  return [
-    {
-      at: '9',
-      tone: 'next',
-      title: 'Next attempt',
-      beside: (
-        <span>
-          <Due at={nextAttemptAt} now={now} /> · <Time at={nextAttemptAt} />
-        </span>
-      ),
-    },
-  ];
-}
-
-export function Timeline({ delivery, now }: { delivery: Shown; now: Date }) {
+export function Timeline({ delivery, viewer }: { delivery: Shown; viewer: Viewer }) {
   const moments: Moment[] = [
-    { at: delivery.createdAt, tone: '', title: 'The delivery was created' },
+    { at: delivery.createdAt, tone: '', line: <strong>Created</strong> },
     ...delivery.attempts.map(attemptMoment),
-    ...delivery.operatorActions.map(({ action, by, reason, at }) => ({
-      at,
-      tone: 'calm' as const,
-      title: `${by} ${ACTIONS[action]}`,
-      below: reason === '' ? null : <p class="wrap">{reason}</p>,
-    })),
-    ...lastMoments(delivery, now),
+    ...delivery.operatorActions.map((action) => actionMoment(action, viewer)),
   ];
-  const ordered = moments.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  const ordered = moments.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).reverse();
   return (
     <ol class="line">
-      {ordered.map(({ at, tone, title, beside, below }) => (
-        <li class={tone}>
-          <header>
-            <strong>{title}</strong>
-            {at === '9' ? null : <Time at={at} />}
-            {beside}
-          </header>
-          {below}
-        </li>
-      ))}
+      {ordered.map(({ at, tone, line, fold = null }) => {
+        const content = (
+          <>
+            {line}
+            <Time at={at} />
+          </>
+        );
+        return (
+          <li class={tone}>
+            {fold === null ? (
+              <p class="moment">{content}</p>
+            ) : (
+              <details id={fold.id}>
+                <summary class="moment">{content}</summary>
+                {fold.content}
+              </details>
+            )}
+          </li>
+        );
+      })}
     </ol>
   );
 }

@@ -1,11 +1,13 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The e-shop's notices: which are sent, to whom, and the latest ones. */
+/** The notices of the e-shop: which are sent, to whom, and the latest ones. */
 import type { ListedNotice } from '../../db/console/notices.ts';
 import type { Notifications } from '../../domain/notifications.ts';
 import type { Viewer } from '../deps.ts';
+import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
-import { Check, Code, Empty, Input, Select, TextArea } from '../parts.tsx';
+import { Code, Empty } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
+import type { WebhookNames } from '../webhooks/name.tsx';
 import { NoticeRows } from './sent.tsx';
 
 export const NOTICES = '/notices';
@@ -22,6 +24,13 @@ export function fieldsOf({ warning, recovered, emails, url, format }: Notificati
     format,
   };
 }
+
+/** Where the API names each field. */
+const PATHS = {
+  'notifications.emails': 'emails',
+  'notifications.url': 'url',
+  'notifications.format': 'format',
+};
 
 /** The body of the request; the API checks it. */
 export function changeOf(fields: NoticeFields): object {
@@ -43,6 +52,7 @@ interface NoticesPageProps {
   readonly notifications: Notifications;
   readonly fields: NoticeFields;
   readonly sent: readonly ListedNotice[];
+  readonly names: WebhookNames;
   readonly notice?: string | undefined;
   readonly refused?: string | undefined;
 }
@@ -53,13 +63,14 @@ export function NoticesPage({
   notifications,
   fields,
   sent,
+  names,
   notice,
   refused,
 }: NoticesPageProps) {
   const { emails, secret } = notifications;
   const unconfirmed = emails.filter(({ confirmedAt }) => confirmedAt === null);
   return (
-    <Page title="Notices" viewer={viewer} here={NOTICES} notice={notice} refused={refused}>
+    <Page title="Notices" viewer={viewer} here={NOTICES} notice={notice} refused={refused} fields={PATHS}>
       <h1>Notices</h1>
       {secret === undefined ? null : (
         <section class="card" aria-labelledby="secret">
@@ -123,11 +134,11 @@ export function NoticesPage({
       <section class="card flush" aria-labelledby="sent">
         <h2 id="sent">Sent</h2>
         {sent.length === 0 ? (
-          <Empty title="No notice has been sent yet.">
+          <Empty title="No notices yet">
             Warnings, deactivations and webhooks that are well again appear here.
           </Empty>
         ) : (
-          <NoticeRows notices={sent} now={viewer.now} />
+          <NoticeRows notices={sent} names={names} now={viewer.now} />
         )}
       </section>
     </Page>

@@ -7,6 +7,7 @@ import { eshopRecordSchema } from '../../domain/eshop.ts';
 import { apiErrorMessage } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
+import { namesIn } from '../webhooks/names-in.ts';
 import { changeOf, fieldsOf, NOTICES, type NoticeFields, NoticesPage } from './page.tsx';
 
 const One = v.object({ data: eshopRecordSchema });
@@ -26,7 +27,8 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     const { viewer } = c.var;
     const sent = await listNotices(sql, viewer.session.eshopId, { webhookId: null, limit: SHOWN });
     const fields = more.fields ?? fieldsOf(notifications);
-    return html(<NoticesPage {...{ viewer, email, notifications, sent }} {...more} fields={fields} />);
+    const names = await namesIn(sql, sent);
+    return html(<NoticesPage {...{ viewer, email, notifications, sent, names }} {...more} fields={fields} />);
   }
   const read = async (c: Context<ConsoleEnv>) => (await c.var.api.get(One, '/v21/eshop')).data;
 

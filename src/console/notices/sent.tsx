@@ -1,9 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The notices of an e-shop, with their recipients and times. */
 import type { ListedNotice } from '../../db/console/notices.ts';
-import { Badge, type Tone } from '../parts.tsx';
-import { CONSOLE } from '../session.ts';
+import { Badge, type Tone } from '../badges.tsx';
 import { Ago } from '../times.tsx';
+import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 
 const WORDS: Readonly<Record<ListedNotice['kind'], string>> = {
   warning: 'is failing',
@@ -20,7 +20,8 @@ const STATES: Readonly<Record<ListedNotice['state'], readonly [Tone, string]>> =
   givenUp: ['bad', 'given up'],
 };
 
-export function NoticeRows({ notices, now }: { notices: readonly ListedNotice[]; now: Date }) {
+export function NoticeRows(props: { notices: readonly ListedNotice[]; names: WebhookNames; now: Date }) {
+  const { notices, names, now } = props;
   return (
     <ul class="rows">
       {notices.map(({ kind, webhookId, to, at, sentAt, state, error }) => {
@@ -32,7 +33,7 @@ export function NoticeRows({ notices, now }: { notices: readonly ListedNotice[];
                 WORDS[kind]
               ) : (
                 <>
-                  <a href={`${CONSOLE}/webhooks/${webhookId}`}>Webhook {webhookId}</a> {WORDS[kind]}
+                  <WebhookLink id={webhookId} names={names} /> {WORDS[kind]}
                 </>
               )}
             </p>

@@ -1,7 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The installation itself, as in `waybill status`. */
 import type { Child } from 'hono/jsx';
-import { Count, Facts } from '../parts.tsx';
+import { Count } from '../badges.tsx';
+import { Facts } from '../parts.tsx';
 import { ALL } from '../session.ts';
 import type { InstallationStatus } from './deps.ts';
 

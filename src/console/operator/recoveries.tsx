@@ -3,11 +3,15 @@
 import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
 import { titlesOf } from '../all/scope.ts';
+import { RecoveryBadge } from '../badges.tsx';
 import type { Viewer } from '../deps.ts';
+import { Input } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
-import { Empty, Input, Live, RecoveryBadge } from '../parts.tsx';
+import { Live } from '../live-parts.tsx';
+import { Empty } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
+import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 import type { ShownRecovery } from './deps.ts';
 
 const PATH = `${ALL}/recoveries`;
@@ -19,7 +23,8 @@ function actionsOf({ state }: ShownRecovery): readonly (readonly [RecoveryAction
   return [other, ['cancel', 'Cancel']];
 }
 
-function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string; now: Date }) {
+function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookNames; now: Date }) {
+  const { recovery, eshop, names, now } = props;
   const { recoveryId, webhookId, state, reason, done, failed, superseded, left, count, since, createdAt } =
     recovery;
   const { estimatedEndAt, finishedAt } = recovery;
@@ -29,7 +34,7 @@ function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string;
         {done.toLocaleString('en-US')} of {count.toLocaleString('en-US')} delivered
       </p>
       <p class="more">
-        <a href={`${CONSOLE}/webhooks/${webhookId}`}>Webhook {webhookId}</a>
+        <WebhookLink id={webhookId} names={names} />
         <span>{eshop}</span>
         <span>
           events since <Time at={since.toISOString()} />
@@ -58,7 +63,7 @@ function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string;
               value={`${action} ${recoveryId}`}
               class={action === 'cancel' ? 'danger' : 'plain'}
               id={`${action}-${recoveryId}`}
-              aria-label={`${name} the recovery of webhook ${webhookId}`}
+              aria-label={`${name} the recovery of ${names.get(webhookId)?.name ?? webhookId}`}
             >
               {name}
             </button>
@@ -72,14 +77,15 @@ function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string;
 export function RecoveriesPage(props: {
   viewer: Viewer;
   recoveries: readonly ShownRecovery[];
+  names: WebhookNames;
   notice?: string | undefined;
   refused?: string | undefined;
 }) {
-  const { viewer, recoveries, notice, refused } = props;
+  const { viewer, recoveries, names, notice, refused } = props;
   const titles = titlesOf(viewer);
   const anyUnderWay = recoveries.some(({ state }) => isUnderWay(state));
   return (
-    <Page title="Recoveries" viewer={viewer} here={PATH} notice={notice} refused={refused}>
+    <Page title="Recoveries" here={PATH} {...{ viewer, notice, refused, names }}>
       <div class="top">
         <div>
           <h1>Recoveries</h1>
@@ -108,7 +114,7 @@ export function RecoveriesPage(props: {
           ) : (
             <ul class="rows">
               {recoveries.map((recovery) => (
-                <Row recovery={recovery} eshop={titles(recovery.eshopId)} now={viewer.now} />
+                <Row recovery={recovery} eshop={titles(recovery.eshopId)} names={names} now={viewer.now} />
               ))}
             </ul>
           )}

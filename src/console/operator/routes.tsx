@@ -1,13 +1,14 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The pages for operators only. */
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { uuid } from '../../domain/fields.ts';
 import { Problem } from '../../domain/problem.ts';
 import { recoveryActions } from '../../domain/recovery.ts';
-import type { ConsoleEnv } from '../deps.ts';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { ALL } from '../session.ts';
+import { namesIn } from '../webhooks/names-in.ts';
 import type { OperatorDeps } from './deps.ts';
 import { RecoveriesPage } from './recoveries.tsx';
 
@@ -19,12 +20,22 @@ const Asked = v.pipe(
 const Form = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim()) });
 
 /** Only authenticated operators reach these pages: no other console has them. */
-export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<ConsoleEnv> {
+export function operatorRoutes(
+  { recoveries, control }: OperatorDeps,
+  sql: ConsoleDeps['sql'],
+): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 
-  app.get(`${ALL}/recoveries`, async (c) =>
-    c.html(html(<RecoveriesPage viewer={c.var.viewer} recoveries={await recoveries()} />)),
-  );
+  async function shown(
+    { var: { viewer } }: Context<ConsoleEnv>,
+    messages: { notice?: string; refused?: string },
+  ) {
+    const listed = await recoveries();
+    const names = await namesIn(sql, listed);
+    return html(<RecoveriesPage viewer={viewer} recoveries={listed} names={names} {...messages} />);
+  }
+
+  app.get(`${ALL}/recoveries`, async (c) => c.html(await shown(c, {})));
 
   app.post(`${ALL}/recoveries`, async (c) => {
     const { form, viewer } = c.var;
@@ -33,12 +44,8 @@ export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<Cons
     const { asked, reason } = sent.output;
     const [action, id] = asked;
     const by = viewer.session.username;
-    const answer = await control(id, action, reason === '' ? by : `${reason} (${by})`);
-    const page = answer.done ? { notice: answer.message } : { refused: answer.message };
-    return c.html(
-      html(<RecoveriesPage viewer={viewer} recoveries={await recoveries()} {...page} />),
-      answer.done ? 200 : 409,
-    );
+    const { done, message } = await control(id, action, reason === '' ? by : `${reason} (${by})`);
+    return c.html(await shown(c, done ? { notice: message } : { refused: message }), done ? 200 : 409);
   });
   return app;
 }

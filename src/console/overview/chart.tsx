@@ -1,12 +1,13 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Deliveries over time as bars, with a table of the numbers, also for screen readers. */
 import { type CountStep, countOf } from '../../db/console/delivery-counts.ts';
-import { More, Table } from '../parts.tsx';
+import { More } from '../live-parts.tsx';
+import { Table } from '../parts.tsx';
 import { Time } from '../times.tsx';
 import type { Range } from './ranges.ts';
 
 const WIDTH = 900;
-const HEIGHT = 280;
+const HEIGHT = 240;
 /** Room for a number such as 500K in the larger text of a narrow screen. */
 const LEFT = 76;
 const BOTTOM = 34;
@@ -20,12 +21,17 @@ const PARTS = [
   { key: 'superseded', tone: 'calm', name: 'superseded' },
 ] as const;
 
-/** Rounds up to a round number: 1, 2, 5, 10, 20 … */
+const ROUND = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
+
+/** Rounds up to a round number that is not much higher: 1, 2, 3, 4, 5, 6, 8, 10, 12, 15 … */
 export function roundAbove(count: number): number {
   const magnitude = 10 ** Math.floor(Math.log10(Math.max(1, count)));
-  const factor = [1, 2, 5, 10].find((each) => each * magnitude >= count) ?? 10;
-  return factor * magnitude;
+  const ends = ROUND.map((each) => each * magnitude).filter(Number.isInteger);
+  return ends.find((end) => end >= count) ?? 10 * magnitude;
 }
+
+/** The fewest steps shown: with less than that, a bar would be wide. */
+const MIN_BARS = 20;
 
 function Bar({ step, x, width, perUnit }: { step: CountStep; x: number; width: number; perUnit: number }) {
   let y = HEIGHT - BOTTOM;
@@ -49,10 +55,15 @@ function Bar({ step, x, width, perUnit }: { step: CountStep; x: number; width: n
   );
 }
 
-/** The time below the bars: a time of day, or a date if the range is in days. */
-function tick(at: Date, { seconds }: Range): string {
+/** The time below the bars: a date if the range is in days, or a time of day, which the page's script makes the reader's own. */
+function Tick({ x, at, range: { seconds } }: { x: number; at: Date; range: Range }) {
   const iso = at.toISOString();
-  return seconds > 2 * 86_400 ? iso.slice(5, 10) : iso.slice(11, 16);
+  const isDate = seconds > 2 * 86_400;
+  return (
+    <text x={x} y={HEIGHT - 6} {...(isDate ? {} : { 'data-at': iso })}>
+      {isDate ? iso.slice(5, 10) : iso.slice(11, 16)}
+    </text>
+  );
 }
 
 /** @param now its right end */
@@ -60,7 +71,9 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
   const most = roundAbove(Math.max(1, ...steps.map(countOf)));
   const stepMs = range.stepSeconds * 1_000;
   const last = Math.floor(now.getTime() / stepMs) * stepMs;
-  const bars = Math.round(range.seconds / range.stepSeconds);
+  // From the first delivery on: what was before is empty.
+  const since = Math.floor((last - (steps[0]?.at.getTime() ?? last)) / stepMs) + 1;
+  const bars = Math.min(Math.round(range.seconds / range.stepSeconds), Math.max(MIN_BARS, since));
   const first = last - (bars - 1) * stepMs;
   const slot = (WIDTH - LEFT) / bars;
   const perUnit = (HEIGHT - BOTTOM - TOP) / most;
@@ -71,6 +84,7 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
   const shown = PARTS.filter(({ key }) => key !== 'superseded' || steps.some((step) => step[key] > 0));
   const lines = most % 2 === 0 ? [0, 0.5, 1] : [0, 1];
   const ticks = [0, 0.25, 0.5, 0.75].map((part) => Math.round(part * bars));
+  if (total === 0) return <p class="quiet">No deliveries in this time.</p>;
   return (
     <figure class="chart stack">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={summary}>
@@ -93,9 +107,7 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
           );
         })}
         {ticks.map((place) => (
-          <text x={LEFT + place * slot} y={HEIGHT - 6}>
-            {tick(new Date(first + place * stepMs), range)}
-          </text>
+          <Tick x={LEFT + place * slot} at={new Date(first + place * stepMs)} range={range} />
         ))}
       </svg>
       <figcaption class="legend">
@@ -106,22 +118,20 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
           </span>
         ))}
       </figcaption>
-      {steps.length === 0 ? null : (
-        <More id="chart-table" title="As a table" small>
-          <Table named="Table" columns={['From']} numbers={shown.map(({ name }) => name)}>
-            {steps.toReversed().map((step) => (
-              <tr>
-                <td>
-                  <Time at={step.at.toISOString()} />
-                </td>
-                {shown.map(({ key }) => (
-                  <td class="number">{step[key].toLocaleString('en-US')}</td>
-                ))}
-              </tr>
-            ))}
-          </Table>
-        </More>
-      )}
+      <More id="chart-table" title="As a table" small>
+        <Table named="Table" columns={['From']} numbers={shown.map(({ name }) => name)}>
+          {steps.toReversed().map((step) => (
+            <tr>
+              <td>
+                <Time at={step.at.toISOString()} />
+              </td>
+              {shown.map(({ key }) => (
+                <td class="number">{step[key].toLocaleString('en-US')}</td>
+              ))}
+            </tr>
+          ))}
+        </Table>
+      </More>
     </figure>
   );
 }

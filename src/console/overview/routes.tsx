@@ -12,13 +12,15 @@ import {
 } from '../../db/console/delivery-counts.ts';
 import { capital } from '../../domain/text.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
+import { Count } from '../badges.tsx';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
 import { html, Page } from '../layout.tsx';
-import { Code, Count, Empty, Live, recordPath } from '../parts.tsx';
+import { Live } from '../live-parts.tsx';
+import { Empty, recordPath } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, duration } from '../times.tsx';
-import { Needing } from '../webhooks/health.tsx';
+import { byUrgency, Needing, needsAttention } from '../webhooks/health.tsx';
 import { Chart } from './chart.tsx';
 import { type Range, rangeOf, ranges } from './ranges.ts';
 
@@ -32,23 +34,46 @@ interface Waiting {
 }
 
 function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now: Date }) {
-  const needing = webhooks.filter(
-    ({ active, incident, lastDeactivation }) =>
-      incident !== null || (!active && lastDeactivation !== null && lastDeactivation.reason !== 'user'),
-  );
+  const needing = byUrgency(webhooks.filter(needsAttention));
+  if (needing.length === 0) return null;
   return (
     <section class="card" aria-labelledby="incidents">
       <h2 id="incidents">Needs attention</h2>
-      {needing.length === 0 ? (
-        <p class="quiet">Nothing: no active webhook is failing.</p>
-      ) : (
-        <ul class="stack">
-          {needing.map((webhook) => (
-            <Needing webhook={webhook} now={now} />
-          ))}
-        </ul>
-      )}
+      <ul class="stack">
+        {needing.map((webhook) => (
+          <Needing webhook={webhook} now={now} />
+        ))}
+      </ul>
     </section>
+  );
+}
+
+/** For the developer of an e-shop that has no webhook yet. */
+function FirstSteps({ viewer }: { viewer: Viewer }) {
+  return (
+    <Page title="Overview" viewer={viewer} here="">
+      <h1>Overview</h1>
+      <section class="card">
+        <Empty title="No webhooks yet">
+          <p>
+            A webhook calls your URL when something happens to an order, a product or the stock. Create one,
+            and send it a test.
+          </p>
+          <p>
+            <a class="button main" href={`${CONSOLE}/webhooks/new`}>
+              Create a webhook
+            </a>
+          </p>
+          {viewer.operator ? null : (
+            <p>
+              Or do it by the API: the <a href="/docs/guides/quickstart">quickstart</a> leads to a first
+              signed delivery, and the <a href="/docs">documentation</a> has every operation.
+            </p>
+          )}
+        </Empty>
+      </section>
+      <TemporalLinkList links={linksOf(viewer)} />
+    </Page>
   );
 }
 
@@ -111,20 +136,6 @@ function OverviewPage(props: {
           ))}
         </nav>
       </div>
-      {webhooks.length === 0 ? (
-        <section class="card">
-          <Empty title="No webhooks yet">
-            <p>Create a webhook for an event type, then send it a test.</p>
-            <p>
-              <a class="button main" href={`${CONSOLE}/webhooks/new`}>
-                Create a webhook
-              </a>
-            </p>
-            <p>Or see it at work first: on the machine of the instance, this plays a day of a warehouse.</p>
-            <Code text="npx --no waybill demo --receive" named="Play a day" />
-          </Empty>
-        </section>
-      ) : null}
       <Live id="counts" path={`${CONSOLE}?range=${range.name}`}>
         <div class="stack">
           <div class="cards">
@@ -138,12 +149,13 @@ function OverviewPage(props: {
             <Count
               name={failing === 1 ? 'webhook failing' : 'webhooks failing'}
               value={String(failing)}
-              path="/webhooks"
+              path="/webhooks?state=failing"
             />
             <Count name="95th percentile of response times" value={speed} path="/deliveries" />
           </div>
           <Behind blocked={blocked} now={viewer.now} />
           <Loop loop={loop} />
+          <Incidents webhooks={webhooks} now={viewer.now} />
           <section class="card" aria-labelledby="chart">
             <h2 id="chart">Deliveries {range.step}</h2>
             <Chart steps={steps} range={range} now={viewer.now} />
@@ -159,7 +171,6 @@ function OverviewPage(props: {
               </p>
             )}
           </section>
-          <Incidents webhooks={webhooks} now={viewer.now} />
         </div>
       </Live>
       <TemporalLinkList links={linksOf(viewer)} />
@@ -198,10 +209,11 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   app.get('/', async (c) => {
     const { api, viewer } = c.var;
     const range = rangeOf(c.req.query('range'));
+    const { data: webhooks } = await api.get(Webhooks, '/v21/webhooks');
+    if (webhooks.length === 0) return c.html(html(<FirstSteps viewer={viewer} />));
     const inState = async (state: keyof Waiting) =>
       (await api.get(Counted, '/v21/deliveries', { state, items: '1' })).pagination.totalCount;
-    const [{ data: webhooks }, counts, blocked, loop, pending, retrying, held] = await Promise.all([
-      api.get(Webhooks, '/v21/webhooks'),
+    const [counts, blocked, loop, pending, retrying, held] = await Promise.all([
       countsOf(viewer.session.eshopId, range, viewer.now),
       readBlockedRecords(sql, viewer.session.eshopId),
       readChangeLoop(sql, viewer.session.eshopId),

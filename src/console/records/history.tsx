@@ -3,12 +3,14 @@
 import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { Event } from '../../api/event-schemas.ts';
-import { State, type Tone } from '../parts.tsx';
+import type { Tone } from '../badges.tsx';
+import { type Outcome, OutcomeBadge } from '../events/outcomes.tsx';
+import { Sentence } from '../sentence.tsx';
 import { CONSOLE } from '../session.ts';
 import { Due, Time } from '../times.tsx';
+import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 
 type Happened = v.InferOutput<typeof Event>;
-type Outcome = Happened['webhooks'][number];
 type Deliveries = readonly v.InferOutput<typeof Delivery>[];
 
 /** The worst first: an event gets the tone of its worst delivery. */
@@ -28,13 +30,21 @@ function toneOf({ webhooks }: Happened): Tone | 'next' {
 /** The delivery that it waits for, or that replaced it; otherwise its reason, if any. */
 function Place(props: { outcome: Outcome; deliveries: Deliveries; now: Date }) {
   const { outcome, deliveries, now } = props;
-  const { reason, deliveryId } = outcome;
+  const { reason, deliveryId, state, lastError } = outcome;
   const numberOf = (id: string) => deliveries.find((other) => other.id === id)?.sequence;
   const own = deliveries.find(({ id }) => id === deliveryId);
   const other = own?.supersededBy ?? own?.waitsFor?.deliveryId ?? null;
   const number = other === null ? undefined : numberOf(other);
-  if (own === undefined || other === null || number === undefined)
-    return reason === null ? null : <span class="wrap quiet">{reason}</span>;
+  if (own === undefined || other === null || number === undefined) {
+    // Of one without a delivery, the state says why.
+    const detail = deliveryId === null || state === 'delivered' ? null : (reason ?? lastError);
+    if (detail === null) return null;
+    return (
+      <span class="wrap quiet">
+        <Sentence text={detail} />
+      </span>
+    );
+  }
   const link = <a href={`${CONSOLE}/deliveries/${other}`}>{number}</a>;
   if (own.supersededBy !== null) return <span class="quiet">by {link}</span>;
   const next = own.waitsFor?.nextAttemptAt ?? null;
@@ -51,8 +61,13 @@ function Place(props: { outcome: Outcome; deliveries: Deliveries; now: Date }) {
 }
 
 /** @param deliveries the known ones of the record; for others an outcome's own words are shown */
-export function History(props: { events: readonly Happened[]; deliveries: Deliveries; now: Date }) {
-  const { events, deliveries, now } = props;
+export function History(props: {
+  events: readonly Happened[];
+  deliveries: Deliveries;
+  names: WebhookNames;
+  now: Date;
+}) {
+  const { events, deliveries, names, now } = props;
   return (
     <ol class="line">
       {events
@@ -65,18 +80,11 @@ export function History(props: { events: readonly Happened[]; deliveries: Delive
               </strong>
               <Time at={event.createdAt} />
             </header>
-            {event.reason === null || event.webhooks.length > 0 ? null : <p>{event.reason}</p>}
+            {event.reason === null || event.webhooks.length > 0 ? null : <p class="quiet">{event.reason}</p>}
             {event.webhooks.map((outcome) => (
               <p class="acts">
-                <a href={`${CONSOLE}/webhooks/${outcome.webhookId}`}>Webhook {outcome.webhookId}</a>
-                {outcome.deliveryId === null || outcome.state === null ? null : (
-                  <a
-                    href={`${CONSOLE}/deliveries/${outcome.deliveryId}`}
-                    aria-label={`Delivery: ${outcome.state}`}
-                  >
-                    <State state={outcome.state} />
-                  </a>
-                )}
+                <WebhookLink id={outcome.webhookId} names={names} />
+                <OutcomeBadge outcome={outcome} />
                 <Place {...{ outcome, deliveries, now }} />
               </p>
             ))}

@@ -4,8 +4,9 @@ import type { Pagination } from '../../api/pagination.ts';
 import { piece, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
 import { ChoiceFilter, Filters } from '../filters.tsx';
+import { Input } from '../form-fields.tsx';
 import { Page } from '../layout.tsx';
-import { Empty, Input, Pages } from '../parts.tsx';
+import { Empty, Pages } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
 import { type Item, idIn, plain } from './fields.tsx';
@@ -66,7 +67,7 @@ function FilterBy({ kind: { entry, by }, value }: { kind: Kind; value: string })
   if (by === undefined) return null;
   const { field, label, values } = by;
   return (
-    <Filters path={entry.path}>
+    <Filters path={entry.path} asked={{ [field]: value }}>
       {values === undefined ? (
         <Input name={field} label={label} value={value} />
       ) : (
@@ -88,17 +89,13 @@ export function ListPage(props: {
   return (
     <Page title={title} viewer={viewer} here={entry.path}>
       <h1>{title}</h1>
-      <form method="get" action={`${CONSOLE}/find${entry.path}`} class="card">
-        <div class="filters">
+      <div class="filters">
+        <form method="get" action={`${CONSOLE}/find${entry.path}`} class="filters">
           <Input name="id" label={`Identifier of the ${entry.noun}`} required />
-          <div class="acts">
-            <button type="submit" class="main">
-              Open
-            </button>
-          </div>
-        </div>
-      </form>
-      <FilterBy kind={kind} value={filtered?.value ?? ''} />
+          <button type="submit">Open</button>
+        </form>
+        <FilterBy kind={kind} value={filtered?.value ?? ''} />
+      </div>
       <section class="card flush" aria-label={title}>
         {listed.items.length === 0 ? (
           filtered === undefined ? (

@@ -1,14 +1,16 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** One record: its history, its deliveries, and its fields. */
+/** One record: its history and its fields. */
 import type * as v from 'valibot';
 import { capital } from '../../domain/text.ts';
 import { piece, queryText } from '../api-client.ts';
-import { type DeliveryList, DeliveryRows } from '../deliveries/rows.tsx';
+import type { DeliveryList } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
-import type { EventList } from '../events.tsx';
+import type { EventList } from '../events/list.tsx';
 import { Page } from '../layout.tsx';
-import { Code, Empty, Live, More } from '../parts.tsx';
+import { Live, More } from '../live-parts.tsx';
+import { Code, Empty } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
+import type { WebhookNames } from '../webhooks/name.tsx';
 import { Fields, type Item, Lists, plain } from './fields.tsx';
 import { History } from './history.tsx';
 import type { Kind } from './kinds.ts';
@@ -20,8 +22,9 @@ export function RecordPage(props: {
   item: Item;
   deliveries: v.InferOutput<typeof DeliveryList>['data'];
   events: v.InferOutput<typeof EventList>['data'];
+  names: WebhookNames;
 }) {
-  const { viewer, kind, id, item, deliveries, events } = props;
+  const { viewer, kind, id, item, deliveries, events, names } = props;
   const { entry } = kind;
   return (
     <Page title={`${capital(entry.noun)} ${id}`} viewer={viewer} here={entry.path}>
@@ -32,37 +35,21 @@ export function RecordPage(props: {
         {plain(item.status) === null ? null : <span class="state busy">{plain(item.status)}</span>}
       </div>
       <Live id="history" path={`${CONSOLE}${entry.path}/${piece(id)}`}>
-        <div class="two">
-          <section class="card" aria-labelledby="happened">
-            <h2 id="happened">History</h2>
-            {events.length === 0 ? (
-              <Empty title="Events are no longer kept">
-                <p>Events and deliveries are dropped after some weeks; the record stays.</p>
-              </Empty>
-            ) : (
-              <>
-                <History {...{ events, deliveries, now: viewer.now }} />
-                <p>
-                  <a href={`${CONSOLE}/events${queryText({ entityId: id })}`}>All events</a>
-                </p>
-              </>
-            )}
-          </section>
-          <section class="card flush" aria-labelledby="deliveries">
-            <h2 id="deliveries">Deliveries</h2>
-            {deliveries.length === 0 ? (
-              <Empty title="No deliveries">
-                <p>
-                  <a href={`${CONSOLE}/events${queryText({ entityId: id })}`}>
-                    See its events for the reason
-                  </a>
-                </p>
-              </Empty>
-            ) : (
-              <DeliveryRows deliveries={deliveries} now={viewer.now} />
-            )}
-          </section>
-        </div>
+        <section class="card" aria-labelledby="happened">
+          <h2 id="happened">History</h2>
+          {events.length === 0 ? (
+            <Empty title="Events are no longer kept">
+              <p>Events and deliveries are dropped after some weeks; the record stays.</p>
+            </Empty>
+          ) : (
+            <>
+              <History {...{ events, deliveries, names, now: viewer.now }} />
+              <p>
+                <a href={`${CONSOLE}/events${queryText({ entityId: id })}`}>All events</a>
+              </p>
+            </>
+          )}
+        </section>
       </Live>
       <Lists item={item} />
       <section class="card" aria-labelledby="fields">

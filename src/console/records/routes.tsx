@@ -8,9 +8,10 @@ import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import { piece } from '../api-client.ts';
 import { DeliveryList } from '../deliveries/rows.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { EventList } from '../events.tsx';
+import { EventList } from '../events/list.tsx';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
+import { namesIn } from '../webhooks/names-in.ts';
 import { idIn } from './fields.tsx';
 import { kinds } from './kinds.ts';
 import { ListPage } from './list.tsx';
@@ -64,7 +65,8 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       const ofKind = ({ webhookType }: { readonly webhookType: EventType }) =>
         eventTypes[webhookType].entity === kind.entry.kind;
       const [deliveries, events] = [sent.data.filter(ofKind), happened.data.filter(ofKind)];
-      return c.html(html(<RecordPage {...{ viewer, kind, id, item, deliveries, events }} />));
+      const names = await namesIn(sql, [...deliveries, ...events.flatMap(({ webhooks }) => webhooks)]);
+      return c.html(html(<RecordPage {...{ viewer, kind, id, item, deliveries, events, names }} />));
     });
   }
   return app;

@@ -6,15 +6,19 @@ import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { Viewer } from '../deps.ts';
-import { Input } from '../parts.tsx';
+import { Input } from '../form-fields.tsx';
 import { Time } from '../times.tsx';
 import { OwnSecret } from './form.tsx';
+import { nameOf } from './name.tsx';
 
 interface Asked {
   readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
   /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;
+  /** What was typed, and why it was refused. */
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly refused?: string;
 }
 
 export const confirmations = {
@@ -22,7 +26,7 @@ export const confirmations = {
     <ConfirmPage
       viewer={viewer}
       here="/webhooks"
-      title={`Deactivate webhook ${webhook.id}?`}
+      title={`Deactivate ${nameOf(webhook)}?`}
       button="Deactivate webhook"
       action={`/webhooks/${webhook.id}/deactivate`}
       back={`/webhooks/${webhook.id}`}
@@ -34,13 +38,19 @@ export const confirmations = {
       </p>
     </ConfirmPage>
   ),
-  pause: ({ viewer, webhook: { id, pausedUntil } }: Asked) => (
+  pause: ({ viewer, webhook, webhook: { id, pausedUntil }, fields = {}, refused }: Asked) => (
     <ConfirmPage
       viewer={viewer}
       here="/webhooks"
-      title={pausedUntil === null ? `Pause webhook ${id}?` : `Move the end of the pause of webhook ${id}?`}
+      title={
+        pausedUntil === null
+          ? `Pause ${nameOf(webhook)}?`
+          : `Move the end of the pause of ${nameOf(webhook)}?`
+      }
       button={pausedUntil === null ? 'Pause webhook' : 'Move the end'}
       action={`/webhooks/${id}/pause`}
+      refused={refused}
+      fields={{ until: 'until' }}
       back={`/webhooks/${id}`}
     >
       <p>
@@ -52,15 +62,15 @@ export const confirmations = {
         name="until"
         label={`Until (UTC; default: in ${MAX_PAUSE_DAYS} days, the longest)`}
         type="datetime-local"
-        value={pausedUntil?.slice(0, 16)}
+        value={fields.until ?? pausedUntil?.slice(0, 16)}
       />
     </ConfirmPage>
   ),
-  delete: ({ viewer, webhook: { id, url } }: Asked) => (
+  delete: ({ viewer, webhook, webhook: { id, url } }: Asked) => (
     <ConfirmPage
       viewer={viewer}
       here="/webhooks"
-      title={`Delete webhook ${id}?`}
+      title={`Delete ${nameOf(webhook)}?`}
       button="Delete webhook"
       action={`/webhooks/${id}/delete`}
       back={`/webhooks/${id}`}
@@ -71,13 +81,15 @@ export const confirmations = {
       </p>
     </ConfirmPage>
   ),
-  rotate: ({ viewer, webhook: { id }, overlapUntil }: Asked) => (
+  rotate: ({ viewer, webhook, webhook: { id }, overlapUntil, fields = {}, refused }: Asked) => (
     <ConfirmPage
       viewer={viewer}
       here="/webhooks"
-      title={`Regenerate the secret of webhook ${id}?`}
+      title={`Regenerate the secret of ${nameOf(webhook)}?`}
       button="Regenerate secret"
       action={`/webhooks/${id}/rotate`}
+      refused={refused}
+      fields={{ secret: 'secret' }}
       back={`/webhooks/${id}`}
     >
       <p>
@@ -90,7 +102,7 @@ export const confirmations = {
           a receiver that has only that one will reject every request.
         </p>
       )}
-      <OwnSecret />
+      <OwnSecret value={fields.secret} />
       <label class="check">
         <input type="checkbox" name="overlap" value="0" />
         <span>Stop using the current secret immediately, because it may have leaked</span>
@@ -98,3 +110,10 @@ export const confirmations = {
     </ConfirmPage>
   ),
 } as const;
+
+export const confirmed = [
+  'deactivate',
+  'pause',
+  'delete',
+  'rotate',
+] as const satisfies (keyof typeof confirmations)[];

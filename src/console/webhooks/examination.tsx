@@ -4,11 +4,14 @@ import type { Examination } from '../../domain/examination.ts';
 import { counted } from '../../domain/text.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
+import { Badge } from '../badges.tsx';
 import type { Viewer } from '../deps.ts';
+import { TypeChoice } from '../form-fields.tsx';
 import { Act, Page } from '../layout.tsx';
-import { Badge, Table, TypeChoice } from '../parts.tsx';
+import { Table } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { duration } from '../times.tsx';
+import { nameOf } from './name.tsx';
 
 const TONES = { ok: 'good', warning: 'warn', fail: 'bad' } as const;
 
@@ -67,9 +70,10 @@ interface ExaminationPageProps {
 export function ExaminationPage({ viewer, webhook, found, refused, type }: ExaminationPageProps) {
   const { id, url, method } = webhook;
   const path = `/webhooks/${id}`;
+  const name = nameOf(webhook);
   return (
-    <Page title={`Examine webhook ${id}`} viewer={viewer} here="/webhooks" refused={refused}>
-      <h1>Examine the receiver of webhook {id}</h1>
+    <Page title={`Examine ${name}`} viewer={viewer} here="/webhooks" refused={refused}>
+      <h1>Examine {name}</h1>
       <p class="quiet wrap">
         {method} {url}
       </p>

@@ -1,110 +1,33 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The form that creates or changes a webhook; the API checks it. */
 import { MASK } from '../../domain/static-headers.ts';
-import type { WebhookInput, WebhookRecord } from '../../domain/webhook.ts';
 import type { Viewer } from '../deps.ts';
+import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
-import { Check, headerLines, Input, Select, TextArea } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
-import { TypeBoxes, tickedFields, tickedTypes } from './type-boxes.tsx';
+import type { Fields } from './input.ts';
+import { TypeBoxes } from './type-boxes.tsx';
 
-type Fields = Readonly<Record<string, string | undefined>>;
+/** Where the API names each field. */
+const PATHS = {
+  url: 'url',
+  webhookType: 'webhookType',
+  method: 'method',
+  payloadVersion: 'payloadVersion',
+  ordering: 'ordering',
+  description: 'description',
+  headers: 'headers',
+  secret: 'secret',
+  skipOwn: 'skipOwn',
+  asymmetric: 'asymmetric',
+  'parameters.withPackingLists': 'withPackingLists',
+  'parameters.withoutPersonalData': 'withoutPersonalData',
+  'parameters.onStockChange': 'onStockChange',
+};
 
-export const newFields: Fields = { method: 'POST', payloadVersion: 'v2', ordering: 'none', active: 'true' };
-
-type Parameter = keyof NonNullable<WebhookInput['parameters']>;
-
-/** The fields of the form that edits a webhook. `active` is not one: the form may be out of date when it is saved. */
-export function fieldsOf({
-  url,
-  webhookType,
-  additionalTypes,
-  method,
-  payloadVersion,
-  ordering,
-  asymmetric,
-  description,
-  parameters,
-  headers,
-  skipOwn,
-}: WebhookRecord) {
-  return {
-    url,
-    webhookType,
-    method,
-    payloadVersion,
-    ordering,
-    asymmetric: asymmetric ? 'true' : undefined,
-    description: description ?? undefined,
-    headers: headerLines(headers ?? {}),
-    withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
-    withoutPersonalData: parameters?.withoutPersonalData === true ? 'true' : undefined,
-    onStockChange: parameters?.onStockChange === true ? 'true' : undefined,
-    skipOwn: skipOwn ? 'true' : undefined,
-    ...tickedFields(additionalTypes),
-  } satisfies Record<
-    Exclude<keyof WebhookInput, 'active' | 'parameters' | 'additionalTypes'> | Parameter,
-    string | undefined
-  >;
-}
-
-/** The secret in the body at creation; left out if none was typed: then one is generated. */
-export function ownSecretOf({ secret = '' }: Fields): object {
-  return secret === '' ? {} : { secret };
-}
-
-/** One header per line. Without a colon it has no value, which the API refuses; a repeated name has its values joined (RFC 9110). */
-function headersOf(text: string): Record<string, string | null> {
-  const headers = new Map<string, string | null>();
-  for (const line of text.split(/\r?\n/)) {
-    if (line.trim() === '') continue;
-    const colon = line.indexOf(':');
-    const name = (colon < 0 ? line : line.slice(0, colon)).trim();
-    const value = colon < 0 ? null : line.slice(colon + 1).trim();
-    const before = headers.get(name);
-    headers.set(name, typeof before === 'string' && value !== null ? `${before}, ${value}` : value);
-  }
-  return Object.fromEntries(headers);
-}
-
-/** The complete body: fields left out would be reset. */
-export function inputOf(fields: Fields, active: boolean): object {
-  const {
-    url = '',
-    webhookType,
-    method,
-    payloadVersion,
-    ordering,
-    asymmetric,
-    description = '',
-    headers = '',
-    withPackingLists,
-    withoutPersonalData,
-    onStockChange,
-    skipOwn,
-  } = fields;
-  const checked = Object.entries({ withPackingLists, withoutPersonalData, onStockChange } satisfies Record<
-    Parameter,
-    unknown
-  >)
-    .filter(([, value]) => value === 'true')
-    .map(([name]) => [name, true]);
-  return {
-    url: url.trim(),
-    webhookType,
-    additionalTypes: tickedTypes(fields),
-    method,
-    payloadVersion,
-    ordering,
-    asymmetric: asymmetric === 'true',
-    active,
-    // Browsers send every line break as two characters.
-    description: description === '' ? null : description.replaceAll('\r\n', '\n'),
-    headers: headersOf(headers),
-    parameters: checked.length === 0 ? null : Object.fromEntries(checked),
-    skipOwn: skipOwn === 'true',
-  } satisfies Record<keyof WebhookInput, unknown>;
-}
+/** What the API says of a header without a value: here it is a line without a colon. */
+const NO_VALUE = /(headers\.[^:;]+): must be a string/g;
+const WITHOUT_COLON = '$1: has no colon: a header is a name, a colon and a value';
 
 /** For an e-shop that brings the secret its receiver already has. */
 export function OwnSecret({ value }: { value?: string | undefined }) {
@@ -122,14 +45,17 @@ export function OwnSecret({ value }: { value?: string | undefined }) {
 export function WebhookForm(props: {
   viewer: Viewer;
   id: string | null;
+  /** Of the stored webhook. */
+  name?: string;
   fields: Fields;
   refused?: string | undefined;
 }) {
-  const { viewer, id, fields, refused } = props;
-  const title = id === null ? 'New webhook' : `Edit webhook ${id}`;
+  const { viewer, id, name, fields } = props;
+  const refused = props.refused?.replaceAll(NO_VALUE, WITHOUT_COLON);
+  const title = id === null ? 'New webhook' : `Edit ${name}`;
   const back = id === null ? `${CONSOLE}/webhooks` : `${CONSOLE}/webhooks/${id}`;
   return (
-    <Page title={title} viewer={viewer} here="/webhooks" refused={refused}>
+    <Page title={title} viewer={viewer} here="/webhooks" refused={refused} fields={PATHS}>
       <h1>{title}</h1>
       <form method="post" action={id === null ? back : `${back}/edit`} class="card form">
         <Csrf token={viewer.csrf} />
@@ -160,6 +86,7 @@ export function WebhookForm(props: {
               ['v21', 'v21: money and counts as numbers'],
               ['v2', 'v2: money and counts as strings'],
             ]}
+            hint="v2 is for receivers that were written for it."
           />
         </div>
         <Select

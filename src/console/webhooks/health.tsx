@@ -5,14 +5,48 @@ import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
 import { shortTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
-import { Badge } from '../parts.tsx';
+import { Badge, type Tone } from '../badges.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
+import { nameOf } from './name.tsx';
 
-export function Health({ webhook: { active, incident, pausedUntil } }: { webhook: WebhookRecord }) {
-  if (!active) return <Badge tone="calm">inactive</Badge>;
-  if (pausedUntil !== null) return <Badge tone="calm">paused</Badge>;
-  return incident === null ? <Badge tone="good">active</Badge> : <Badge tone="bad">failing</Badge>;
+/** The states of webhooks with their colours, those that need attention first. */
+const TONES = {
+  failing: 'bad',
+  deactivated: 'bad',
+  paused: 'calm',
+  inactive: 'calm',
+  active: 'good',
+} as const satisfies Record<string, Tone>;
+export type WebhookState = keyof typeof TONES;
+export const webhookStates = Object.keys(TONES) as WebhookState[];
+
+/** `deactivated` by failures, or `inactive` because somebody wanted that. */
+export function stateOf({
+  active,
+  incident,
+  pausedUntil,
+  lastDeactivation,
+}: Pick<WebhookRecord, 'active' | 'incident' | 'pausedUntil' | 'lastDeactivation'>): WebhookState {
+  if (!active)
+    return lastDeactivation === null || lastDeactivation.reason === 'user' ? 'inactive' : 'deactivated';
+  if (incident !== null) return 'failing';
+  return pausedUntil === null ? 'active' : 'paused';
+}
+
+export function needsAttention(webhook: WebhookRecord): boolean {
+  return TONES[stateOf(webhook)] === 'bad';
+}
+
+/** Those that need attention first. */
+export function byUrgency(webhooks: readonly WebhookRecord[]): WebhookRecord[] {
+  const urgency = (webhook: WebhookRecord) => webhookStates.indexOf(stateOf(webhook));
+  return webhooks.toSorted((a, b) => urgency(a) - urgency(b));
+}
+
+export function Health({ webhook }: { webhook: WebhookRecord }) {
+  const state = stateOf(webhook);
+  return <Badge tone={TONES[state]}>{state}</Badge>;
 }
 
 const REASONS = {
@@ -91,8 +125,8 @@ export function Trouble(props: { webhook: WebhookRecord; mail?: DeactivationMail
       </p>
       {mail === null ? null : <Mailed mail={mail} now={now} />}
       <p>
-        While it is inactive, open deliveries are held and new events are not delivered. Activate it, then
-        recover what it missed.
+        Meanwhile open deliveries are held, and new events are not delivered. Activate it, then recover what
+        it missed.
       </p>
     </div>
   );
@@ -117,10 +151,11 @@ export function Needing(props: { webhook: WebhookRecord; eshop?: string; now: Da
   return (
     <li class="stack">
       <h3>
-        <a href={`${CONSOLE}/webhooks/${webhook.id}`}>
-          Webhook {webhook.id}, {shortTypes(typesOf(webhook))}
-        </a>
-        {eshop === undefined ? null : <span class="quiet"> of e-shop {eshop}</span>}
+        <a href={`${CONSOLE}/webhooks/${webhook.id}`}>{nameOf(webhook)}</a>{' '}
+        <span class="quiet">
+          {shortTypes(typesOf(webhook))}
+          {eshop === undefined ? null : ` of e-shop ${eshop}`}
+        </span>
       </h3>
       <Trouble webhook={webhook} now={now} />
     </li>

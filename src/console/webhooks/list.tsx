@@ -1,33 +1,35 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The webhooks of the e-shop, with their health. */
+/** The webhooks of the e-shop, those that need attention first. */
 import { shortTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
+import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
+import { Input } from '../form-fields.tsx';
 import { Page } from '../layout.tsx';
-import { Empty, Live } from '../parts.tsx';
+import { Live } from '../live-parts.tsx';
+import { Empty } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
-import { Health } from './health.tsx';
+import { byUrgency, Health, stateOf, webhookStates } from './health.tsx';
+import { nameOf } from './name.tsx';
 
 const PATH = '/webhooks';
 
 function Row(props: { webhook: WebhookRecord; accepted: string | undefined; now: Date }) {
   const { webhook, accepted, now } = props;
-  const { id, url, method, payloadVersion, description, incident } = webhook;
+  const { id, url, method, payloadVersion, incident } = webhook;
   return (
     <li>
       <p class="name">
-        <a href={`${CONSOLE}${PATH}/${id}`}>
-          {shortTypes(typesOf(webhook))} <span class="quiet">#{id}</span>
-        </a>
+        <a href={`${CONSOLE}${PATH}/${id}`}>{nameOf(webhook)}</a>
       </p>
       <p class="more">
+        <span>{shortTypes(typesOf(webhook))}</span>
         <span>
           {method} {url}
         </span>
-        <span>{method === 'GET' ? 'no body' : `payload ${payloadVersion}`}</span>
-        {description === null || description === '' ? null : <span>{description}</span>}
+        {method === 'GET' ? null : <span>{payloadVersion}</span>}
       </p>
       <p class="end">
         <Health webhook={webhook} />
@@ -43,7 +45,7 @@ function Row(props: { webhook: WebhookRecord; accepted: string | undefined; now:
           </span>
         ) : (
           <span>
-            started failing <Ago at={incident.since} now={now} />
+            since <Ago at={incident.since} now={now} />
             {incident.deactivationAt === null ? null : (
               <>
                 , will be deactivated <Ago at={incident.deactivationAt} now={now} />
@@ -56,14 +58,46 @@ function Row(props: { webhook: WebhookRecord; accepted: string | undefined; now:
   );
 }
 
+/** The names of states with their numbers, each a filter. */
+function States({ webhooks, asked }: { webhooks: readonly WebhookRecord[]; asked: Query }) {
+  const counts = webhookStates.flatMap((state) => {
+    const count = webhooks.filter((webhook) => stateOf(webhook) === state).length;
+    return count === 0 && asked.state !== state ? [] : [[state, state, count] as const];
+  });
+  return (
+    <nav class="tabs" aria-label="States">
+      {([['', 'all', webhooks.length], ...counts] as const).map(([state, name, count]) => (
+        <a
+          href={`${CONSOLE}${PATH}${queryText({ ...asked, state })}`}
+          {...(state === (asked.state ?? '') ? { 'aria-current': 'true' as const } : {})}
+        >
+          {name} {count}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Whether a text occurs in what is shown of a webhook. */
+function hasText(webhook: WebhookRecord, text: string): boolean {
+  const { id, url, description } = webhook;
+  return [String(id), url, description ?? '', ...typesOf(webhook)].some((each) =>
+    each.toLowerCase().includes(text.toLowerCase()),
+  );
+}
+
 /** @param accepted when each last accepted a delivery */
 export function WebhooksPage(props: {
   viewer: Viewer;
+  asked: Query;
   webhooks: readonly WebhookRecord[];
   accepted: ReadonlyMap<number, string>;
   notice?: string | undefined;
 }) {
-  const { viewer, webhooks, accepted, notice } = props;
+  const { viewer, asked, webhooks, accepted, notice } = props;
+  const { q = '', state = '' } = asked;
+  const found = webhooks.filter((webhook) => hasText(webhook, q.trim()));
+  const shown = byUrgency(found).filter((webhook) => state === '' || stateOf(webhook) === state);
   return (
     <Page title="Webhooks" viewer={viewer} here={PATH} notice={notice}>
       <div class="top">
@@ -72,23 +106,45 @@ export function WebhooksPage(props: {
           New webhook
         </a>
       </div>
-      <Live id="webhooks" path={`${CONSOLE}${PATH}`}>
-        <section class="card flush" aria-label="All webhooks">
-          {webhooks.length === 0 ? (
-            <Empty title="No webhooks yet">
-              <p>
-                A webhook calls your URL when something happens: an order is created, its status changes, or
-                stock moves.
-              </p>
-            </Empty>
-          ) : (
-            <ul class="rows">
-              {webhooks.map((webhook) => (
-                <Row webhook={webhook} accepted={accepted.get(webhook.id)} now={viewer.now} />
-              ))}
-            </ul>
-          )}
-        </section>
+      {webhooks.length === 0 ? null : (
+        <form method="get" action={`${CONSOLE}${PATH}`} class="filters">
+          <Input
+            name="q"
+            label="Search"
+            type="search"
+            value={q}
+            placeholder="Description, URL or event type"
+          />
+          {state === '' ? null : <input type="hidden" name="state" value={state} />}
+          <button type="submit">Search</button>
+        </form>
+      )}
+      <Live id="webhooks" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
+        <div class="stack">
+          {webhooks.length === 0 ? null : <States webhooks={found} asked={asked} />}
+          <section class="card flush" aria-label="Webhooks found">
+            {shown.length > 0 ? (
+              <ul class="rows">
+                {shown.map((webhook) => (
+                  <Row webhook={webhook} accepted={accepted.get(webhook.id)} now={viewer.now} />
+                ))}
+              </ul>
+            ) : webhooks.length > 0 ? (
+              <Empty title="No webhook found">
+                <p>
+                  <a href={`${CONSOLE}${PATH}`}>Show all of them</a>
+                </p>
+              </Empty>
+            ) : (
+              <Empty title="No webhooks yet">
+                <p>
+                  A webhook calls your URL when something happens: an order is created, its status changes, or
+                  stock moves.
+                </p>
+              </Empty>
+            )}
+          </section>
+        </div>
       </Live>
     </Page>
   );

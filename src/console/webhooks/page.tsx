@@ -7,31 +7,25 @@ import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
 import type { ListedNotice } from '../../db/console/notices.ts';
 import type { DeliveriesFrom } from '../../domain/eshop.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import { isUnderWay } from '../../domain/recovery.ts';
 import type { SigningKeyRecord } from '../../domain/signing-key.ts';
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
+import { TypeChoice } from '../form-fields.tsx';
 import { Act, Page } from '../layout.tsx';
+import { Live, LivePart } from '../live-parts.tsx';
 import { NoticeRows } from '../notices/sent.tsx';
-import {
-  Code,
-  Empty,
-  Facts,
-  Live,
-  LivePart,
-  RecoveryBadge,
-  TypeChoice,
-  TypeName,
-  typeDescription,
-} from '../parts.tsx';
+import { Empty, Facts, TypeName, typeDescription } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
-import { Health, Paused, Trouble } from './health.tsx';
+import { Health, needsAttention, Paused, Trouble } from './health.tsx';
+import { nameOf, namesOf } from './name.tsx';
 import { PublicKeys } from './public-keys.tsx';
+import { Recoveries } from './recoveries.tsx';
+import { NewSecret, Overlap } from './secret.tsx';
 import { TestResultCard } from './test-result.tsx';
 
 export interface WebhookPageProps {
@@ -43,7 +37,7 @@ export interface WebhookPageProps {
   readonly deliveries: readonly v.InferOutput<typeof Delivery>[];
   readonly recoveries: readonly v.InferOutput<typeof recoveryRecord>[];
   /** The latest notices about it. */
-  readonly notices: readonly ListedNotice[];
+  readonly sent: readonly ListedNotice[];
   /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;
   readonly deliveriesFrom: DeliveriesFrom;
@@ -64,97 +58,50 @@ function TypeLine({ type }: { type: EventType }) {
   );
 }
 
-function NewSecret({ secret }: { secret: string }) {
-  return (
-    <section class="card" aria-labelledby="secret">
-      <h2 id="secret">Signing secret</h2>
-      <p>Your receiver verifies signatures with it. Copy it now: it is never shown again.</p>
-      <Code text={secret} named="The new secret" fold />
-    </section>
-  );
-}
-
-function Secret({
+/** The most useful first. @param tested the type that was tested before */
+function Actions({
+  webhook,
   viewer,
-  webhook: { id },
-  overlapUntil,
-}: Pick<WebhookPageProps, 'viewer' | 'webhook' | 'overlapUntil'>) {
-  return (
-    <section class="card" aria-labelledby="rotate">
-      <h2 id="rotate">Secret</h2>
-      {overlapUntil === null ? (
-        <p class="quiet">
-          A new secret is valid immediately. The old one is used alongside it for 24 hours, so that no
-          delivery is rejected in the meantime.
-        </p>
-      ) : (
-        <p>
-          The previous secret is also used for signing until <Time at={overlapUntil} /> (
-          <Ago at={overlapUntil} now={viewer.now} />
-          ).
-        </p>
-      )}
-      <p class="acts">
-        <a class="button" href={`${CONSOLE}/webhooks/${id}/rotate`}>
-          Regenerate secret
-        </a>
-      </p>
-    </section>
+  tested,
+}: Pick<WebhookPageProps, 'webhook' | 'viewer'> & { tested: string | undefined }) {
+  const { id, active, pausedUntil, lastDeactivation } = webhook;
+  const path = `/webhooks/${id}`;
+  const link = (to: string, name: string, kind = '') => (
+    <a class={`button ${kind}`} href={`${CONSOLE}${path}/${to}`}>
+      {name}
+    </a>
   );
-}
-
-function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' | 'viewer'>) {
+  const isHealthy = active && !needsAttention(webhook);
+  const lost = active && lastDeactivation !== null && lastDeactivation.reason !== 'user';
   return (
-    <section class="card flush" aria-labelledby="recoveries">
-      <h2 id="recoveries">Recoveries</h2>
-      <ul class="rows">
-        {recoveries.map(
-          ({
-            state,
-            reason,
-            done,
-            failed,
-            superseded,
-            left,
-            count,
-            createdAt,
-            since,
-            estimatedEndAt,
-            recoveryId,
-            webhookId,
-          }) => (
-            <li>
-              <p class="name">
-                {done} of {count} delivered
-              </p>
-              <p class="more">
-                <span>
-                  since <Time at={since} />
-                </span>
-                <span>{left} left</span>
-                {failed === 0 ? null : <span>{failed} failed again</span>}
-                {superseded === 0 ? null : <span>{superseded} superseded</span>}
-                {estimatedEndAt === null ? null : (
-                  <span>
-                    ends <Ago at={estimatedEndAt} now={viewer.now} />
-                  </span>
-                )}
-                {reason === null ? null : <span>{reason}</span>}
-              </p>
-              <div class="end">
-                <RecoveryBadge state={state} />
-                <Ago at={createdAt} now={viewer.now} />
-                {isUnderWay(state) ? (
-                  <Act action={`/webhooks/${webhookId}/recoveries/${recoveryId}/cancel`} viewer={viewer}>
-                    Cancel recovery
-                  </Act>
-                ) : null}
-              </div>
-            </li>
-          ),
-        )}
-      </ul>
-    </section>
+    <div class="acts">
+      {active ? null : (
+        <Act action={`${path}/activate`} viewer={viewer} kind="main">
+          Activate
+        </Act>
+      )}
+      {pausedUntil === null ? null : (
+        <Act action={`${path}/resume`} viewer={viewer} kind="main">
+          Resume
+        </Act>
+      )}
+      {lost ? link('recover', 'Recover', 'main') : null}
+      <Act
+        action={`${path}/test`}
+        viewer={viewer}
+        kind={isHealthy && pausedUntil === null && !lost ? 'main' : 'plain'}
+        choice={<TypeChoice types={typesOf(webhook)} value={tested} />}
+      >
+        Send a test
+      </Act>
+      {link('examine', 'Examine')}
+      {lost ? null : link('recover', 'Recover')}
+      {link('edit', 'Edit')}
+      {link('rotate', 'Regenerate secret')}
+      {active ? link('pause', pausedUntil === null ? 'Pause' : 'Move the end of the pause') : null}
+      {active ? link('deactivate', 'Deactivate') : null}
+      {link('delete', 'Delete', 'danger')}
+    </div>
   );
 }
 
@@ -166,31 +113,30 @@ export function WebhookPage(props: WebhookPageProps) {
     mail,
     deliveries,
     recoveries,
-    notices,
+    sent,
+    overlapUntil,
     secret,
     testResult,
     notice,
     refused,
   } = props;
   const { addresses, userAgent } = props.deliveriesFrom;
-  const { id, url, webhookType, active, method, payloadVersion, ordering, parameters, description, headers } =
-    webhook;
+  const { id, url, method, payloadVersion, ordering, parameters, description, headers } = webhook;
   const types = typesOf(webhook);
-  const others = types.length - 1;
+  const name = nameOf(webhook);
+  const names = namesOf([webhook]);
   const path = `/webhooks/${id}`;
   return (
-    <Page title={`Webhook ${id}`} viewer={viewer} here="/webhooks" notice={notice} refused={refused}>
+    <Page title={name} here="/webhooks" {...{ viewer, notice, refused, names }}>
       <Live id="health" path={`${CONSOLE}${path}`} also={['latest', 'recovered']}>
         <div class="stack">
           <div class="top">
             <div>
               <h1>
-                <TypeName type={webhookType} /> {others === 0 ? null : `and ${others} more `}
-                <span class="quiet">#{id}</span>
+                {name} <span class="quiet">#{id}</span>
               </h1>
               <p class="quiet wrap">
                 {method} {url}
-                {others === 0 ? `, when ${typeDescription(webhookType)}` : null}
               </p>
             </div>
             <Health webhook={webhook} />
@@ -199,58 +145,16 @@ export function WebhookPage(props: WebhookPageProps) {
           <Trouble webhook={webhook} mail={mail} now={viewer.now} />
         </div>
       </Live>
-      <div class="acts">
-        <Act
-          action={`${path}/test`}
-          viewer={viewer}
-          kind={active ? 'main' : 'plain'}
-          choice={<TypeChoice types={types} value={testResult?.request.headers['x-service-event']} />}
-        >
-          Send a test
-        </Act>
-        <a class="button" href={`${CONSOLE}${path}/examine`}>
-          Examine
-        </a>
-        {active ? null : (
-          <Act action={`${path}/activate`} viewer={viewer} kind="main">
-            Activate
-          </Act>
-        )}
-        <a class="button" href={`${CONSOLE}${path}/edit`}>
-          Edit
-        </a>
-        <a class="button" href={`${CONSOLE}${path}/recover`}>
-          Recover
-        </a>
-        {webhook.pausedUntil === null ? null : (
-          <Act action={`${path}/resume`} viewer={viewer}>
-            Resume
-          </Act>
-        )}
-        {active ? (
-          <a class="button" href={`${CONSOLE}${path}/pause`}>
-            {webhook.pausedUntil === null ? 'Pause' : 'Move the end of the pause'}
-          </a>
-        ) : null}
-        {active ? (
-          <a class="button" href={`${CONSOLE}${path}/deactivate`}>
-            Deactivate
-          </a>
-        ) : null}
-        <a class="button danger" href={`${CONSOLE}${path}/delete`}>
-          Delete
-        </a>
-      </div>
+      <Actions webhook={webhook} viewer={viewer} tested={testResult?.request.headers['x-service-event']} />
+      <Overlap until={overlapUntil} now={viewer.now} />
       {secret === undefined ? null : <NewSecret secret={secret} />}
       {testResult === undefined ? null : <TestResultCard result={testResult} />}
-      <div class="two">
-        <section class="card" aria-labelledby="about">
-          <h2 id="about">About</h2>
+      <section class="card" aria-labelledby="about">
+        <h2 id="about">About</h2>
+        <div class="wide">
           <Facts
             facts={[
-              ['Types', others === 0 ? null : types.map((type) => <TypeLine type={type} />)],
-              ['URL', url],
-              ['Method', method],
+              [types.length === 1 ? 'Type' : 'Types', types.map((type) => <TypeLine type={type} />)],
               ['Payload', method === 'GET' ? 'none: the identifier is in the URL' : payloadVersion],
               ['Ordering', ordering],
               ['Packing lists', parameters?.withPackingLists === true ? 'yes' : null],
@@ -264,9 +168,8 @@ export function WebhookPage(props: WebhookPageProps) {
               ['Last success', accepted === undefined ? 'none yet' : <Ago at={accepted} now={viewer.now} />],
             ]}
           />
-        </section>
-        <Secret {...props} />
-      </div>
+        </div>
+      </section>
       {webhook.asymmetric ? <PublicKeys viewer={viewer} id={id} keys={props.signingKeys} /> : null}
       <TemporalLinkList links={linksOf(viewer, { webhookId: id })} />
       <LivePart id="latest">
@@ -291,10 +194,10 @@ export function WebhookPage(props: WebhookPageProps) {
       </LivePart>
       <LivePart id="recovered">
         {recoveries.length === 0 ? null : <Recoveries recoveries={recoveries} viewer={viewer} />}
-        {notices.length === 0 ? null : (
-          <section class="card flush" aria-labelledby="notices">
-            <h2 id="notices">Notices</h2>
-            <NoticeRows notices={notices} now={viewer.now} />
+        {sent.length === 0 ? null : (
+          <section class="card flush" aria-labelledby="sent">
+            <h2 id="sent">Notices</h2>
+            <NoticeRows notices={sent} names={names} now={viewer.now} />
           </section>
         )}
       </LivePart>

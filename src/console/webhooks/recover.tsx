@@ -4,8 +4,8 @@ import type * as v from 'valibot';
 import type { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
 import { type Recoverable, recoverable } from '../../domain/recovery.ts';
 import type { Viewer } from '../deps.ts';
+import { Input } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
-import { Input } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { duration, Time } from '../times.tsx';
 
@@ -20,20 +20,27 @@ const WORDS: Readonly<Record<Recoverable, string>> = {
 export function RecoverPage(props: {
   viewer: Viewer;
   id: string;
+  name: string;
   fields: Readonly<Record<string, string | undefined>>;
   include: readonly string[];
   counted?: v.InferOutput<typeof recoverAnswer> | undefined;
   refused?: string | undefined;
 }) {
-  const { viewer, id, fields, include, counted, refused } = props;
+  const { viewer, id, name, fields, include, counted, refused } = props;
   return (
-    <Page title={`Recover events for webhook ${id}`} viewer={viewer} here="/webhooks" refused={refused}>
+    <Page
+      title={`Recover ${name}`}
+      viewer={viewer}
+      here="/webhooks"
+      refused={refused}
+      fields={{ since: 'since', until: 'until' }}
+    >
       <div class="top">
         <div>
-          <h1>Recover events</h1>
+          <h1>Recover</h1>
           <p class="quiet">
-            Delivers what <a href={`${CONSOLE}/webhooks/${id}`}>webhook {id}</a> did not get. What was
-            delivered is not sent again.
+            Sends <a href={`${CONSOLE}/webhooks/${id}`}>{name}</a> what it did not get. What was delivered is
+            not sent again.
           </p>
         </div>
       </div>
@@ -77,7 +84,7 @@ export function RecoverPage(props: {
             Count events
           </button>
           <button type="submit" name="go" value="begin" class={counted === undefined ? 'plain' : 'main'}>
-            Recover events
+            Recover
           </button>
         </div>
       </form>

@@ -8,7 +8,7 @@ import {
   typesAbout,
 } from '../../domain/event-types.ts';
 import { capital } from '../../domain/text.ts';
-import { Select } from '../parts.tsx';
+import { Select } from '../form-fields.tsx';
 
 type Fields = Readonly<Record<string, string | undefined>>;
 

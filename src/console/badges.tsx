@@ -1,0 +1,51 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** States as colours, and numbers with their names. */
+import type { Child } from 'hono/jsx';
+import type { DeliveryState } from '../domain/delivery-state.ts';
+import type { RecoveryState } from '../domain/recovery.ts';
+import { CONSOLE } from './session.ts';
+
+/** A state as a colour; its name says the same. */
+export type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'busy' | '';
+
+export const TONES: Readonly<Record<DeliveryState, Tone>> = {
+  pending: 'busy',
+  retrying: 'warn',
+  held: 'calm',
+  delivered: 'good',
+  failed: 'bad',
+  expired: 'bad',
+  canceled: '',
+  superseded: '',
+};
+
+export function Badge({ tone, children }: { tone: Tone; children: Child }) {
+  return <span class={`state ${tone}`}>{children}</span>;
+}
+
+export function State({ state }: { state: DeliveryState }) {
+  return <Badge tone={TONES[state]}>{state}</Badge>;
+}
+
+/** A number with its name, linked to its list if there is one. */
+export function Count({ name, value, path }: { name: string; value: string; path: string | null }) {
+  const content = (
+    <>
+      <strong>{value}</strong>
+      <span>{name}</span>
+    </>
+  );
+  return path === null ? (
+    <div class="card count">{content}</div>
+  ) : (
+    <a class="card count" href={`${CONSOLE}${path}`}>
+      {content}
+    </a>
+  );
+}
+
+const RECOVERY_TONES = { running: 'busy', paused: 'calm', completed: 'good', canceled: '' } as const;
+
+export function RecoveryBadge({ state }: { state: RecoveryState }) {
+  return <Badge tone={RECOVERY_TONES[state]}>{state}</Badge>;
+}

@@ -1,0 +1,136 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** The events of an e-shop, each with its outcome at every webhook. */
+import * as v from 'valibot';
+import { Event, MissingEvent } from '../../api/event-schemas.ts';
+import { Pagination } from '../../api/pagination.ts';
+import { MAX_EVENTS_SEARCHED } from '../../db/console/undelivered-events.ts';
+import type { Query } from '../api-client.ts';
+import { Badge } from '../badges.tsx';
+import type { Viewer } from '../deps.ts';
+import { EntityFilter, EventTypeFilter, FILTER_FIELDS, Filters, TimeFilters } from '../filters.tsx';
+import { Select } from '../form-fields.tsx';
+import { Page } from '../layout.tsx';
+import { Empty, Pages, TypeName } from '../parts.tsx';
+import { Sentence } from '../sentence.tsx';
+import { CONSOLE } from '../session.ts';
+import { Ago } from '../times.tsx';
+import type { WebhookNames } from '../webhooks/name.tsx';
+import { OutcomeLine } from './outcomes.tsx';
+
+export const EVENTS = '/events';
+/** The value of the filter `arrived` for what no webhook got. */
+export const NOTHING_CAME = 'no';
+
+export const EventList = v.object({
+  data: v.array(Event),
+  pagination: Pagination,
+  missing: v.optional(v.array(MissingEvent)),
+});
+
+type Shown = v.InferOutput<typeof Event>;
+
+/** Events to be listed; without pages if only the latest were searched. */
+export interface FoundEvents extends Omit<v.InferOutput<typeof EventList>, 'pagination'> {
+  readonly pagination?: Pagination;
+}
+
+/** Why an event has no delivery, where no webhook says so. */
+function NoWebhook({ event: { webhooks, cause } }: { event: Shown }) {
+  if (webhooks.length > 0) return null;
+  return <Badge tone="">{cause === 'noLongerThere' ? 'no longer kept' : 'no webhook of this type'}</Badge>;
+}
+
+function Row({ event, names, now }: { event: Shown; names: WebhookNames; now: Date }) {
+  const { id, webhookType, entityId, createdAt, webhooks } = event;
+  return (
+    <li>
+      <p class="name">
+        <a href={`${CONSOLE}${EVENTS}/${id}`}>
+          <TypeName type={webhookType} /> <span class="quiet">{entityId}</span>
+        </a>
+      </p>
+      <p class="more">
+        <OutcomeLine outcomes={webhooks} names={names} />
+      </p>
+      <p class="end">
+        <NoWebhook event={event} />
+        <Ago at={createdAt} now={now} />
+      </p>
+    </li>
+  );
+}
+
+/** @param found null if the API refused the filters */
+export function EventsPage(props: {
+  viewer: Viewer;
+  asked: Query;
+  found: FoundEvents | null;
+  names: WebhookNames;
+  refused?: string;
+}) {
+  const { viewer, asked, found, names, refused } = props;
+  const filtered = Object.values(asked).some((value) => value !== undefined && value !== '');
+  return (
+    <Page title="Events" here={EVENTS} fields={FILTER_FIELDS} {...{ viewer, refused }}>
+      <h1>Events</h1>
+      <Filters
+        path={EVENTS}
+        asked={asked}
+        more={
+          <>
+            <EventTypeFilter value={asked.webhookType} />
+            <TimeFilters since={asked.since} until={asked.until} />
+          </>
+        }
+        folded={['webhookType', 'since', 'until']}
+      >
+        <EntityFilter value={asked.entityId} />
+        <Select
+          name="arrived"
+          label="Show"
+          value={asked.arrived}
+          options={[
+            ['', 'every event'],
+            [NOTHING_CAME, 'nothing came'],
+          ]}
+        />
+      </Filters>
+      {found?.missing === undefined || found.missing.length === 0 ? null : (
+        <div class="note warn">
+          {found.missing.map(({ reason }) => (
+            <p>
+              <Sentence text={reason} />
+            </p>
+          ))}
+        </div>
+      )}
+      {found === null ? null : (
+        <section class="card flush" aria-label="Events found">
+          {found.data.length > 0 ? (
+            <ul class="rows">
+              {found.data.map((event) => (
+                <Row event={event} names={names} now={viewer.now} />
+              ))}
+            </ul>
+          ) : filtered ? (
+            <Empty title="No events">
+              <p>No event matches these filters.</p>
+            </Empty>
+          ) : (
+            <Empty title="No events yet">
+              <p>Every change of an order, product, receiving, return or the stock is an event.</p>
+            </Empty>
+          )}
+          {found.pagination === undefined ? (
+            <p class="pages">
+              Of the latest {MAX_EVENTS_SEARCHED.toLocaleString('en-US')} events, those that no webhook has
+              got.
+            </p>
+          ) : (
+            <Pages paging={found.pagination} path={EVENTS} query={asked} />
+          )}
+        </section>
+      )}
+    </Page>
+  );
+}

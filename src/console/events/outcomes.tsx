@@ -1,0 +1,69 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** What became of an event at its webhooks: one state each. */
+import type * as v from 'valibot';
+import type { Event } from '../../api/event-schemas.ts';
+import type { webhookCauses } from '../../domain/absence.ts';
+import { Badge, State, TONES, type Tone } from '../badges.tsx';
+import { CONSOLE } from '../session.ts';
+import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
+
+export type Outcome = v.InferOutput<typeof Event>['webhooks'][number];
+
+/** Why a webhook has no delivery, in a word or two. */
+const ABSENT: Readonly<Record<keyof typeof webhookCauses, readonly [Tone, string]>> = {
+  retriesExhausted: ['bad', 'was deactivated'],
+  gone: ['bad', 'was deactivated'],
+  deactivatedByUser: ['calm', 'was inactive'],
+  createdInactive: ['calm', 'was inactive'],
+  inactive: ['calm', 'was inactive'],
+  otherType: ['', 'had other types'],
+  stockOnly: ['', 'stock only'],
+  ownChange: ['', 'own change'],
+  changedMeanwhile: ['', 'was being changed'],
+  createdLater: ['', 'did not exist yet'],
+  deletedBefore: ['', 'was deleted'],
+  deletedSince: ['', 'deleted since'],
+  notKept: ['', 'no longer kept'],
+};
+
+/** The state of its delivery, which it links to, or why there is none. */
+export function OutcomeBadge({ outcome: { deliveryId, state, cause } }: { outcome: Outcome }) {
+  if (deliveryId === null || state === null) {
+    const [tone, text] = ABSENT[cause ?? 'notKept'];
+    return <Badge tone={tone}>{text}</Badge>;
+  }
+  return (
+    <a href={`${CONSOLE}/deliveries/${deliveryId}`} aria-label={`Delivery: ${state}`}>
+      <State state={state} />
+    </a>
+  );
+}
+
+/** What needs attention first. */
+const URGENCY: readonly Tone[] = ['bad', 'warn', 'busy', 'calm', 'good', ''];
+
+export function byUrgency(outcomes: readonly Outcome[]): Outcome[] {
+  const urgency = ({ state, cause }: Outcome) =>
+    URGENCY.indexOf(state === null ? ABSENT[cause ?? 'notKept'][0] : TONES[state]);
+  return outcomes.toSorted((a, b) => urgency(a) - urgency(b));
+}
+
+/** The most that a row shows: an event may have many webhooks. */
+const MAX_SHOWN = 4;
+
+/** The most urgent ones, on one line. */
+export function OutcomeLine({ outcomes, names }: { outcomes: readonly Outcome[]; names: WebhookNames }) {
+  const more = outcomes.length - MAX_SHOWN;
+  return (
+    <>
+      {byUrgency(outcomes)
+        .slice(0, MAX_SHOWN)
+        .map((outcome) => (
+          <span class="outcome">
+            <WebhookLink id={outcome.webhookId} names={names} /> <OutcomeBadge outcome={outcome} />
+          </span>
+        ))}
+      {more > 0 ? <span>and {more} more</span> : null}
+    </>
+  );
+}

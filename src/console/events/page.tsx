@@ -1,0 +1,82 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** One event: what became of it at every webhook, and the record after it. */
+import type * as v from 'valibot';
+import type { EventWithRecord } from '../../api/event-schemas.ts';
+import type { Viewer } from '../deps.ts';
+import { Page } from '../layout.tsx';
+import { Code, Facts, recordPath, Table, TypeName, typeDescription } from '../parts.tsx';
+import { Sentence } from '../sentence.tsx';
+import { Time } from '../times.tsx';
+import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
+import { EVENTS } from './list.tsx';
+import { byUrgency, type Outcome, OutcomeBadge } from './outcomes.tsx';
+
+/** Causes whose badge says everything. */
+const PLAIN: ReadonlySet<Outcome['cause']> = new Set(['inactive', 'notKept', 'stockOnly', 'ownChange']);
+
+/** What the state does not say. */
+function detailOf({ webhookId, state, lastError, cause, reason }: Outcome): string | null {
+  if (state === 'delivered' || PLAIN.has(cause)) return null;
+  return reason?.replace(`Webhook ${webhookId} `, '') ?? lastError;
+}
+
+export function EventPage(props: {
+  viewer: Viewer;
+  event: v.InferOutput<typeof EventWithRecord>;
+  names: WebhookNames;
+}) {
+  const { viewer, event, names } = props;
+  const { id, webhookType, entityId, origin, changed, createdAt, webhooks, reason, record } = event;
+  return (
+    <Page title={`Event ${webhookType} ${entityId}`} viewer={viewer} here={EVENTS}>
+      <div class="top">
+        <div>
+          <h1>
+            <TypeName type={webhookType} /> {entityId}
+          </h1>
+          <p class="quiet">Fires when {typeDescription(webhookType)}.</p>
+        </div>
+      </div>
+      <section class="card" aria-labelledby="outcome">
+        <h2 id="outcome">Outcome</h2>
+        {webhooks.length === 0 ? (
+          <p>
+            <Sentence text={reason ?? ''} />
+          </p>
+        ) : (
+          <Table named="Outcome, as a table" columns={['Webhook', 'State', 'Why']}>
+            {byUrgency(webhooks).map((outcome) => (
+              <tr>
+                <th scope="row">
+                  <WebhookLink id={outcome.webhookId} names={names} />
+                </th>
+                <td>
+                  <OutcomeBadge outcome={outcome} />
+                </td>
+                <td class="quiet wrap">
+                  <Sentence text={detailOf(outcome) ?? ''} names={names} />
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </section>
+      <section class="card" aria-labelledby="about">
+        <h2 id="about">About</h2>
+        <Facts
+          facts={[
+            ['Record', <a href={recordPath(webhookType, entityId)}>{entityId}</a>],
+            ['Happened', <Time at={createdAt} />],
+            ['Changed by', origin],
+            ['Changed fields', changed === null ? null : changed.replaceAll(',', ', ')],
+            ['Event', <code>{id}</code>],
+          ]}
+        />
+      </section>
+      <section class="card" aria-labelledby="record">
+        <h2 id="record">Record after the event</h2>
+        <Code text={JSON.stringify(record, null, 2)} named="Record" />
+      </section>
+    </Page>
+  );
+}

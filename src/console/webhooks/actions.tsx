@@ -1,0 +1,131 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** Actions on a webhook, with their confirmations. */
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { examinationSchema } from '../../domain/examination.ts';
+import { testResultSchema } from '../../domain/test-delivery.ts';
+import { apiErrorMessage, piece, queryText } from '../api-client.ts';
+import type { ConsoleEnv } from '../deps.ts';
+import { html } from '../layout.tsx';
+import { CONSOLE } from '../session.ts';
+import { fromField } from '../times.tsx';
+import { confirmations, confirmed } from './confirm.tsx';
+import { ExaminationPage } from './examination.tsx';
+import { ownSecretOf } from './input.ts';
+import { One, SIGNING_KEYS, SigningKeys, type WebhookPages, WithSecret } from './show.tsx';
+
+const Tested = v.object({ data: testResultSchema });
+const Examined = v.object({ data: examinationSchema });
+const Any = v.object({ message: v.string() });
+
+export function webhookActionRoutes({
+  secrets,
+  overlapOf,
+  shown,
+  orRefused,
+}: WebhookPages): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+
+  async function confirmation(
+    c: Context<ConsoleEnv>,
+    name: keyof typeof confirmations,
+    again: { readonly fields?: Readonly<Record<string, string>>; readonly refused?: string } = {},
+  ) {
+    const { data: webhook } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id') ?? '')}`);
+    const overlapUntil = await overlapOf(c, webhook.id);
+    return html(confirmations[name]({ viewer: c.var.viewer, webhook, overlapUntil, ...again }));
+  }
+
+  for (const name of confirmed) {
+    app.get(`/webhooks/:id/${name}`, async (c) => c.html(await confirmation(c, name)));
+  }
+
+  app.post('/webhooks/:id/delete', (c) => {
+    const id = c.req.param('id');
+    return orRefused(c, id, async () => {
+      await c.var.api.send(Any, 'DELETE', `/v21/webhooks/${piece(id)}`);
+      return c.redirect(`${CONSOLE}/webhooks?done=deleted`, 303);
+    });
+  });
+
+  for (const [name, done] of [
+    ['activate', 'activated'],
+    ['deactivate', 'deactivated'],
+    ['resume', 'resumed'],
+  ] as const) {
+    app.post(`/webhooks/:id/${name}`, (c) => {
+      const id = piece(c.req.param('id'));
+      return orRefused(c, id, async () => {
+        await c.var.api.send(One, 'PUT', `/v21/webhooks/${id}/${name}`);
+        return c.redirect(`${CONSOLE}/webhooks/${id}?done=${done}`, 303);
+      });
+    });
+  }
+
+  app.post('/webhooks/:id/pause', async (c) => {
+    const id = piece(c.req.param('id'));
+    const { form, api } = c.var;
+    try {
+      const end = form.until === undefined || form.until === '' ? null : fromField(form.until);
+      await api.send(One, 'PUT', `/v21/webhooks/${id}/pause`, { until: end });
+      return c.redirect(`${CONSOLE}/webhooks/${id}?done=paused`, 303);
+    } catch (error) {
+      return c.html(await confirmation(c, 'pause', { fields: form, refused: apiErrorMessage(error) }), 409);
+    }
+  });
+
+  app.post('/webhooks/:id/rotate', async (c) => {
+    const { form, api } = c.var;
+    try {
+      const overlap = form.overlap === '0' ? '?overlap=0' : '';
+      const path = `/v21/webhooks/${piece(c.req.param('id'))}/regenerate-secret${overlap}`;
+      const { data } = await api.send(WithSecret, 'PUT', path, ownSecretOf(form));
+      secrets.keep(c, data.id, data.secret);
+      return c.redirect(`${CONSOLE}/webhooks/${data.id}?done=rotated`, 303);
+    } catch (error) {
+      return c.html(await confirmation(c, 'rotate', { fields: form, refused: apiErrorMessage(error) }), 409);
+    }
+  });
+
+  app.post('/webhooks/:id/next-key', (c) => {
+    const id = c.req.param('id');
+    return orRefused(c, id, async () => {
+      await c.var.api.send(SigningKeys, 'POST', SIGNING_KEYS);
+      return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=next-key`, 303);
+    });
+  });
+
+  app.post('/webhooks/:id/test', (c) => {
+    const id = c.req.param('id');
+    return orRefused(c, id, async () => {
+      const { data: testResult } = await c.var.api.send(
+        Tested,
+        'POST',
+        `/v21/webhooks/${piece(id)}/test${queryText({ type: c.var.form.type })}`,
+      );
+      return c.html(await shown(c, id, { testResult }));
+    });
+  });
+
+  app.get('/webhooks/:id/examine', async (c) => {
+    const { data: webhook } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
+    return c.html(html(<ExaminationPage viewer={c.var.viewer} webhook={webhook} />));
+  });
+
+  app.post('/webhooks/:id/examine', async (c) => {
+    const { api, viewer } = c.var;
+    const at = `/v21/webhooks/${piece(c.req.param('id'))}`;
+    const { data: webhook } = await api.get(One, at);
+    const { type } = c.var.form;
+    try {
+      const { data: found } = await api.send(Examined, 'POST', `${at}/examine${queryText({ type })}`);
+      return c.html(html(<ExaminationPage {...{ viewer, webhook, found, type }} />));
+    } catch (error) {
+      return c.html(
+        html(<ExaminationPage {...{ viewer, webhook, type, refused: apiErrorMessage(error) }} />),
+        409,
+      );
+    }
+  });
+  return app;
+}

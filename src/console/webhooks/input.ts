@@ -1,0 +1,102 @@
+/** The fields of a webhook's form, and the body of the API that they become. */
+import type { WebhookInput, WebhookRecord } from '../../domain/webhook.ts';
+import { headerLines } from '../parts.tsx';
+import { tickedFields, tickedTypes } from './type-boxes.tsx';
+
+export type Fields = Readonly<Record<string, string | undefined>>;
+
+export const newFields: Fields = { method: 'POST', payloadVersion: 'v21', ordering: 'none', active: 'true' };
+
+type Parameter = keyof NonNullable<WebhookInput['parameters']>;
+
+/** The fields of the form that edits a webhook. `active` is not one: the form may be out of date when it is saved. */
+export function fieldsOf({
+  url,
+  webhookType,
+  additionalTypes,
+  method,
+  payloadVersion,
+  ordering,
+  asymmetric,
+  description,
+  parameters,
+  headers,
+  skipOwn,
+}: WebhookRecord) {
+  return {
+    url,
+    webhookType,
+    method,
+    payloadVersion,
+    ordering,
+    asymmetric: asymmetric ? 'true' : undefined,
+    description: description ?? undefined,
+    headers: headerLines(headers ?? {}),
+    withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
+    withoutPersonalData: parameters?.withoutPersonalData === true ? 'true' : undefined,
+    onStockChange: parameters?.onStockChange === true ? 'true' : undefined,
+    skipOwn: skipOwn ? 'true' : undefined,
+    ...tickedFields(additionalTypes),
+  } satisfies Record<
+    Exclude<keyof WebhookInput, 'active' | 'parameters' | 'additionalTypes'> | Parameter,
+    string | undefined
+  >;
+}
+
+/** The secret in the body at creation; left out if none was typed: then one is generated. */
+export function ownSecretOf({ secret = '' }: Fields): object {
+  return secret === '' ? {} : { secret };
+}
+
+/** One header per line. Without a colon it has no value, which the API refuses; a repeated name has its values joined (RFC 9110). */
+function headersOf(text: string): Record<string, string | null> {
+  const headers = new Map<string, string | null>();
+  for (const line of text.split(/\r?\n/)) {
+    if (line.trim() === '') continue;
+    const colon = line.indexOf(':');
+    const name = (colon < 0 ? line : line.slice(0, colon)).trim();
+    const value = colon < 0 ? null : line.slice(colon + 1).trim();
+    const before = headers.get(name);
+    headers.set(name, typeof before === 'string' && value !== null ? `${before}, ${value}` : value);
+  }
+  return Object.fromEntries(headers);
+}
+
+/** The complete body: fields left out would be reset. */
+export function inputOf(fields: Fields, active: boolean): object {
+  const {
+    url = '',
+    webhookType,
+    method,
+    payloadVersion,
+    ordering,
+    asymmetric,
+    description = '',
+    headers = '',
+    withPackingLists,
+    withoutPersonalData,
+    onStockChange,
+    skipOwn,
+  } = fields;
+  const checked = Object.entries({ withPackingLists, withoutPersonalData, onStockChange } satisfies Record<
+    Parameter,
+    unknown
+  >)
+    .filter(([, value]) => value === 'true')
+    .map(([name]) => [name, true]);
+  return {
+    url: url.trim(),
+    webhookType,
+    additionalTypes: tickedTypes(fields),
+    method,
+    payloadVersion,
+    ordering,
+    asymmetric: asymmetric === 'true',
+    active,
+    // Browsers send every line break as two characters.
+    description: description === '' ? null : description.replaceAll('\r\n', '\n'),
+    headers: headersOf(headers),
+    parameters: checked.length === 0 ? null : Object.fromEntries(checked),
+    skipOwn: skipOwn === 'true',
+  } satisfies Record<keyof WebhookInput, unknown>;
+}

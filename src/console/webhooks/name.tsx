@@ -1,0 +1,42 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** What people know a webhook by: its description, or else the host and path that it calls. */
+import type { NamedWebhook } from '../../db/console/named-webhooks.ts';
+import { oneLine } from '../../domain/text.ts';
+import { CONSOLE } from '../session.ts';
+
+const MAX_NAME_CHARS = 60;
+
+/** Without the query of its URL, which may have a key. */
+export function nameOf({ url, description }: Pick<NamedWebhook, 'url' | 'description'>): string {
+  const { host, pathname } = new URL(url);
+  const [line = ''] = (description ?? '').trim().split('\n');
+  const name = [...(line === '' ? `${host}${pathname.replace(/\/$/, '')}` : oneLine(line))];
+  return name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS).join('')}…` : name.join('');
+}
+
+/** The webhooks that a page names, by id. */
+export type WebhookNames = ReadonlyMap<number, { readonly name: string; readonly deleted: boolean }>;
+
+/** Two of the same name also get their numbers. */
+export function namesOf(
+  webhooks: readonly (Omit<NamedWebhook, 'deleted'> & { deleted?: boolean })[],
+): WebhookNames {
+  const named = webhooks.map((webhook) => ({ ...webhook, name: nameOf(webhook) }));
+  return new Map(
+    named.map(({ id, name, deleted = false }) => {
+      const shared = named.some((other) => other.id !== id && other.name === name);
+      return [id, { name: shared ? `${name} #${id}` : name, deleted }];
+    }),
+  );
+}
+
+/** A link to a webhook by its name; a deleted one has no page. */
+export function WebhookLink({ id, names }: { id: number; names: WebhookNames }) {
+  const { name, deleted } = names.get(id) ?? { name: `webhook ${id}`, deleted: false };
+  if (deleted) return <span class="wrap">{name} (deleted)</span>;
+  return (
+    <a class="wrap" href={`${CONSOLE}/webhooks/${id}`}>
+      {name}
+    </a>
+  );
+}

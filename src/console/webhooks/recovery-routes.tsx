@@ -1,0 +1,80 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** Recoveries of a webhook: counted, started, canceled. */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
+import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
+import type { WebhookRecord } from '../../domain/webhook.ts';
+import { apiErrorMessage, piece } from '../api-client.ts';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import { html } from '../layout.tsx';
+import { CONSOLE } from '../session.ts';
+import { fromField } from '../times.tsx';
+import { nameOf } from './name.tsx';
+import { RecoverPage } from './recover.tsx';
+import { One, type WebhookPages } from './show.tsx';
+
+const Recovered = v.object({ data: recoverAnswer });
+const Any = v.object({ message: v.string() });
+
+/** The earliest time of lost events: a delivery that has failed may have begun up to a window earlier. */
+function lostSince(
+  { incident, lastDeactivation, registeredAt }: WebhookRecord,
+  windowMs: number,
+): string | undefined {
+  const at = lastDeactivation?.at ?? incident?.since;
+  if (at === undefined) return undefined;
+  // Events from before it existed are recovered only on request.
+  return new Date(Math.max(Date.parse(at) - windowMs, Date.parse(registeredAt))).toISOString();
+}
+
+export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPages): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+
+  app.get('/webhooks/:id/recover', async (c) => {
+    const { data } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
+    const since = c.req.query('since') ?? lostSince(data, policy.windowMs)?.slice(0, 16);
+    return c.html(
+      html(
+        <RecoverPage
+          viewer={c.var.viewer}
+          id={String(data.id)}
+          name={nameOf(data)}
+          fields={{ since }}
+          include={usuallyRecovered}
+        />,
+      ),
+    );
+  });
+
+  app.post('/webhooks/:id/recover', async (c) => {
+    const { form, viewer, api } = c.var;
+    const id = c.req.param('id');
+    const include = recoverable.filter((name) => form[name] === 'true');
+    const { data: webhook } = await api.get(One, `/v21/webhooks/${piece(id)}`);
+    const page = { viewer, id, name: nameOf(webhook), fields: form, include };
+    const until = form.until === '' ? undefined : fromField(form.until);
+    const asked = { since: fromField(form.since), ...(until === undefined ? {} : { until }), include };
+    const dryRun = form.go !== 'begin';
+    try {
+      const { data } = await api.send(Recovered, 'POST', `/v21/webhooks/${piece(id)}/recover`, {
+        ...asked,
+        dryRun,
+      });
+      return dryRun
+        ? c.html(html(<RecoverPage {...page} counted={data} />))
+        : c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=recovering`, 303);
+    } catch (error) {
+      return c.html(html(<RecoverPage {...page} refused={apiErrorMessage(error)} />), 400);
+    }
+  });
+
+  app.post('/webhooks/:id/recoveries/:recoveryId/cancel', (c) => {
+    const { id, recoveryId } = c.req.param();
+    return orRefused(c, id, async () => {
+      await c.var.api.send(Any, 'POST', `/v21/webhooks/${piece(id)}/recoveries/${piece(recoveryId)}/cancel`);
+      return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=canceled`, 303);
+    });
+  });
+  return app;
+}

@@ -1,0 +1,26 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** The signing secret of a webhook, on its page. */
+import { Code } from '../parts.tsx';
+import { Ago, Time } from '../times.tsx';
+
+/** Shown once. */
+export function NewSecret({ secret }: { secret: string }) {
+  return (
+    <section class="card" aria-labelledby="secret">
+      <h2 id="secret">Signing secret</h2>
+      <p>Your receiver verifies signatures with it. Copy it now: it is never shown again.</p>
+      <Code text={secret} named="The new secret" fold />
+    </section>
+  );
+}
+
+/** While the former secret signs, too. */
+export function Overlap({ until, now }: { until: string | null; now: Date }) {
+  if (until === null) return null;
+  return (
+    <p class="note">
+      The previous secret is also used for signing until <Time at={until} /> (<Ago at={until} now={now} />
+      ).
+    </p>
+  );
+}

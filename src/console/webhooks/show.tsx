@@ -1,0 +1,99 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** Reads and shows the page of a webhook. */
+import type { Context } from 'hono';
+import * as v from 'valibot';
+import { Delivery } from '../../api/deliveries/record.ts';
+import { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
+import { mailOfLastDeactivation } from '../../db/console/deactivation-mail.ts';
+import { lastAccepted } from '../../db/console/health.ts';
+import { listNotices } from '../../db/console/notices.ts';
+import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
+import { eshopRecordSchema } from '../../domain/eshop.ts';
+import { signingKeySchema } from '../../domain/signing-key.ts';
+import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
+import { apiErrorMessage, piece } from '../api-client.ts';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import { html } from '../layout.tsx';
+import { WebhookPage, type WebhookPageProps } from './page.tsx';
+import { secretOnce } from './secret-once.ts';
+
+export const One = v.object({ data: webhookRecordSchema });
+export const WithSecret = v.object({ data: webhookWithSecretSchema });
+const Latest = v.object({ data: v.array(Delivery) });
+const Recoveries = v.object({ data: v.array(recoveryRecord) });
+const Eshop = v.object({ data: eshopRecordSchema });
+export const SigningKeys = v.object({ data: v.array(signingKeySchema) });
+
+export const SIGNING_KEYS = '/v21/eshop/signing-keys';
+
+type Asking = Context<ConsoleEnv>;
+type Extra = Pick<WebhookPageProps, 'testResult' | 'notice' | 'refused'>;
+
+/** Notices after a redirect, by the word in the URL. */
+export const NOTICES: ReadonlyMap<string, string> = new Map([
+  ['created', 'The webhook was created. Send it a test to see whether your receiver works.'],
+  ['rotated', 'The webhook has a new secret.'],
+  ['next-key', 'The e-shop has a new key. Give its public key to your receivers within 24 hours.'],
+  ['activated', 'The webhook is active. Held deliveries resume within seconds.'],
+  ['deactivated', 'The webhook is inactive: open deliveries are held.'],
+  ['paused', 'The webhook is paused: deliveries are held until then.'],
+  ['resumed', 'The pause is over. Held deliveries go on within seconds.'],
+  ['saved', 'The webhook was changed.'],
+  ['recovering', 'The recovery has started. Its progress is shown below.'],
+  ['canceled', 'The recovery was canceled.'],
+  ['deleted', 'The webhook was deleted.'],
+]);
+
+/** What the routes of webhooks share. */
+export function webhookPages(deps: ConsoleDeps) {
+  const { sql } = deps;
+  const secrets = secretOnce(deps);
+
+  /** Until when the former secret of a webhook signs too; null if there is none. */
+  async function overlapOf(c: Asking, id: number): Promise<string | null> {
+    const { session, now } = c.var.viewer;
+    const until = (await findWebhookWithSecrets(sql, session.eshopId, id))?.previousSecretUntil ?? null;
+    return until !== null && until > now ? until.toISOString() : null;
+  }
+
+  async function shown(c: Asking, id: string, extra: Extra) {
+    const { api, viewer } = c.var;
+    const at = `/v21/webhooks/${piece(id)}`;
+    const { data: webhook } = await api.get(One, at);
+    const [accepted, deliveries, recoveries, eshop, overlapUntil, mail, sent, keys] = await Promise.all([
+      lastAccepted(sql, viewer.session.eshopId),
+      api.get(Latest, `${at}/deliveries`, { items: '8' }),
+      api.get(Recoveries, `${at}/recoveries`, { items: '5' }),
+      api.get(Eshop, '/v21/eshop'),
+      overlapOf(c, webhook.id),
+      webhook.active ? null : mailOfLastDeactivation(sql, viewer.session.eshopId, webhook.id),
+      listNotices(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 5 }),
+      webhook.asymmetric ? api.get(SigningKeys, SIGNING_KEYS) : null,
+    ]);
+    return html(
+      <WebhookPage
+        {...extra}
+        {...{ viewer, webhook, overlapUntil, mail, sent }}
+        secret={secrets.take(c, webhook.id)}
+        accepted={accepted.get(webhook.id)}
+        deliveries={deliveries.data}
+        recoveries={recoveries.data}
+        deliveriesFrom={eshop.data.deliveriesFrom}
+        signingKeys={keys?.data ?? []}
+      />,
+    );
+  }
+
+  /** Runs an action on a webhook; a refusal is shown on its page. */
+  async function orRefused(c: Asking, id: string, act: () => Promise<Response>): Promise<Response> {
+    try {
+      return await act();
+    } catch (error) {
+      return c.html(await shown(c, id, { refused: apiErrorMessage(error) }), 409);
+    }
+  }
+
+  return { secrets, overlapOf, shown, orRefused };
+}
+
+export type WebhookPages = ReturnType<typeof webhookPages>;

@@ -1,0 +1,21 @@
+/** Events that did not come: no webhook has got them. */
+import { type EventFilter, type EventRow, selectPage, shownColumns } from '../event-log.ts';
+import { limitOf } from '../id-range.ts';
+import type { Sql } from '../pool.ts';
+import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
+
+/** How many of the latest events are searched for those that no webhook got: a quiet day's, or some minutes of a rush. */
+export const MAX_EVENTS_SEARCHED = 5_000;
+
+/** The newest of the latest {@link MAX_EVENTS_SEARCHED} matching events that no existing webhook has got, nor a newer one instead. */
+export function listUndeliveredEvents(sql: Sql, eshopId: number, filter: EventFilter, limit: number) {
+  const latest = { limit: MAX_EVENTS_SEARCHED, offset: 0 };
+  return sql<EventRow[]>`
+    with found as materialized (
+      select id from (${selectPage(sql, eshopId, filter, latest)}) f order by id desc ${limitOf(sql, latest)})
+    select e.id, ${shownColumns(sql)} from found join events e on e.id = found.id
+    where not exists (
+      select from (${deliveriesOfEvent(sql, sql`e.id`, sql`d.webhook_id, d.state`)}) d join webhooks w on w.id = d.webhook_id
+      where d.state in ('delivered', 'superseded') and w.deleted_at is null)
+    order by e.id desc limit ${limit}`;
+}
