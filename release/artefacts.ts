@@ -1,13 +1,14 @@
 /** What a release consists of, made in one folder and looked at: packages, bill of materials, notes, compose files, documentation. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import { readTopSection } from './version.ts';
+import { imageOf, readOwner } from './owner.ts';
+import { readTopSection, readVersion } from './version.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 /** Enough for the list of files of a package, bytes. */
@@ -40,8 +41,10 @@ export const PACKAGES: readonly Package[] = [
   },
 ];
 
-/** Files that start the image, with its version; those that are in the tree. */
-const COMPOSE = ['compose.yml', 'docker-compose.temporal.yml', 'docker-compose.monitoring.yml'];
+/** What starts the image. */
+export const COMPOSE = ['compose.yml', 'docker-compose.temporal.yml', 'docker-compose.monitoring.yml'];
+/** What these mount from beside them. */
+const MOUNTED = ['temporal-dynamic-config.yaml', 'monitoring'];
 
 const Packed = v.tuple([
   v.object({
@@ -93,36 +96,85 @@ const Sbom = v.object({
   components: v.array(v.object({ name: v.string(), version: v.string(), purl: v.string() })),
 });
 
-/** Writes the bill of materials of what is installed without development's packages, by npm. Resolves to the number of components. */
+/** Of a manifest, what only a checkout has. */
+const OF_CHECKOUT = ['devDependencies', 'workspaces', 'scripts'];
+
+/**
+ * Writes the bill of materials of what the server is installed with, by npm: for a manifest without development's packages, because
+ * `--omit dev` would leave out whatever those need as well, such as Temporal's SDK. Resolves to the number of components.
+ */
 export async function writeSbom(out: string): Promise<number> {
-  const text = await run('npm', 'sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only');
-  const { components } = v.parse(Sbom, JSON.parse(text));
-  await writeFile(join(out, 'sbom.cdx.json'), text);
-  return components.length;
+  const folder = await mkdtemp(join(tmpdir(), 'waybill-sbom-'));
+  // The bill has the folder's name for that of the package.
+  const server = join(folder, 'server');
+  try {
+    await mkdir(server);
+    const manifest: object = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    const installed = Object.entries(manifest).filter(([name]) => !OF_CHECKOUT.includes(name));
+    await writeFile(join(server, 'package.json'), JSON.stringify(Object.fromEntries(installed)));
+    await cp(join(ROOT, 'package-lock.json'), join(server, 'package-lock.json'));
+    const npm = (...args: string[]) => run('npm', '--prefix', server, ...args, '--package-lock-only');
+    // Takes the others out of the lock file.
+    await npm('install', '--ignore-scripts', '--prefer-offline', '--no-audit');
+    const text = await npm('sbom', '--sbom-format', 'cyclonedx');
+    const { components } = v.parse(Sbom, JSON.parse(text));
+    await writeFile(join(out, 'sbom.cdx.json'), text);
+    return components.length;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The text of a document for a reader elsewhere: its links lead to the tag in the repository. */
+export function withLinksTo(repository: string, version: string, markdown: string): string {
+  return markdown.replaceAll(/\]\((?![a-z]+:)/g, `](${repository}/blob/v${version}/`);
 }
 
 /** Writes the changelog's top section. */
 export async function writeNotes(out: string): Promise<void> {
-  const { version, text } = await readTopSection();
-  await writeFile(join(out, 'notes.md'), `# Waybill ${version}\n\n${text}\n`);
-}
-
-export async function copyComposeFiles(out: string): Promise<string[]> {
-  const present = COMPOSE.filter((name) => existsSync(join(ROOT, name)));
-  for (const name of present) await copyFile(join(ROOT, name), join(out, name));
-  return present;
-}
-
-/** Makes the static documentation, if the tree has a script for it. Resolves to whether it has. */
-export async function archiveDocs(out: string): Promise<boolean> {
-  const { scripts } = v.parse(
-    v.object({ scripts: v.record(v.string(), v.string()) }),
-    JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')),
+  const { text } = await readTopSection();
+  const [{ repository }, version] = [await readOwner(), await readVersion()];
+  await writeFile(
+    join(out, 'notes.md'),
+    `# Waybill ${version}\n\n${withLinksTo(repository, version, text)}\n`,
   );
-  if (!('docs' in scripts)) return false;
+}
+
+/** A compose file for those who have no checkout: the published image in the place of one that is built. */
+export function withImage(compose: string, image: string): string {
+  return compose
+    .replaceAll('image: waybill:', `image: ${image}:`)
+    .replaceAll(/^ *build: .*\n/gm, '')
+    .replaceAll(' --build', '');
+}
+
+/** Packs paths of a folder, and writes their list beside the archive. Resolves to the number of files. */
+async function archive(out: string, name: string, folder: string, ...paths: string[]): Promise<number> {
+  const path = join(out, name);
+  await run('tar', '-czf', path, '--owner=0', '--group=0', '-C', folder, ...paths);
+  const files = (await run('tar', '-tzf', path)).split('\n').filter((file) => /[^/]$/.test(file));
+  await writeFile(`${path}.files.txt`, `${files.sort().join('\n')}\n`);
+  return files.length;
+}
+
+/** Packs the compose files with what they mount: unpacked, they start the published image. Resolves to the number of files. */
+export async function archiveCompose(out: string): Promise<number> {
+  const image = imageOf(await readOwner());
+  const folder = await mkdtemp(join(tmpdir(), 'waybill-compose-'));
+  try {
+    for (const name of COMPOSE)
+      await writeFile(join(folder, name), withImage(await readFile(join(ROOT, name), 'utf8'), image));
+    for (const name of MOUNTED) await cp(join(ROOT, name), join(folder, name), { recursive: true });
+    return await archive(out, 'compose.tar.gz', folder, ...COMPOSE, ...MOUNTED);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Makes the static documentation, and packs it. Resolves to the number of files. */
+export async function archiveDocs(out: string): Promise<number> {
   await run('npm', 'run', '--silent', 'docs');
-  await run('tar', '-czf', join(out, 'docs.tar.gz'), '-C', join(ROOT, 'dist/docs'), '.');
-  return true;
+  return await archive(out, 'docs.tar.gz', join(ROOT, 'dist/docs'), '.');
 }
 
 /** Writes the SHA-256 of every file of the folder, in the format of `sha256sum --check`. */

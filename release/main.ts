@@ -13,8 +13,8 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import {
+  archiveCompose,
   archiveDocs,
-  copyComposeFiles,
   PACKAGES,
   pack,
   writeChecksums,
@@ -88,8 +88,8 @@ async function make(out: string): Promise<string[]> {
   }
   say(`sbom.cdx.json: ${await writeSbom(out)} components`);
   await writeNotes(out);
-  for (const name of await copyComposeFiles(out)) say(name);
-  if (!(await archiveDocs(out))) say('no documentation: the tree has no script for it');
+  say(`compose.tar.gz: ${await archiveCompose(out)} files`);
+  say(`docs.tar.gz: ${await archiveDocs(out)} files`);
   say(`SHA256SUMS: ${(await writeChecksums(out)).length} files in ${out}`);
   return problems;
 }

@@ -45,6 +45,11 @@ export async function readOwner(): Promise<Owner> {
   });
 }
 
+/** Where `.github/workflows/release.yml` publishes the image, without a tag: such names are in lower case. */
+export function imageOf({ repository }: Pick<Owner, 'repository'>): string {
+  return repository.replace('https://github.com/', 'ghcr.io/').toLowerCase();
+}
+
 /** Nobody has set it yet: nothing can be published, and nobody would hear of a hole. */
 export function isUnset({ repository, security }: Owner): boolean {
   return repository === UNSET.repository || security === UNSET.security;

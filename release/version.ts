@@ -15,6 +15,7 @@ export const VERSIONED: readonly (readonly [path: string, place: RegExp])[] = [
   // Not the suffix of an image, which names the target.
   ['README.md', /(\bwaybill(?:-hq-server-|:))\d+\.\d+\.\d+/g],
   ['docs/handbook/install.md', /(\bwaybill(?:-hq-server-|:))\d+\.\d+\.\d+/g],
+  ['docs/guides/quickstart.md', /(\bwaybill:)\d+\.\d+\.\d+/g],
   ['docs/handbook/kubernetes.md', /(\bwaybill:)\d[\w.-]*/g],
 ];
 const CHANGELOG = 'CHANGELOG.md';

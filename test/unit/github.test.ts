@@ -1,10 +1,13 @@
 /**
  * The GitHub configuration, as far as it can be tested without GitHub.
  */
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { imageOf } from '../../release/owner.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const FOLDER = '.github/workflows/';
@@ -88,9 +91,21 @@ describe('a release', () => {
       sbom: true,
       provenance: 'mode=max',
     });
-    expect(steps.at(-1).run).toMatch(
-      /^cosign sign --yes "\$IMAGE@\$\{\{ steps\.build\.outputs\.digest \}\}"$/,
+    const { run, env } = steps.at(-1);
+    expect(run).toBe('cosign sign --yes "$IMAGE"');
+    expect(env.IMAGE).toMatch(
+      /^\$\{\{ steps\.tag\.outputs\.image \}\}@\$\{\{ steps\.build\.outputs\.digest \}\}$/,
     );
+  });
+
+  test('has the image under the name that its compose files give, in lower case', async () => {
+    const { run } = release.jobs.image.steps.find(({ id }: { id?: string }) => id === 'tag');
+    const env = { GITHUB_REPOSITORY: 'Acme/Waybill', GITHUB_REF_NAME: 'v1.2.3', SUFFIX: '-try' };
+    const script = run.replaceAll(' >> "$GITHUB_OUTPUT"', '');
+    const image = imageOf({ repository: 'https://github.com/Acme/Waybill' });
+    const { stdout } = await promisify(execFile)('bash', ['--norc', '-ec', script], { env });
+    expect(stdout).toBe(`image=${image}\nname=${image}:1.2.3-try\n`);
+    expect(image).toBe('ghcr.io/acme/waybill');
   });
 
   test('is announced when everything is there', () => {
