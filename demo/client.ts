@@ -61,7 +61,7 @@ export function createClient(url: string, credentials: DemoCredentials): Client 
       throw new UserError(
         timeout.aborted
           ? `${method} ${path}: no answer after ${PATIENCE_MS / 1_000} s.`
-          : `No Waybill instance is running at ${base}${causeOf(error)}: run npm start, or name it with --url.`,
+          : `No Waybill instance is running at ${base}${causeOf(error)}: run waybill start, or name it with --url.`,
       );
     });
     const answer = v.safeParse(answerSchema, await response.json().catch(() => undefined));

@@ -10,7 +10,7 @@ Registers one webhook for all event types, and removes it when it ends, also on 
 machine removes it. Each request is verified with the code of the receiver's kit; one that does not verify gets a 401 with
 the reason. --forward-to forwards requests unchanged, path and query included, and returns the response.
 
-The worker must run on this machine, and DELIVERY_ALLOW_CIDRS must exempt 127.0.0.0/8, as npm start does when nothing is configured.`;
+The worker must run on this machine, and DELIVERY_ALLOW_CIDRS must exempt 127.0.0.0/8, as a start does when nothing is configured.`;
 
 export function listenCommand(command: Command, { env, print }: CommandContext): void {
   command.addHelpText('after', HELP);

@@ -22,7 +22,7 @@ function explained(error: unknown, settings: Settings): unknown {
   const problem = databaseProblem(error);
   if (settings.DATABASE_URL !== undefined || problem === error) return problem;
   return new UserError(
-    `No Waybill instance is running with DATA_DIR=${settings.DATA_DIR}: run npm start, or set DATABASE_URL.`,
+    `No Waybill instance is running with DATA_DIR=${settings.DATA_DIR}: run waybill start, or set DATABASE_URL.`,
   );
 }
 
@@ -55,7 +55,7 @@ export async function withDatabase<T>(
   const url = settings.DATABASE_URL ?? (await instanceOf(settings)).databaseUrl;
   if (url === undefined) {
     throw new UserError(
-      `No Waybill instance has run with DATA_DIR=${settings.DATA_DIR}: run npm start, or set DATABASE_URL.`,
+      `No Waybill instance has run with DATA_DIR=${settings.DATA_DIR}: run waybill start, or set DATABASE_URL.`,
     );
   }
   return await openAt(url, settings, { connections, ...pool }, async (sql) => {

@@ -203,7 +203,7 @@ it('says for each of the two that it cannot be used, and what the other says', a
 it('says once that no instance has run, and nothing of Temporal', async () => {
   const { printed, error } = await triedWaybill(['status'], {});
   expect(error).toMatch(
-    /^No Waybill instance has run with DATA_DIR=.+: run npm start, or set DATABASE_URL\.$/,
+    /^No Waybill instance has run with DATA_DIR=.+: run waybill start, or set DATABASE_URL\.$/,
   );
   expect(printed).toBe(`Database  ${error}`);
 });

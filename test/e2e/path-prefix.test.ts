@@ -92,7 +92,7 @@ async function walk(base: string): Promise<void> {
   const [before = ''] = form.headers.getSetCookie();
   expect(before).toContain(`Path=${prefix}/console`);
   const page = await form.text();
-  expect(page).not.toContain('npm start');
+  expect(page).not.toContain('demonstration e-shop');
   const fields = Object.fromEntries(
     [...page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
       name,

@@ -66,9 +66,9 @@ async function typed(line: string, where: 'terminal' | 'CI'): Promise<{ ran: boo
     npm_config_update_notifier: 'false',
     ...(where === 'CI' ? { CI: '1' } : {}),
   };
-  // A terminal whose user accepts every question: with Enter.
-  const args =
-    where === 'CI' ? ['-c', line] : ['-c', 'yes "" | script --quiet --return --command "$0" /dev/null', line];
+  // A terminal whose user accepts every question: with Enter. More of them would keep the terminal busy for a minute.
+  const accepting = 'yes "" | head --lines 20 | script --quiet --return --command "$0" /dev/null';
+  const args = where === 'CI' ? ['-c', line] : ['-c', accepting, line];
   const said = await promisify(execFile)('bash', args, { cwd, env }).then(
     ({ stdout, stderr }) => stdout + stderr,
     (error) => `${error.stdout}${error.stderr}`,
