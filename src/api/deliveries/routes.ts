@@ -6,8 +6,7 @@ import { countAllDeliveries, listAllDeliveries } from '../../db/webhooks/all-del
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
-import { eventTypeNames } from '../../domain/event-types.ts';
-import { described, identifier, oneOf } from '../../domain/fields.ts';
+import { described, identifier } from '../../domain/fields.ts';
 import { existing, invalid } from '../../domain/problem.ts';
 import { attemptsFilter, statusFilter, statusFilterOf } from '../../domain/status-filter.ts';
 import { dateOf, timestamp } from '../../domain/timestamp.ts';
@@ -18,6 +17,7 @@ import { ok } from '../envelope.ts';
 import { pageOf, pageQuery } from '../pagination.ts';
 import { params, query } from '../validate.ts';
 import { webhookId } from '../webhooks/record.ts';
+import { eventFilter } from './event-filter.ts';
 import {
   Delivery,
   DeliveryWithAttempts,
@@ -28,20 +28,6 @@ import {
   state,
   tag,
 } from './record.ts';
-
-/** Filters by type, record and time of events. */
-export const eventFilter = {
-  webhookType: v.optional(described(oneOf(eventTypeNames), 'The type of the event.')),
-  entityId: v.optional(
-    v.pipe(
-      identifier(),
-      v.description('The identifier of the order, product, receiving, return or stock movement.'),
-      v.examples(['10001']),
-    ),
-  ),
-  since: v.optional(timestamp('Only events from this time on: any ISO 8601 date-time with an offset.')),
-  until: v.optional(timestamp('Only events before this time: any ISO 8601 date-time with an offset.')),
-};
 
 const statusQuery = { lastStatus: v.optional(statusFilter), attempts: v.optional(attemptsFilter) };
 

@@ -38,13 +38,13 @@ export type Mapping = v.InferOutput<typeof mappingSchema>;
 
 /** @throws UserError naming the problem with the file */
 export async function readMapping(file: string): Promise<Mapping> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
+  const bytes = await readFile(file).catch((error: Error) => {
     throw new UserError(`${file} cannot be read: ${error.message}.`);
   });
   let read: unknown;
   try {
-    // Some editors begin a file with a byte order mark.
-    read = JSON.parse(text.replace(/^\ufeff/, ''));
+    // Some editors begin a file with a byte order mark, which a decoder leaves out.
+    read = JSON.parse(new TextDecoder().decode(bytes));
   } catch {
     // The parser's message repeats the text, which may be from a file with secrets.
     throw new UserError(`${file} is not JSON.`);
