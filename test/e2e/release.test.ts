@@ -139,7 +139,8 @@ it('has compose files that start the published image, with everything that they 
   for (const name of COMPOSE) {
     const text = await readFile(join(folder, name), 'utf8');
     expect(text).not.toMatch(/\bbuild\b/);
-    const services: { image: string; volumes?: string[] }[] = Object.values(parse(text).services);
+    const compose = parse(text, { merge: true });
+    const services: { image: string; volumes?: string[] }[] = Object.values(compose.services);
     images.push(...services.map((service) => service.image));
     const beside = services
       .flatMap(({ volumes = [] }) => volumes.map((volume) => volume.split(':')[0] ?? ''))
