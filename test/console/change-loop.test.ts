@@ -5,6 +5,7 @@ import { consoleOf, newPerson, signIn } from '../support/console.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 import { visitorOf } from '../support/visitor.ts';
+import { createWebhook } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 
@@ -17,6 +18,7 @@ test('with a link to it, to its own e-shop alone', async () => {
     await signIn(ask, await newPerson(api.sql, eshopId, 'shop'));
     return async () => (await ask('/console')).text;
   };
+  await createWebhook(shop.request);
   const overview = await visitor(api.eshop.eshopId);
   const foreign = await visitor((await api.newEshop()).eshopId);
   expect(await overview()).not.toContain('within the last minute');
