@@ -204,8 +204,10 @@ test('without script it can be read, something can be asked, and what cannot be 
   await read.getByRole('button', { name: 'Give up' }).click();
   await read.getByText('Done: 1 delivery.').waitFor();
   await stack.untilState(third, 'canceled');
+  await read.goto(`${origin}/console`);
   await read.getByLabel('Current e-shop').selectOption({ index: 1 });
   await read.getByRole('button', { name: 'Show', exact: true }).click();
-  await read.getByText('Another shop').first().waitFor();
+  await read.waitForURL(/eshop=/);
+  await read.getByRole('option', { name: 'Another shop', selected: true }).waitFor({ state: 'attached' });
   await plain.close();
 });
