@@ -173,8 +173,14 @@ export async function archiveCompose(out: string): Promise<number> {
 
 /** Makes the static documentation, and packs it. Resolves to the number of files. */
 export async function archiveDocs(out: string): Promise<number> {
-  await run('npm', 'run', '--silent', 'docs');
-  return await archive(out, 'docs.tar.gz', join(ROOT, 'dist/docs'), '.');
+  // In a folder of its own: a program that runs in this checkout reads those of the build.
+  const folder = await mkdtemp(join(tmpdir(), 'waybill-docs-'));
+  try {
+    await run('npm', 'run', '--silent', 'docs', '--', folder);
+    return await archive(out, 'docs.tar.gz', folder, '.');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** Writes the SHA-256 of every file of the folder, in the format of `sha256sum --check`. */
