@@ -113,22 +113,24 @@ function lostMore({ delivery, webhook: { lastDeactivation } }: NextProps): boole
   );
 }
 
+function Activate({ webhookId }: { webhookId: number }) {
+  return (
+    <button
+      type="submit"
+      formaction={`${CONSOLE}/webhooks/${webhookId}/activate`}
+      class="main"
+      id="do-activate"
+    >
+      Activate webhook
+    </button>
+  );
+}
+
 /** After its end. Only an active webhook can be sent anything. */
 function AfterEnd(props: NextProps) {
   const { delivery, webhook } = props;
   const { id, state, createdAt } = delivery;
-  if (!webhook.active) {
-    return (
-      <button
-        type="submit"
-        formaction={`${CONSOLE}/webhooks/${webhook.id}/activate`}
-        class="main"
-        id="do-activate"
-      >
-        Activate webhook
-      </button>
-    );
-  }
+  if (!webhook.active) return <Activate webhookId={webhook.id} />;
   const isFine = state === 'delivered' || state === 'superseded';
   const recovers = !isFine && lostMore(props);
   const redeliver = (
@@ -149,15 +151,10 @@ function AfterEnd(props: NextProps) {
       Recover
     </a>
   );
-  return recovers ? (
+  return (
     <>
-      {recover}
-      {redeliver}
-    </>
-  ) : (
-    <>
-      {redeliver}
-      {recover}
+      {recovers ? recover : redeliver}
+      {recovers ? redeliver : recover}
     </>
   );
 }
@@ -176,16 +173,7 @@ function WhileOpen({ delivery: { id, heldBy }, webhook, offered }: NextProps) {
           {name}
         </button>
       ))}
-      {webhook.active || heldBy !== null ? null : (
-        <button
-          type="submit"
-          formaction={`${CONSOLE}/webhooks/${webhook.id}/activate`}
-          class="main"
-          id="do-activate"
-        >
-          Activate webhook
-        </button>
-      )}
+      {webhook.active || heldBy !== null ? null : <Activate webhookId={webhook.id} />}
       {offered.includes('giveUp') ? (
         <a class="button danger" href={`${CONSOLE}/deliveries/${id}/give-up`}>
           Give up

@@ -12,11 +12,10 @@ import { fromField } from '../times.tsx';
 import { confirmations, confirmed } from './confirm.tsx';
 import { ExaminationPage } from './examination.tsx';
 import { ownSecretOf } from './input.ts';
-import { One, SIGNING_KEYS, SigningKeys, type WebhookPages, WithSecret } from './show.tsx';
+import { Any, One, SIGNING_KEYS, SigningKeys, type WebhookPages, WithSecret } from './show.tsx';
 
 const Tested = v.object({ data: testResultSchema });
 const Examined = v.object({ data: examinationSchema });
-const Any = v.object({ message: v.string() });
 
 export function webhookActionRoutes({
   secrets,

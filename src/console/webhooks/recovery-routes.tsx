@@ -12,10 +12,9 @@ import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
 import { nameOf } from './name.tsx';
 import { RecoverPage } from './recover.tsx';
-import { One, type WebhookPages } from './show.tsx';
+import { Any, One, type WebhookPages } from './show.tsx';
 
 const Recovered = v.object({ data: recoverAnswer });
-const Any = v.object({ message: v.string() });
 
 /** The earliest time of lost events: a delivery that has failed may have begun up to a window earlier. */
 function lostSince(

@@ -17,6 +17,8 @@ import { html } from '../layout.tsx';
 import { WebhookPage, type WebhookPageProps } from './page.tsx';
 import { secretOnce } from './secret-once.ts';
 
+/** Of an answer whose data are not looked at. */
+export const Any = v.object({ message: v.string() });
 export const One = v.object({ data: webhookRecordSchema });
 export const WithSecret = v.object({ data: webhookWithSecretSchema });
 const Latest = v.object({ data: v.array(Delivery) });
