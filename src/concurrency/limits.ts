@@ -167,7 +167,8 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     hosts.change(host, webhook.atHost);
   }
 
-  function permitFor(webhook: Usage, eshop: Usage, onRelease: () => void): Permit {
+  /** @param uncount ends the count of its attempt */
+  function permitFor(webhook: Usage, eshop: Usage, uncount: () => void): Permit {
     const since = now();
     const usages = [webhook, eshop];
     return {
@@ -183,8 +184,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
         // Each accepted attempt adds one, so the limit doubles while all are accepted; each hanging one halves it.
         if (accepted === true) webhook.limit = Math.min(greatestLimit, webhook.limit + 1);
         else if (hung) webhook.limit = Math.max(1, webhook.limit / 2);
-        count(webhook, eshop, webhook.host, -1);
-        onRelease();
+        uncount();
         for (const { turns, key } of usages) turns.leave(key);
       },
       lookupsFull() {
@@ -226,15 +226,15 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       count(webhook, eshop, host, 1);
       const counted = hasHung(webhook) ? 1 : 0;
       hanging += counted;
-      const leave = () => {
+      const uncount = () => {
+        count(webhook, eshop, webhook.host, -1);
         hanging -= counted;
       };
       const full = await enter(webhook, eshop, giveUp.signal);
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      if (full === null) return permitFor(webhook, eshop, leave);
-      count(webhook, eshop, webhook.host, -1);
-      leave();
+      if (full === null) return permitFor(webhook, eshop, uncount);
+      uncount();
       return signal?.aborted === true ? undefined : comeAgain(full, now());
     },
     open: () => open,
