@@ -4,7 +4,10 @@ import { limitOf } from '../id-range.ts';
 import type { Sql } from '../pool.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
-/** How many of the latest events are searched for those that no webhook got: a quiet day's, or some minutes of a rush. */
+/**
+ * How many of the latest events are searched for those that no webhook got. Less: an event of some minutes ago is missed
+ * in a rush. More: each view of the page reads that many events with their deliveries.
+ */
 export const MAX_EVENTS_SEARCHED = 5_000;
 
 /** The newest of the latest {@link MAX_EVENTS_SEARCHED} matching events that no existing webhook has got, nor a newer one instead. */
