@@ -1,15 +1,20 @@
 /**
  * The result of a run: every failure with its first lines, then `N passed, N failed`. The fuzz counts as one test, and so
  * does each round of faults. Ends with 1 if anything failed. Its argument is the folder with the steps' results:
- * `tests.json` and `tests.code` of both suites, the same of `postgres`, `fuzz.code`, `faults.json`.
+ * `tests.json` and `tests.code` of both suites, the same of `postgres`, `fuzz.code`, `faults.json`. `again.json` is of files that
+ * failed in `tests.json` and ran once more: tests that passed then are listed, and do not fail the run. With `--failed-files` it
+ * prints the paths of failed files instead.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const LINES = 12;
-const [folder] = process.argv.slice(2);
+const [folder, option] = process.argv.slice(2);
 const read = (name) => readFileSync(join(folder, name), 'utf8').trim();
+const resultsOf = (name) => JSON.parse(read(`${name}.json`)).testResults;
 const failures = [];
+/** Tests that failed beside the others, and passed on their own. */
+const unsteady = [];
 let passed = 0;
 
 function fail(what, why = '') {
@@ -18,19 +23,37 @@ function fail(what, why = '') {
 
 /** @param prefix of what failed */
 function countTests(name, step, prefix = '') {
-  const before = failures.length;
-  const { testResults } = JSON.parse(read(`${name}.json`));
-  for (const { name: path, status, message, assertionResults } of testResults) {
+  const before = failures.length + unsteady.length;
+  const again = name === 'tests' ? passedAgain() : new Map();
+  for (const { name: path, status, message, assertionResults } of resultsOf(name)) {
     const file = `${prefix}${relative('', path)}`;
     const failed = assertionResults.filter((test) => test.status === 'failed');
     passed += assertionResults.filter((test) => test.status === 'passed').length;
-    for (const test of failed) fail(`${file}: ${test.fullName}`, test.failureMessages.join('\n'));
+    for (const test of failed) {
+      const what = `${file}: ${test.fullName}`;
+      if (again.get(path)?.passed.has(test.fullName)) unsteady.push(what);
+      else fail(what, test.failureMessages.join('\n'));
+    }
     // A file that cannot be loaded has no tests to count, and a failing hook belongs to none.
-    if (status === 'failed' && failed.length === 0) fail(file, message);
+    if (status === 'failed' && failed.length === 0) {
+      if (again.get(path)?.wholly) unsteady.push(file);
+      else fail(file, message);
+    }
   }
   const code = read(`${name}.code`);
   // An error outside the tests also fails the run.
-  if (code !== '0' && failures.length === before) fail(`${step} ended with ${code}`);
+  if (code !== '0' && failures.length + unsteady.length === before) fail(`${step} ended with ${code}`);
+}
+
+/** What passed when failed files ran once more, by path. */
+function passedAgain() {
+  const files = existsSync(join(folder, 'again.json')) ? resultsOf('again') : [];
+  return new Map(
+    files.map(({ name, status, assertionResults }) => {
+      const passed = assertionResults.filter((test) => test.status === 'passed');
+      return [name, { wholly: status === 'passed', passed: new Set(passed.map((test) => test.fullName)) }];
+    }),
+  );
 }
 
 function countRounds() {
@@ -47,6 +70,11 @@ function countFuzz() {
   else fail(`npm run fuzz ended with ${code}`);
 }
 
+if (option === '--failed-files') {
+  for (const { name, status } of resultsOf('tests')) if (status === 'failed') console.log(relative('', name));
+  process.exit();
+}
+
 for (const [step, count] of [
   ['npm test', (step) => countTests('tests', step)],
   ['.ci/on-postgres', (step) => countTests('postgres', step, "on Debian's Postgres: ")],
@@ -60,6 +88,9 @@ for (const [step, count] of [
   }
 }
 
+passed += unsteady.length;
+if (unsteady.length > 0)
+  console.log(`\n== failed, and passed once more on their own\n${unsteady.join('\n')}`);
 if (failures.length > 0) console.log(`\n== failed\n${failures.join('\n')}\n`);
 console.log(`${passed} passed, ${failures.length} failed`);
 process.exitCode = failures.length === 0 && passed > 1 ? 0 : 1;

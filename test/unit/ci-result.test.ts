@@ -56,3 +56,27 @@ test('every step is counted; what failed is named, and so is a step that left no
     '1 passed, 4 failed',
   ]);
 });
+
+test('what passes when its file runs once more is listed, and what fails again is a failure', () => {
+  const unsteady = { ...red, fullName: 'it hurries' };
+  const { status, lines } = result({
+    ...all,
+    'tests.json': report('failed', green, red, unsteady),
+    'tests.code': 1,
+    'again.json': report('failed', green, red, { ...unsteady, status: 'passed' }),
+  });
+  expect(status).toBe(1);
+  expect(lines).toEqual([
+    '== failed, and passed once more on their own',
+    'test/a.test.ts: it hurries',
+    '',
+    '== failed',
+    'test/a.test.ts: it breaks',
+    '    Error: one',
+    '',
+    '5 passed, 1 failed',
+  ]);
+  const hook = { 'tests.json': report('failed', green), 'tests.code': 1 };
+  expect(result({ ...all, ...hook, 'again.json': report('failed', green) }).status).toBe(1);
+  expect(result({ ...all, ...hook, 'again.json': report('passed', green) }).status).toBe(0);
+});
