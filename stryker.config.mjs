@@ -13,10 +13,9 @@ export default {
     'src/delivery/{address-guard,destination,excerpt,failure-attribution,failure-message,fault,local-names,own-endpoints,request,retry-after,signature}.ts',
   ],
   coverageAnalysis: 'perTest',
-  // Values made when their module is loaded: tables, schemas and the sample records of the documentation. All tests would
-  // have to judge each mutant of them, and another town in a sample would be no defect. Other tests cover these values:
-  // test/unit/domain/schemas.test.ts writes out the schemas, test/support/status-tables.ts the transitions between states,
-  // and test/unit/catalogue.test.ts checks every sample against its schema.
+  // Values made when their module is loaded: tables, schemas, samples. Every test would have to judge each mutant of
+  // them, and another town in a sample is no defect. Others cover them: test/unit/domain/schemas.test.ts the schemas,
+  // test/support/status-tables.ts the transitions, test/unit/catalogue.test.ts the samples.
   ignoreStatic: true,
   concurrency: 1,
   thresholds: { high: 95, low: 90, break: 90 },

@@ -6,7 +6,7 @@ import { PATIENCE_MS } from './test/support/until.ts';
 
 const tests = (names: string) => `test/${names}.test.ts`;
 
-/** `npm run test:system`: tests that start programs, browsers or tools of other languages, or bundle workflow code. */
+/** `npm run test:system`: tests that start programs, browsers or other languages' tools, or bundle workflow code. */
 const SYSTEM = [
   tests('{documentation,faults}/**/!(restored)'),
   tests('e2e/**/!(demo-console|hot-statements|image|main-job|own-ports|pruned)'),
@@ -48,8 +48,8 @@ export const served = { ...patient, globalSetup: ['test/support/global-setup.ts'
 // With `isolate`, loading the imports again for each file takes as long as many files run.
 const sharing = { isolate: false };
 /**
- * Temporal's SDK runs workflows in the test's own thread: a thread for each worker that a test starts takes most of the test's time.
- * It also ends no workflow task that took five seconds, as on a busy machine. Whole programs run as they are shipped.
+ * Temporal's SDK runs workflows in the test's own thread: a thread per worker takes most of a test's time. It also
+ * ends no workflow task after five seconds, as on a busy machine. Whole programs run as they are shipped.
  */
 const inProcess = { env: { TEMPORAL_DEBUG: '1' } };
 

@@ -1,9 +1,9 @@
 /**
- * The result of a run: every failure with its first lines, then `N passed, N failed`. The fuzz counts as one test, and so
- * does each round of faults. Ends with 1 if anything failed. Its argument is the folder with the steps' results:
- * `tests.json` and `tests.code` of both suites, the same of `postgres`, `fuzz.code`, `faults.json`. `again.json` is of files that
- * failed in `tests.json` and ran once more: tests that passed then are listed, and do not fail the run. With `--failed-files` it
- * prints the paths of failed files instead.
+ * The result of a run: every failure with its first lines, then `N passed, N failed`; exits with 1 if anything
+ * failed. The fuzz counts as one test, and so does each round of faults. The argument is the folder of the steps'
+ * results: `tests.json` and `tests.code` of both suites, the same of `postgres`, `fuzz.code`, `faults.json`.
+ * `again.json` is of the failed files of `tests.json`, run once more: tests that passed then are listed, and do not
+ * fail the run. `--failed-files` prints the paths of failed files instead.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * Whether the criteria of the sections are met: ratios of figures of one run, and of several runs the median of their ratios. A machine
- * that is slower for a while slows down all figures that one run compares.
- */
+/** Judges criteria by ratios of figures of one run, which a slow machine does not change, or the median over runs. */
 import type { Criterion } from './criteria.ts';
 import type { Section } from './sections/section.ts';
 import type { Sheet } from './sheet.ts';

@@ -11,7 +11,7 @@ const READY_MS = 180_000;
 /** A program of this repository that runs beside this process. */
 export interface Child {
   readonly pid: number;
-  /** @throws Error with the end of its log if it ends before `ready` returns true, or is not ready within three minutes */
+  /** @throws Error with the end of its log if it ends first, or is not ready within three minutes */
   waitUntil(ready: () => Promise<boolean>): Promise<void>;
   /** SIGTERM, and SIGKILL if it has not ended after 20 s. */
   stop(): Promise<void>;
@@ -56,7 +56,7 @@ export function startChild(
   };
 }
 
-/** Asks a process to end and waits until it has. One that does not react would outlive this process, and is killed after 20 s. */
+/** Asks a process to end and waits for it; kills it after 20 s, since it would outlive this process. */
 export async function endChild(child: ChildProcess, ask: () => void): Promise<void> {
   if (hasEnded(child)) return;
   const ended = once(child, 'exit');

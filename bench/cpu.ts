@@ -28,8 +28,8 @@ function usageOf(pid: number): Usage | null {
 export type Milliseconds = Readonly<Record<string, number>>;
 
 /**
- * The processor time, user and system, of each of these processes with all its descendants, in milliseconds. The time of an ended
- * descendant still counts, once its parent has waited for it.
+ * The processor time (user and system) of each process with its descendants, in milliseconds. An ended descendant
+ * counts once its parent has waited for it.
  * @param roots name → process id
  */
 export function cpuMilliseconds(roots: Readonly<Record<string, number>>): Milliseconds {

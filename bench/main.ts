@@ -1,6 +1,5 @@
 /**
- * `npm run bench`: one table that compares Waybill with its floors in one run, under both values of WORKFLOWS. It starts its own stacks
- * and stops them.
+ * `npm run bench`: compares Waybill with its floors in one table, under both values of WORKFLOWS, on its own stacks.
  *
  *     npm run bench -- --only calm,rush --runs 3
  *     npm run bench -- --quick

@@ -61,7 +61,7 @@ function acceptanceTable(judged: readonly Judged[]): string {
   );
 }
 
-/** The deliveries per second of this machine, in a sentence for docs/handbook/scale.md; empty if no backlog was drained. */
+/** This machine's deliveries per second, as a sentence for docs/handbook/scale.md; empty if none was measured. */
 function sizing(sheet: Sheet): string[] {
   const said = (what: string, column: Column) => {
     const perSecond = median(sheet.values('rush', perSecondName, column));

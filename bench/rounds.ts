@@ -1,7 +1,4 @@
-/**
- * The two kinds of round: orders at a steady pace, for the latency of a delivery without queueing; and orders as fast as they are
- * accepted, for the highest throughput and the cost of each delivery.
- */
+/** Two kinds of round: orders at a steady pace, for latency; and as fast as accepted, for throughput and cost. */
 import { type Milliseconds, sharesOf } from './cpu.ts';
 import { startCpuClock } from './measure.ts';
 import { atPace } from './pace.ts';

@@ -1,6 +1,6 @@
 /**
- * The resources for a load beyond one machine, computed from measurements (docs/measurements.md): the number of cells, and the size of
- * each. Prints the tables of docs/scale.md. Starts nothing.
+ * Computes from measurements (docs/measurements.md) how many cells a load beyond one machine needs, and of what size.
+ * Prints the tables of docs/scale.md. Starts nothing.
  *
  *     node --import ./bin/sources.js bench/scale-model.ts --events 10000
  */
@@ -40,11 +40,11 @@ export const thousandfold: Load = {
 
 /** Processor milliseconds by part: docs/measurements.md. */
 export const MEASURED = {
-  /** An order over the API. At 946 accepted and delivered per second, two cores had 1.5 ms for each, clients included; split 2 to 1. */
+  /** An order over the API: 1.5 ms with its client, split 2 to 1: two cores accepted and delivered 946 a second. */
   accept: { api: 1, postgres: 0.5, temporal: 0, worker: 0 },
   /** An attempt from the queue. */
   attempt: { api: 0, postgres: 0.2, temporal: 0.09, worker: 0.28 },
-  /** A delivery with its workflow, with WORKFLOWS=undelivered one that was not accepted at once. A retry is assumed to cost as much. */
+  /** A delivery with its workflow (WORKFLOWS=undelivered: if not accepted at once). A retry is assumed equal. */
   workflow: { api: 0, postgres: 2.5, temporal: 24, worker: 11.9 },
   /** Bytes stored per delivery, including its event, attempt and indexes, and Temporal's history while it is kept. */
   bytes: 3_200,
@@ -59,7 +59,7 @@ export const ASSUMED = {
   /** The most connections of a process (docs/handbook/configure.md), and of Temporal's four services. */
   connectionsPerProcess: 30,
   connectionsOfTemporal: 4 * 60,
-  /** The writes of a workflow with one attempt, and those a shard should make per second: one at a time, 5 ms each, a tenth of that. */
+  /** Writes of a workflow with one attempt, and of a shard per second: a tenth of the 200 that fit at 5 ms each. */
   writesPerWorkflow: 8,
   writesPerShard: 20,
   /** The price, in any currency, of a core for an hour and of a GiB for a month. */

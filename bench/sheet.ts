@@ -1,8 +1,5 @@
 /** The results of the bench: figures by section, name and column, with one value per run. */
-/**
- * The columns to compare: Temporal's floor, Waybill under both values of `WORKFLOWS`, its attempts without Temporal, the sender alone,
- * and another checkout.
- */
+/** Temporal's floor, Waybill by `WORKFLOWS`, its attempts without Temporal, the sender alone, another checkout. */
 export const columns = [
   'floor',
   'all',

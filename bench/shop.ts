@@ -20,7 +20,7 @@ export interface Shop {
   createOrder(releaseAt?: Date): Promise<void>;
   /**
    * Creates an order with this many lines, of about 100 bytes each.
-   * @returns a function that changes its note and returns how many milliseconds to wait before the next call, by its budget
+   * @returns changes its note; resolves to the milliseconds to wait before the next call, by its budget
    */
   createLargeOrder(lines: number): Promise<() => Promise<number>>;
   /** Reads the newest orders. */

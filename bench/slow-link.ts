@@ -1,5 +1,5 @@
 /**
- * A proxy whose clients seem distant: their data arrives later. It is its own process, so that nothing else delays it.
+ * A proxy whose clients seem distant: their data arrives later. Its own process, so that nothing else delays it.
  *
  *     TARGET=127.0.0.1:7233 PORT=7000 DELAY_MS=50 node --import tsx bench/slow-link.ts
  */

@@ -1,7 +1,4 @@
-/**
- * The stack that the bench measures, started only for it in a temporary folder: Postgres, Temporal, a receiver, and Waybill's processes
- * on request.
- */
+/** The measured stack, in a temporary folder: Postgres, Temporal, a receiver and, on request, Waybill's processes. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -44,7 +41,7 @@ export interface Stack {
   readonly env: Readonly<Record<string, string>>;
   /** For logs and data of further processes. */
   readonly directory: string;
-  /** The processes that use processor time, each with all its descendants; `bench` is this process, which plays the e-shops. */
+  /** The processes to measure, each with all its descendants; `bench` is this one, which plays the e-shops. */
   processes(): Readonly<Record<string, number>>;
   /** Stops the present workers and starts others. */
   startWorkers(wanted: WorkersWanted): Promise<void>;

@@ -11,7 +11,7 @@ import type { Stack } from './stack.ts';
 export interface Felt {
   /** From COMMIT to the receiver's first byte, in milliseconds, in the order of the commits. */
   readonly latencies: readonly number[];
-  /** From its request to the receiver's first byte, in milliseconds, sorted: at an easy pace none overtakes another. */
+  /** From request to the receiver's first byte, in milliseconds, sorted: at an easy pace none overtakes another. */
   readonly fromRequest: readonly number[];
   /** From its request to the API's response, in milliseconds. */
   readonly answers: readonly number[];
@@ -71,7 +71,7 @@ export function latenessAmongNeighbours(latencies: readonly number[]): number[] 
   });
 }
 
-/** Reads at a fixed pace, for as long as the orders of {@link feel} are sent. @returns how long each took, in milliseconds */
+/** Reads at a fixed pace while {@link feel} sends its orders. @returns how long each took, in milliseconds */
 export async function feelReads({ shop }: Line, { perSecond, seconds }: Pace): Promise<number[]> {
   const read = async () => {
     const asked = performance.now();

@@ -1,7 +1,4 @@
-/**
- * The throughput of the queue without Temporal, as its own process: the relay with its claims and attempts, and a Temporal that answers
- * at once and does nothing. This is the bound for any engine.
- */
+/** The queue with a Temporal that answers at once and does nothing: the bound for any engine. Its own process. */
 import pino from 'pino';
 import { makeAttempt } from '../src/attempt/make-attempt.ts';
 import { createPrepare } from '../src/attempt/prepare.ts';

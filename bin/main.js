@@ -1,5 +1,5 @@
-// The server, from its build: `npm start`, `waybill start`, the image, and every other way to run it. By its command line another
-// start knows that a process which holds DATA_DIR is a Waybill.
+// Runs the server from its build: `npm start`, `waybill start`, the image, all of them. Another start recognizes by
+// this command line that the holder of DATA_DIR is a Waybill.
 import { requireBuild } from './built.js';
 import { requirePatches } from './patched.js';
 import { requirePlatform } from './platform.js';

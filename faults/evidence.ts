@@ -18,7 +18,7 @@ export interface DeliveryRow {
   readonly lastError: string | null;
   /** Whether it is in the queue: for an attempt, or for its workflow. */
   readonly queued: boolean;
-  /** Whether Temporal has its workflow, running or ended; null if that says nothing: a fault has taken workflows from Temporal. */
+  /** Whether Temporal has its workflow, running or ended; null if a fault has taken workflows from Temporal. */
   readonly hasWorkflow: boolean | null;
 }
 

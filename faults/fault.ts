@@ -78,7 +78,7 @@ export interface Fault<S extends BasicStack = Stack> {
   inject?(scene: Scene<S>): Promise<void>;
   /** Brings everything back; Waybill's processes serve again when it resolves. */
   heal?(scene: Scene<S>): Promise<void>;
-  /** Once every delivery has ended: waits for everything else that must end, and enters complaints into the ledger. */
+  /** Once every delivery has ended: waits for all else that must end, and enters complaints into the ledger. */
   settle?(scene: Scene<S>): Promise<void>;
   /** Once everything has ended. */
   finish?(scene: Scene<S>): Promise<void>;

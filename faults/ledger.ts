@@ -1,7 +1,4 @@
-/**
- * The ledger of a round: every change that the API answered with 200, its required outcome, and the times in which nothing could be
- * expected of Waybill.
- */
+/** A round's ledger: changes answered with 200, their required outcomes, and times when nothing could be expected. */
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Violation } from './check/violation.ts';
 import type { Moment } from './moments.ts';
@@ -27,7 +24,7 @@ export interface Outage {
   readonly busy?: boolean;
 }
 
-/** A pause of a webhook, in milliseconds since 1970: from the response to its request, to its end or the request to end it. */
+/** A webhook's pause, in milliseconds since 1970: from its response to its end, or to the request to end it. */
 export interface WebhookPause {
   readonly webhookId: number;
   readonly from: number;

@@ -1,7 +1,4 @@
-/**
- * How much of the machine is available. While other load makes a computation take several times as long as usual, times mean nothing:
- * such periods count as an outage, like any other.
- */
+/** How busy the machine is: times in which a computation takes several times as long as usual count as outages. */
 import type { Outage } from './ledger.ts';
 
 /** A running watch of the machine. */
@@ -56,7 +53,7 @@ export function busyMs({ busy }: MachineWatch, since: number): number {
   return busy.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since)), 0);
 }
 
-/** Whether a wait that began then has taken longer than this, in milliseconds, apart from as much again in which the machine was busy. */
+/** Whether a wait is over, in milliseconds; time on a busy machine does not count, up to as much again. */
 export function isSpent(machine: MachineWatch, since: number, patienceMs: number): boolean {
   return Date.now() - since >= patienceMs + Math.min(patienceMs, busyMs(machine, since));
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run faults`: injects faults of every kind into a running Waybill, and compares the accepted changes with the deliveries that
- * arrived. Exits with 1 if anything was lost, stuck or wrong. See docs/faults.md.
+ * `npm run faults`: injects faults of every kind into a running Waybill, and compares the accepted changes with the
+ * deliveries that arrived. Exits with 1 if anything was lost, stuck or wrong. See docs/faults.md.
  *
  *     npm run faults -- --rounds 100 --seed monday
  *     npm run faults -- --only kill --rounds 10
@@ -125,7 +125,7 @@ const rounds = chosenRounds(options).filter(
 if (noPooler) say('PgBouncer is not installed: rounds of the group pooler are left out.');
 if (noClock) say('libfaketime is not installed: rounds of the group database clock are left out.');
 if (noDisk) say('This user may mount no disk: rounds of the group disk full are left out.');
-// A worker restarts for each policy or setting: so rounds are grouped by these, those of `scaled`, the longest, first.
+// A worker restarts for each policy or setting, so rounds are grouped by these.
 const kindOf = ({ workflows, policy, fault }: Round) => `${workflows} ${fault.pooler ?? 'direct'} ${policy}`;
 rounds.sort((a, b) => kindOf(b).localeCompare(kindOf(a)));
 const played: Played[] = [];

@@ -1,6 +1,6 @@
 /**
- * The retry policies of rounds. They are scaled down, but keep the real one's proportions if a fault depends on them: a wait must be
- * long compared with the fault, or an attempt lost together with its wait goes unnoticed.
+ * The retry policies of rounds: scaled down, but in the real one's proportions where a fault depends on them. A wait
+ * must be long compared with the fault, or an attempt lost together with its wait goes unnoticed.
  */
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
@@ -8,22 +8,18 @@ import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 const ATTEMPT_TIMEOUT_MS = 3_000;
 
 export const policies = {
-  /**
-   * The real policy scaled down (1 : 8,333): 21 attempts, each wait 1.5 times the one before, the last of 6.7 s, 20 s in all. The
-   * window has room for every fault.
-   */
+  /** The real policy at 1 : 8,333: 21 attempts, waits growing by half to 6.7 s, 20 s in all. Any fault fits in. */
   scaled: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 120_000 },
   /**
-   * The same with a window that leaves little room, as the real one does: an outage towards the end shortens the last wait, or takes
-   * the rest of the window away. The room is for the attempts themselves on a busy machine, and for their receiver at the moment of the
-   * fault, whose time does not count as an outage.
+   * The same with a window as narrow as the real one's: a late outage shortens the last wait, or takes the rest of
+   * the window. The room is for attempts on a busy machine, and for receivers at the fault, whose time is no outage.
    */
   tight: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 30_000 },
   /** One wait of an hour: an attempt that a fault delays by a wait does not come within the round. */
   hours: { initialIntervalMs: 3_600_000, coefficient: 1.5, maxRetries: 1, windowMs: 48 * 3_600_000 },
-  /** So few attempts that each may take its full time-out. They end long before the window does, even on a busy machine. */
+  /** So few attempts that each may take its full time-out; all end long before the window, on a busy machine too. */
   few: { initialIntervalMs: 200, coefficient: 1.5, maxRetries: 3, windowMs: 120_000 },
-  /** One long wait, during which an operator gives an order: longer than a delivery waits in the queue, without a workflow. */
+  /** One long wait for an operator's action: longer than a delivery waits in the queue, without a workflow. */
   patient: { initialIntervalMs: 65_000, coefficient: 1, maxRetries: 1, windowMs: 180_000 },
   /** A window that ends before an outage does. */
   short: { initialIntervalMs: 3_000, coefficient: 1, maxRetries: 1, windowMs: 4_000 },

@@ -54,10 +54,7 @@ export interface Script {
 /** The number of attempts that the flaky receiver fails. */
 const FLAKY_FAILURES = 2;
 
-/**
- * Created orders go to receivers that all accept them in the end. The one change of a status goes to receivers that never do, so that
- * each of their webhooks has one delivery, which deactivates it.
- */
+/** Created orders are all accepted in the end; the one change of a status never is: it deactivates its webhooks. */
 const scripts = {
   healthy: { type: 'CREATE_ORDER', outcome: 'delivered', status: () => 200 },
   flaky: {
@@ -208,7 +205,7 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
 const PORTS = 5;
 
 /**
- * Listens on a port that is free on 127.0.0.1 too: a port of one of Waybill's own servers is refused on every address of this machine.
+ * Listens on a port free on 127.0.0.1 too: Waybill refuses its own servers' ports on every address of the machine.
  * @throws the error of `listen` if it is not about a taken port, or for the last port
  */
 async function onFreePort<T>(listen: (port: number) => Promise<T>): Promise<T> {

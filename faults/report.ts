@@ -27,10 +27,7 @@ export function isClean(played: readonly Played[]): boolean {
 const groupOf = ({ round: { fault } }: Played) => fault.group;
 const faultOf = ({ round: { fault } }: Played) => `${fault.group}: ${fault.name}`;
 
-/**
- * A Markdown table, one line per fault unless `nameOf` groups them otherwise, and the sum; `latest` is in milliseconds beyond the plan,
- * including outages.
- */
+/** A Markdown table by fault, or by `nameOf`, with the sum; `latest` is in ms beyond the plan, outages included. */
 export function resultTable(played: readonly Played[], nameOf: (round: Played) => string = faultOf): string {
   const names = [...new Set(played.map(nameOf))].sort((a, b) => a.localeCompare(b));
   const rows = names.map((name) =>

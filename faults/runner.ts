@@ -14,7 +14,7 @@ import { TooSlowError } from './too-slow.ts';
 
 /** Plays rounds. */
 export interface Runner {
-  /** Never throws: a round that could not be played is broken. If the machine was too slow for it, it is played again. */
+  /** Never throws: a round that could not be played is broken; one that met too slow a machine is played again. */
   play(round: Round): Promise<Played>;
 }
 

@@ -19,7 +19,7 @@ export interface Shop {
   /** The address that mails go to. */
   readonly email: string;
   subscribe(url: string, type: EventType, ordering?: Ordering): Promise<number>;
-  /** Pauses a webhook for this many milliseconds; repeated until answered. @returns when it was answered, and its end, in milliseconds since 1970 */
+  /** Pauses a webhook; repeated until answered. @returns when answered, and the pause's end, in ms since 1970 */
   pause(webhookId: number, ms: number): Promise<{ readonly from: number; readonly to: number }>;
   /** Ends its pause; repeated until answered. @returns when it was first asked for */
   resume(webhookId: number): Promise<number>;
@@ -89,7 +89,7 @@ export async function openShop(
     return { status: answer.status, replayed, ...v.parse(answerSchema, await answer.json()) };
   }
 
-  /** Sends a request of the set-up, which no fault disturbs; but the API may not have recovered from the previous round yet. */
+  /** A request of the set-up, which no fault disturbs; but the API may still be recovering from the last round. */
   async function must(method: string, path: string, token: string, body: object): Promise<unknown> {
     const start = Date.now();
     let answer = await send(method, path, token, body, { patienceMs: SETTING_UP_MS });

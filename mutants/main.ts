@@ -1,6 +1,5 @@
 /**
- * `npm run mutants`: puts one defect after the other into a copy of the repository, and runs the tests that must fail. A defect
- * that survives is a gap in the tests.
+ * `npm run mutants`: puts defects into a copy of the repository, one by one. A survivor is a gap in the tests.
  *
  *     npm run mutants -- --only relay --only claims
  *     npm run mutants -- --faults

@@ -1,4 +1,4 @@
-/** What a release consists of, made in one folder and looked at: packages, bill of materials, notes, compose files, documentation. */
+/** Makes and checks what a release consists of: packages, bill of materials, notes, compose files, documentation. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -100,8 +100,8 @@ const Sbom = v.object({
 const OF_CHECKOUT = ['devDependencies', 'workspaces', 'scripts'];
 
 /**
- * Writes the bill of materials of what the server is installed with, by npm: for a manifest without development's packages, because
- * `--omit dev` would leave out whatever those need as well, such as Temporal's SDK. Resolves to the number of components.
+ * Writes npm's bill of materials of an installed server; resolves to the number of components. The manifest lacks the
+ * development packages: `--omit dev` would also leave out what those need as well, such as Temporal's SDK.
  */
 export async function writeSbom(out: string): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'waybill-sbom-'));
@@ -157,7 +157,7 @@ async function archive(out: string, name: string, folder: string, ...paths: stri
   return files.length;
 }
 
-/** Packs the compose files with what they mount: unpacked, they start the published image. Resolves to the number of files. */
+/** Packs the compose files with what they mount, for the published image. Resolves to the number of files. */
 export async function archiveCompose(out: string): Promise<number> {
   const image = imageOf(await readOwner());
   const folder = await mkdtemp(join(tmpdir(), 'waybill-compose-'));

@@ -1,6 +1,6 @@
 /**
- * Which files a release has frozen: databases were made by its schema, and deliveries of its time replay its histories.
- * `frozen.json` is the only place that says so. Until the first release it names none, and all of them may change in place.
+ * Which files a release has frozen (`frozen.json`): databases were made by its schema, and its deliveries replay its
+ * histories. Until the first release it names none, and all of them may change in place.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';

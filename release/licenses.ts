@@ -1,6 +1,6 @@
 /**
  * `npm run licenses`: the licences of all packages of the lock file, counted, and those that nobody has allowed.
- * What is shipped is under permissive licences only. What only tests and builds use may also ask for its own changes back (MPL).
+ * What is shipped has permissive licences; what only tests and builds use may ask for its own changes back (MPL).
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

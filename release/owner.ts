@@ -1,6 +1,5 @@
 /**
- * Where the project lives and who hears of its security holes. `package.json` is the place of both; this sets them, there and in the
- * texts that repeat them:
+ * Sets where the project lives and who hears of its security holes, in `package.json` and the texts that repeat it:
  *
  *     npm run owner -- https://github.com/acme/waybill security@acme.example
  */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Asset, icon, packagedScript, pageScript, styleSheet } from '../src/theme/assets.ts';
 
-/** The first part of all addresses in texts and views; links become relative when a page is written (`relative.ts`). */
+/** The first part of every address; links become relative when a page is written (`relative.ts`). */
 export const DOCS = '/docs';
 
 const own = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');

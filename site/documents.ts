@@ -31,7 +31,7 @@ export const guideOrder: readonly string[] = [
   'going-live',
 ];
 
-/** The documents outside a folder that are pages, in reading order. Others have diagrams, or are for those who change the program. */
+/** Pages outside a folder, in reading order. Other documents have diagrams, or are for changing the program. */
 const ABOUT_THE_WHOLE: readonly string[] = [
   'is-it-for-me',
   'interface',

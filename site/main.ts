@@ -1,7 +1,4 @@
-/**
- * `npm run docs [FOLDER]`: writes the documentation as static files, into `dist/docs` unless a folder is given. Any web server can
- * serve them, under any path; so does Waybill, at `/docs`. Run it in the root of the repository.
- */
+/** `npm run docs [FOLDER]`, in the repository's root: the documentation as static files, for any server and path. */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UserError } from '../src/lib/user-error.ts';

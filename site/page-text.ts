@@ -1,6 +1,4 @@
-/**
- * The Markdown of a document → HTML, with links between pages, anchors to copy, coloured code and choices of languages.
- */
+/** A document's Markdown → HTML, with links between pages, anchors to copy, coloured code, choices of languages. */
 import { raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import MarkdownIt, { type Token } from 'markdown-it';

@@ -10,8 +10,8 @@ function depthOf(path: string): number {
 }
 
 /**
- * An address as seen from a page, as `../../events/CREATE_ORDER/` for `/docs/events/CREATE_ORDER`. A page is a folder with an
- * `index.html`, so that its address has no extension on any server.
+ * An address as seen from a page, as `../../events/CREATE_ORDER/` for `/docs/events/CREATE_ORDER`. Each page is a
+ * folder's `index.html`, so that no address has an extension.
  * @param path the page's, such as `/docs/guides/quickstart`
  */
 function relativeTo(path: string, address: string): string {

@@ -1,7 +1,4 @@
-/**
- * The floor: the cost of Temporal alone. Workflows are started as by the relay, as many at once, and run by a worker with
- * Waybill's settings; each has one activity, which does nothing.
- */
+/** The floor: Temporal alone. Workflows of one empty activity, started as by the relay, under Waybill's settings. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';

@@ -10,7 +10,7 @@ import { endChild } from '../children.ts';
 /** A process that works on request. */
 export interface Runner {
   readonly pid: number;
-  /** Does the work this many times. @returns a measurement of each, if it measures. @throws Error if the process ends before it answers */
+  /** @returns a measurement of each time, if it measures. @throws Error if the process ends before it answers */
   run(times: number): Promise<readonly number[]>;
   stop(): Promise<void>;
 }

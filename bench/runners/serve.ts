@@ -2,7 +2,7 @@
 
 /**
  * Works whenever the parent asks, one request at a time, and ends with the parent.
- * @param work does the work the given number of times, and returns a measurement of each; empty if it measures nothing
+ * @param work does the work the given number of times; returns a measurement of each, or none
  */
 export function serve(work: (times: number) => Promise<readonly number[]>, stop: () => Promise<void>): void {
   process.on('message', (times: number) => {

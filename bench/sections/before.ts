@@ -1,6 +1,6 @@
 /**
- * A calm, single orders, a rush and an import, compared with another checkout: each with all its own parts, in turns. The other one is of
- * the time before WORKFLOWS, and runs as its defaults say.
+ * A calm, single orders, a rush and an import, compared in turns with another checkout, each with its own parts. The
+ * other one predates WORKFLOWS and runs with its defaults.
  */
 import { ratio } from '../criteria.ts';
 import { startCpuClock } from '../measure.ts';
@@ -135,7 +135,7 @@ interface Load {
   readonly send: () => Promise<unknown>;
 }
 
-/** Sends as fast as it is accepted: when the last delivery has arrived, when the last workflow has ended, and the processor time. */
+/** Sends as fast as accepted, until the last arrival and the last workflow's end. @returns notes what was measured */
 async function loaded(
   bench: Bench,
   stack: Stack,

@@ -25,7 +25,7 @@ const EASY_PER_SECOND = 10;
 /** Its name in the table. */
 const latencyName = (percent: number, share: number) =>
   `COMMIT to first byte at ${share} % of it, p${percent}, ms`;
-/** The latency of the engine alone, from the start of an empty workflow to its activity, and that of Waybill at the same easy pace. */
+/** The engine alone, from the start of an empty workflow to its activity, and Waybill, at the same easy pace. */
 const floorName = 'start of a workflow to its activity, p50, ms';
 const easyName = (percent: number) =>
   `request to first byte at ${EASY_PER_SECOND} orders per second, p${percent}, ms`;

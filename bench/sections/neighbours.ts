@@ -85,7 +85,7 @@ interface Trial {
   readonly pace: Pace;
 }
 
-/** Opens a warm worker and the two e-shops of a trial. @param seconds how long orders are sent @param env further variables of the workers */
+/** A warm worker and the two e-shops of a trial. @param seconds of orders @param env more variables of the workers */
 async function openTrial(
   bench: Bench,
   stack: Stack,

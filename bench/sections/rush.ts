@@ -1,5 +1,5 @@
 /**
- * A backlog that drains, until the last arrival and until the last workflow has ended, compared with its floors: Temporal with an empty
+ * A backlog drained to the last arrival and the last workflow's end, compared with its floors: Temporal with an empty
  * workflow, the same attempts without Temporal, the sender alone.
  */
 
@@ -43,7 +43,7 @@ export const rush: Section = {
     const stack = await bench.stack();
     for (let run = 0; run < bench.runs; run += 1) {
       for (const setting of bench.settings) {
-        // Each floor is measured only if it is compared, and just before: the machine's speed may change within minutes.
+        // Only if compared with the floors, and just after them: the machine's speed may change within minutes.
         if (setting === mainSetting(bench)) {
           await floor(bench, stack);
           await sender(bench, stack);

@@ -1,5 +1,5 @@
 /**
- * Records docs/images/kill.svg from a real run: an order is accepted, everything is killed with SIGKILL while its delivery is under way,
+ * Records kill.svg from a real run: an order is accepted, SIGKILL ends everything while its delivery is under way,
  * and the next start delivers it. Needs what `npm start` needs.
  *
  *     node --import ./bin/sources.js docs/images/record-kill.ts

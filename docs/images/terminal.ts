@@ -1,4 +1,4 @@
-/** A recorded terminal as an animated SVG: each line appears at its time, again and again; without motion all lines are shown. */
+/** A recorded terminal as an animated SVG: each line appears at its time, in a loop; without motion all are shown. */
 
 /** A line of the terminal. */
 export interface Line {

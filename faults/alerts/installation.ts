@@ -1,4 +1,4 @@
-/** A monitored installation: an API, a worker, Postgres, Temporal, a mail server, and an e-shop that keeps them busy. */
+/** A monitored installation: API, worker, Postgres, Temporal, mail server, and an e-shop that keeps them busy. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

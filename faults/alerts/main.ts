@@ -1,6 +1,6 @@
 /**
- * `npm run alerts`: the delivered alerts tried with a Prometheus (Debian's package will do). No alert may fire while an installation is
- * healthy and busy; then its parts are taken away one after the other, and the expected alerts must fire and resolve.
+ * `npm run alerts`: tries the delivered alerts in a Prometheus (Debian's package will do). None may fire while an
+ * installation is healthy and busy; then each part is stopped, and the expected alerts must fire and resolve.
  *
  *     npm run alerts -- --healthy 10 --factor 10
  */
@@ -206,7 +206,7 @@ async function tryOne(failure: Failure, prometheus: Prometheus, installation: In
     if (/reconciled|repaired|"level":50/.test(line)) say(line);
 }
 
-/** @returns after how many milliseconds it was so for each alert, which others began to fire, and which fired by the delivered rules too */
+/** @returns after how many ms it was so for each alert, which others began to fire, and which of all as delivered */
 async function watch(
   prometheus: Prometheus,
   since: number,

@@ -1,11 +1,10 @@
-/** The delivered rules for a trial of minutes: a condition has to last only a fraction of the time before an alert fires. */
+/** The delivered alerts, for a trial of minutes. */
 
 /** The seconds in each of Prometheus' units. */
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /**
- * The text of a rule file with every `for:` divided. Expressions stay as they are, with their windows and bounds: these rules fire on
- * the same conditions, only sooner.
+ * A rule file with every `for:` divided, and nothing else: the same conditions fire, only sooner.
  * @param factor at least 1
  * @throws Error for a duration of several units
  */

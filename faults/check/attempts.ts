@@ -1,7 +1,4 @@
-/**
- * The attempts of a delivery come in order, each once unless a fault met it in flight, none too early, and none later than planned by
- * more than Waybill's outage and a grace.
- */
+/** Attempts come in order, once unless a fault met one in flight, none early, none later than outage and grace. */
 import { ownedMs } from '../../src/attempt/ownership.ts';
 import { jitteredWait, maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { SPREAD_MS } from '../../src/domain/webhook-pause.ts';
@@ -56,8 +53,8 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
       const late = arrival.at - withOutages(due, previous?.at ?? due, arrival.at, outages);
       if (late > ledger.graceMs)
         wrong(`attempt ${number} came ${Math.round(late)} ms beyond plan and outage`);
-      // A change is delivered before its response if the API dies in between and the e-shop has to repeat it; and towards the window's
-      // end a wait may be shortened.
+      // The first may precede its response, if the API dies in between and the e-shop repeats the request; and
+      // towards the window's end a wait may be shortened.
       const shortened = due > windowEndsAt - policy.attemptTimeoutMs;
       const follows = previous !== undefined && number !== before;
       if (arrival.at < due - EARLY_MS && follows && !shortened)
@@ -87,7 +84,7 @@ function plan(
   return endOf(previous, policy) + jitteredWait(policy, row.id, previous.number);
 }
 
-/** When a request was over: answered, or given up by a sender that lives, on a receiver that a busy machine held up. */
+/** When a request was over: answered, or given up by a living sender while a busy machine held its receiver up. */
 function overAt({ endedAt, leftAt }: Arrival, { outages }: Ledger): number {
   if (leftAt === undefined) return endedAt;
   const died = outages.some(({ from, to }) => leftAt >= from - EARLY_MS && leftAt <= to);

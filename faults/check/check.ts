@@ -1,6 +1,6 @@
 /**
- * The checker: compares observations with promises. A 200 means that a change is delivered, or its failure recorded and mailed; 21
- * attempts, each after its wait; an outage is never the receiver's failure.
+ * The checker: compares observations with promises. A 200 means that a change is delivered, or its failure recorded
+ * and mailed; 21 attempts, each after its wait; an outage is never the receiver's failure.
  */
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence } from '../evidence.ts';

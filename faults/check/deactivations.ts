@@ -1,6 +1,4 @@
-/**
- * A webhook is deactivated only after a delivery of it failed for good, soon after the last attempt; each deactivation is mailed once.
- */
+/** A webhook is deactivated only once a delivery failed for good, soon after its last attempt, and mailed once. */
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence, WebhookRow } from '../evidence.ts';
 import type { Ledger } from '../ledger.ts';

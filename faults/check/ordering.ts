@@ -1,4 +1,4 @@
-/** In order, per record: compares the deliveries to webhooks with an order with the order of the events' commits. Pure. */
+/** Pure: compares, per record, deliveries to webhooks with an `ordering` with the order of their events' commits. */
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import { type Violation, violation } from './violation.ts';
 

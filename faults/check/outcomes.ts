@@ -71,7 +71,7 @@ function windowTakenAway(
   return outages.some(({ from, to }) => from < endsAt && to + graceMs >= endsAt);
 }
 
-/** Whether an attempt got no response while the machine was busy: its receiver may have read it too late, or never. */
+/** Whether an attempt got no response on a busy machine: its receiver may have read it too late, or never. */
 function metBusyMachine(
   { attemptTimeoutMs }: RetryPolicy,
   { outages }: Ledger,

@@ -1,7 +1,6 @@
 /**
- * Loaded into a Waybill process before everything else (`NODE_OPTIONS=--import`): its calendar clock differs from the machine's by the
- * milliseconds in the file CLOCK_SHIFT_FILE, which may change at any time. Timers and the monotonic clock are unchanged, as when an
- * operator or NTP sets the clock of a machine.
+ * Loaded before everything else (`NODE_OPTIONS=--import`), it shifts a Waybill's calendar clock by the milliseconds
+ * in CLOCK_SHIFT_FILE, which may change at any time. Timers and the monotonic clock go on, as when NTP sets a clock.
  */
 import { readFileSync } from 'node:fs';
 

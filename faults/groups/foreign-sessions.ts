@@ -1,4 +1,4 @@
-/** Sessions of other programs in the same database: locks held for a while, an old snapshot, a transaction that commits late. */
+/** Sessions of other programs in the same database: locks held for a while, an old snapshot, a late commit. */
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { type Fault, type Scene, usual } from '../fault.ts';

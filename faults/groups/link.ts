@@ -1,4 +1,4 @@
-/** The links between Waybill and its servers: cut, silent, cut in the middle of a response, or accepted and closed. */
+/** The links between Waybill and its servers: cut, silent, cut within a response, or accepted and closed. */
 import type { TcpProxy } from '../../test/support/tcp-proxy.ts';
 import type { Fault, GroupName } from '../fault.ts';
 import type { Stack } from '../stack/stack.ts';
@@ -11,10 +11,7 @@ const LINKS: Readonly<Record<LinkName, string>> = {
   workerToTemporal: 'worker to Temporal',
 };
 
-/**
- * How long a silent link may go unnoticed, in milliseconds: only a deadline or the connection's keep-alive probes show it. Temporal's
- * client probes every 30 s and waits 15 s for the answer.
- */
+/** How long a silent link may go unnoticed, in milliseconds. Temporal's client probes every 30 s and waits 15 s. */
 const NOTICED_WITHIN_MS: Readonly<Record<LinkName, number>> = {
   apiToPostgres: 30_000,
   workerToPostgres: 30_000,

@@ -1,4 +1,4 @@
-/** Mail servers with real-life behaviour: away, refusing for now, refusing for good, gone after accepting the mail. */
+/** Mail servers with real-life behaviour: away, refusing for now, refusing for good, gone after accepting a mail. */
 import type { Fault } from '../fault.ts';
 import type { MailBehaviour } from '../stack/mail-server.ts';
 

@@ -12,7 +12,7 @@ import type { BasicStack, Stack } from '../stack/stack.ts';
 const CLIENTS = 2;
 /** The time from the first order to the kill, in milliseconds. */
 const UNTIL_KILL_MS = [200, 700] as const;
-/** The delay on the way to a distant receiver and, in some rounds, to Temporal and Postgres, so that moments last longer. In milliseconds. */
+/** Delays to a distant receiver and, in some rounds, Temporal and Postgres, in milliseconds: moments last longer. */
 const TRANSIT_MS = 40;
 const FAR_MS = { temporal: [0, 60], postgres: [0, 25] } as const;
 /** Deliveries left by a kill have ended by then, in milliseconds: the policy's own waits are short. */

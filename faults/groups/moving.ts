@@ -1,6 +1,6 @@
 /**
- * Receivers whose name moves to another address under steady traffic, whose connections never fall idle. The worker's clock goes
- * ahead, so that no round has to wait for the greatest age of a connection.
+ * Receivers whose name moves to another address while traffic keeps their connections from falling idle. The worker's
+ * clock goes ahead: no round waits for the greatest age of a connection.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_CONNECTION_AGE_MS } from '../../src/delivery/sender.ts';

@@ -28,7 +28,7 @@ const pendingSchema = v.object({
   ),
 });
 
-/** Acts on the activity of a delivery's attempts, once its workflow waits for it: one that has just ended takes no orders. */
+/** Acts on the activity of a delivery's attempts, once its workflow waits for it: one that ended takes nothing. */
 async function toActivity(
   scene: Scene,
   verb: 'pause' | 'unpause' | 'reset',

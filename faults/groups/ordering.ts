@@ -24,11 +24,11 @@ const AT_ONCE = 20;
 const PAUSE_MS = [20, 300] as const;
 /** Long, since there is much load: other groups check whether deliveries are in time. In milliseconds. */
 const GRACE_MS = 60_000;
-/** The longest time without a delivery ending, in milliseconds, until all have: some have to be found by the reconciler. */
+/** The longest time in which no delivery ends, in milliseconds: the reconciler has to find some of them. */
 const PATIENCE_MS = 120_000;
 const POLL_MS = 200;
 
-/** How often a delivery is refused before it is accepted: one in sixteen for about a second, one in eight for a moment. */
+/** How often a delivery is refused at first: one in sixteen for about a second, one in eight for a moment. */
 function refusals(deliveryId: string): number {
   const last = deliveryId.at(-1) ?? '';
   if (last === '0') return 14;
@@ -164,7 +164,7 @@ export function inOrder(fault: Fault | undefined, of: Partial<Fault> = {}): Faul
 
 const named = (faults: readonly Fault[], name: string) => faults.find((fault) => fault.name === name);
 
-/** Ends the workflows of some deliveries that wait for their next attempt and have others of their record behind them. */
+/** Ends workflows of some deliveries that wait for their next attempt, with others of their record behind them. */
 const terminated: Fault = {
   group: 'order',
   name: 'workflows terminated',

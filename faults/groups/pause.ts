@@ -1,6 +1,6 @@
 /**
- * Webhooks that are paused while something dies: nothing reaches their receivers during the pause, nothing is lost, late or spent by it,
- * and what is in the queue goes on by itself afterwards, whether Temporal is there or not.
+ * Webhooks are paused while something dies: nothing reaches their receivers meanwhile, nothing is lost, late or
+ * spent, and the queue goes on by itself afterwards, with or without Temporal.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../test/support/until.ts';
@@ -13,7 +13,7 @@ import { inOrder, orderedWebhooks } from './ordering.ts';
 
 /** The receivers whose webhooks are paused; the others must notice nothing. */
 const PAUSED: readonly string[] = ['healthy', 'flaky', 'failing'];
-/** How long a pause lasts, in milliseconds: parts that are killed as it begins are back before its end, unless the machine is busy. */
+/** How long a pause lasts, in milliseconds: parts killed as it begins are mostly back before its end. */
 const PAUSE_MS = 12_000;
 /** How long before the end of a pause something is killed, in milliseconds. */
 const BEFORE_END_MS = 500;

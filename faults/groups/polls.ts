@@ -10,7 +10,7 @@ import {
 } from '../../test/support/grpc-proxy.ts';
 import type { Fault, Scene } from '../fault.ts';
 
-/** After a rejection the SDK waits for up to 10 s before it polls again, and others take over within seconds; in milliseconds. */
+/** After a rejection the SDK polls again within 10 s, and others take over within seconds; in milliseconds. */
 const POLLS_AGAIN_WITHIN_MS = 15_000;
 
 /** The proxy of each round: runners play side by side. */

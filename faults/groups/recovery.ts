@@ -1,6 +1,4 @@
-/**
- * Processes that die or freeze in the middle of a recovery: each lost event is delivered, once unless it was in flight.
- */
+/** Processes die or freeze in the middle of a recovery: each lost event is delivered, once unless in flight. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beginRecovery, type RecoveryRow, readRecovery } from '../../src/db/recoveries/recoveries.ts';
@@ -18,8 +16,8 @@ const TYPE = 'UPDATE_PRODUCT';
 const LOST = 150;
 const MINUTE_MS = 60_000;
 /**
- * How long nothing may change in a recovery that goes on, in milliseconds: its steps become rarer, a minute apart at most, and the one
- * that a kill met is tried again, or the workflow repaired.
+ * How long nothing may change in a running recovery, in milliseconds: its steps come a minute apart at most, and the
+ * one that a kill met is tried again, or the workflow repaired.
  */
 const UNCHANGED_MS = 180_000;
 const POLL_MS = 200;

@@ -1,7 +1,4 @@
-/**
- * The stack that faults are injected into: Postgres, Temporal, a mail server, and Waybill as two processes (api, worker), all started
- * only for the harness, in a temporary folder. TCP proxies are between Waybill and its servers.
- */
+/** The stack under faults: Postgres, Temporal, mail server and two processes of Waybill, with TCP proxies between. */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -3,7 +3,7 @@
 import type { Store } from '@waybill-hq/receiver';
 import type { Sql } from 'postgres';
 
-/** Run once. Rows older than 30 days may be deleted: `delete from handled_deliveries where at < now() - interval '30 days'`. */
+/** Run once. Old rows may go: `delete from handled_deliveries where at < now() - interval '30 days'`. */
 export const schema = `
   create table if not exists handled_deliveries (
     id uuid primary key,

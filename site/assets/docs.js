@@ -1,6 +1,4 @@
-/**
- * Search, and one language choice for all pages. Without it pages and choices work, and a search leads to a page that says so.
- */
+/** Search, and one choice of language for all pages. Pages work without it; a search then leads to one saying so. */
 (() => {
   const LANGUAGE = 'waybill-docs-language';
 
