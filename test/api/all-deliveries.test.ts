@@ -238,7 +238,7 @@ describe('from a cursor on', () => {
   ])('what is committed later than what is younger, %s, is not missed', async (_, name, work) => {
     await webhook();
     const [before = ''] = all(await fire('before'));
-    // Before the other transaction begins, the cursor must pass this one: otherwise, younger than a second, it would be held back too.
+    // The cursor must pass it before the other transaction begins: for its first second it would be held back too.
     await expect.poll(() => readOn(BEGINNING), SOON).toMatchObject({ cursor: before });
     const theirs = createPool(`${api.database.url}?application_name=${name}`, 1);
     const commit = await heldOpen(theirs, work);

@@ -300,8 +300,7 @@ describe('imports', () => {
     );
     const answer = await send(other, 15);
     expect(answer.text.split('\n')).toHaveLength(16);
-    // About as many lines of the busy e-shop have been written by now, or some more on a busy machine, which admits this e-shop late; but
-    // not all that came first.
+    // By now the busy e-shop has about as many lines, or a few more on a busy machine; but not all that came first.
     expect(ended).toBeLessThan(25);
     await answers;
     expect(ended).toBe(30);

@@ -1,4 +1,4 @@
-/** The examples of the documentation: valid in their languages and by their schemas, accepted by the API; some are run. */
+/** The documentation's examples: valid in their languages and by their schemas, accepted by the API; some are run. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,4 @@
-/**
- * What an order may not be is refused over HTTP, everything at once. The rules themselves: test/unit/domain/order-rules.test.ts, and
- * what a field may be: test/unit/domain/fields.test.ts.
- */
+/** An invalid order is refused over HTTP, all at once. The rules: test/unit/domain/{order-rules,fields}.test.ts. */
 import { describe, expect, test } from 'vitest';
 import { firedEvents } from '../support/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';

@@ -1,6 +1,4 @@
-/**
- * Whatever runs at once, a product's stock is the sum of its movements and reservations, and what its newest event says.
- */
+/** Whatever runs at once, stock is the sum of movements and reservations, and what the newest event says. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareDecimals, sumDecimals } from '../../src/domain/decimal.ts';

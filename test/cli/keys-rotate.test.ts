@@ -93,7 +93,7 @@ describe('with SECRET_KEY', () => {
       /^SECRET_KEY is not the one that this database was created with\./,
     );
     expect(await readBy(await started(second, [first]))).toEqual(secrets);
-    // The order of a rolling restart: the process with the old key gets the new one in advance, and reads what that seals.
+    // As in a rolling restart: the process with the old key gets the new one early, and reads what that seals.
     const forewarned = await started(first, [second]);
     const { id, secret } = await createWebhook(api.shop);
     await resealAll(api.sql, createKeys(second, [first]));

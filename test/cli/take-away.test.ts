@@ -1,6 +1,4 @@
-/**
- * Access that an operator revokes with `waybill`, seen by the e-shop in the API: gone at once, whatever the token says.
- */
+/** Access that an operator revokes with `waybill` is gone from the API at once, whatever the token says. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { signToken } from '../../src/api/token.ts';
 import type { TestEshop } from '../support/api.ts';

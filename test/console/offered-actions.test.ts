@@ -1,4 +1,4 @@
-/** A page offers exactly the actions on a delivery that would be accepted: in each of its situations, button by button. */
+/** A page offers exactly the actions on a delivery that would be accepted: in each situation, button by button. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';

@@ -1,4 +1,4 @@
-/** An operator at work, in a real browser with real deliveries: the pages of the command, with only the database and Temporal. */
+/** An operator at work, in a real browser with real deliveries: the command needs only Postgres and Temporal. */
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { serveOperatorConsole } from '../../src/cli/operator-console.ts';

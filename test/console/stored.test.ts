@@ -1,4 +1,4 @@
-/** Text by others (names, notes, identifiers, responses of receivers) is shown as text in the console, in a real browser. */
+/** Others' text (names, notes, identifiers, responses) is shown as text in the console, in a real browser. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpServer } from '../../src/http/http-server.ts';

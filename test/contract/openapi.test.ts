@@ -1,4 +1,4 @@
-/** `/openapi.json` as tools see it: valid OpenAPI 3.1, every kind of delivery with its payload, headers and examples. */
+/** `/openapi.json` as tools see it: valid OpenAPI 3.1, each kind of delivery with payload, headers and examples. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';

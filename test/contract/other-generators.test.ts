@@ -1,7 +1,4 @@
-/**
- * Clients generated from `/openapi.json` by other generators, in Python, Go and TypeScript, compile and do the main job. Needs
- * Python 3.10, Go and their package indexes.
- */
+/** Other generators' clients (Python, Go, TypeScript) do the main job. Needs Python 3.10, Go and package indexes. */
 import { execFile } from 'node:child_process';
 import { cp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** An attempt has one owner at a time: no two requests of a delivery overlap at its receiver, whatever happens to the processes. */
+/** An attempt has one owner at a time: a delivery's requests never overlap, whatever happens to the processes. */
 import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { beforeEach, expect, test, vi } from 'vitest';

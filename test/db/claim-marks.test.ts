@@ -1,4 +1,4 @@
-/** The end of a claim: a process changes nothing of what another has claimed since; and what it puts back waits by its row as it is. */
+/** A process changes nothing that another has claimed since; and what it puts back waits by its row as it is. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
@@ -42,7 +42,7 @@ const endLease = (id: string) =>
 
 interface QueueRow {
   readonly class: number;
-  /** The time until it is due, its next attempt is due and its claim ends, in whole minutes; null if there is none. */
+  /** Until it is due, its next attempt is due and its claim ends, in whole minutes; null if there is none. */
   readonly dueIn: number;
   readonly nextIn: number | null;
   readonly claimedFor: number | null;

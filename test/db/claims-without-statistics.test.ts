@@ -1,4 +1,4 @@
-/** The rows that the statements of many attempts read, also right after the first import, when the planner has no statistics yet. */
+/** The rows that statements of many attempts read, even right after a first import, without any statistics. */
 import { v7 as uuidv7 } from 'uuid';
 import { expect, type TestContext, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';

@@ -1,4 +1,4 @@
-/** The deliveries that a claim takes: of one class, by turns of e-shop and webhook, within its quotas, under a lease. */
+/** What a claim takes: deliveries of one class, by turns of e-shop and webhook, within its quotas, under a lease. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Quotas } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';

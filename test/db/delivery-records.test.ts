@@ -1,6 +1,4 @@
-/**
- * The records of a delivery hold when a step is repeated, late or already over: each step checks the state that it changes.
- */
+/** A delivery's records hold when a step is repeated, late or over: each step checks the state that it changes. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { lostTimeMs } from '../../src/attempt/decisions.ts';
 import { createEshop } from '../../src/db/eshops.ts';

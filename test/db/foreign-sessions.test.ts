@@ -1,4 +1,4 @@
-/** Sessions of others that hold something up are named: a real second session, also where this user may see little of it. */
+/** Others' sessions that hold something up are named: a real second session, even where this user sees little. */
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
 import { describe, expect, onTestFinished, test } from 'vitest';

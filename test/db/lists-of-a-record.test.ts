@@ -1,4 +1,4 @@
-/** The deliveries of a record are found in two ways, by its events or by webhooks: both find those of the list without it. */
+/** The deliveries of a record are found by its events or by webhooks: both ways find those of the whole list. */
 import { afterAll, expect, test } from 'vitest';
 import { type AllDeliveriesFilter, listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
 import { idAt } from '../../src/domain/id-time.ts';

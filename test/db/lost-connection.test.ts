@@ -1,6 +1,6 @@
 /**
- * Connections that Postgres ends: the work under way fails, none of it runs elsewhere, and the pool works as before. A statement
- * that the client library wrote to a lost connection would end this process.
+ * Postgres ends connections: the work under way fails, none of it runs elsewhere, and the pool works as before. A
+ * statement that the client library wrote to a lost connection would end this process.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ function single(): Pool {
 const pidOf = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid ?? 0;
 const marks = async () => (await database.sql`select mark from marks`).length;
 
-/** Ends a connection as `pg_terminate_backend`, a restart or a failover does, and waits until its process has ended. */
+/** Ends a connection as `pg_terminate_backend`, a restart or a failover does, and waits for its process to end. */
 async function end(pid: number): Promise<void> {
   await database.sql`select pg_terminate_backend(${pid})`;
   await until('the connection is gone', async () => {

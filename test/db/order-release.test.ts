@@ -1,4 +1,4 @@
-/** Many pre-orders at the same time (docs/interface.md, O4): their timers are set at a pace, and end one after the other. */
+/** Many pre-orders at once (docs/interface.md, O4): their timers are set at a pace, and end one after the other. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimReleaseChanges, enqueueReleaseChange } from '../../src/db/outbox/changes.ts';

@@ -101,7 +101,7 @@ test('of each class in the queue the first due one counts, of any webhook', asyn
         update deliveries set class = ${classOf[name]}, due_at = now() - make_interval(mins => ${index * minutes[name]}) where id = ${id}`;
     }
   }
-  // Each event went to both webhooks: those of the pair that were not moved are due now. Delivered and ordered ones do not count.
+  // Each event went to both webhooks: of the pair, the one not moved is due now. Delivered and ordered do not count.
   await database.sql`
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, class, due_at)
     select gen_random_uuid(), event_id, eshop_id, webhook_id, event_type, entity_id, c, now() - interval '1 day'

@@ -113,7 +113,7 @@ describe('of delivered ones that wait for their workflow', () => {
     readonly webhookId: number;
   }
 
-  /** Adds so many; the n-th of them has been waiting for n ms less than the first. @param forSeconds how long the first has */
+  /** Adds deliveries, the n-th n ms younger than the first. @param forSeconds how long the first has waited */
   async function deliver(
     count: number,
     of: Waiting = { eshopId, webhookId },

@@ -1,6 +1,6 @@
 /**
- * A database that lacks something (SQLSTATE class 53): a full disk is called that in answers, readiness, status and commands, until a new
- * file can be written; and no process is unready because others have all connections.
+ * A database short of something (SQLSTATE class 53): a full disk is named in answers, readiness, status and commands
+ * until a new file can be written; and no process is unready because others have all connections.
  */
 import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
@@ -12,7 +12,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-/** Makes Postgres fail as on a full disk: at inserts into `webhooks` and `users`, and at new tables. @returns how to end it */
+/** Inserts into `webhooks` and `users`, and new tables, fail as on a full disk. @returns how to end it */
 async function fillDisk(sql: Pool): Promise<() => Promise<void>> {
   const raise = `begin raise exception 'could not extend file "base/1/1": No space left on device' using errcode = 'disk_full'; end`;
   await sql.unsafe(`

@@ -1,6 +1,6 @@
 /**
- * Each statement that reads a list or a count, and the index that it finds its rows by, as Postgres plans it among ten million
- * deliveries: none reads a whole table. The statements of attempts: claims-without-statistics.test.ts and partition-lookups.test.ts.
+ * The index that each list or count is read by, as Postgres plans it among ten million deliveries: none reads a whole
+ * table. The statements of attempts: claims-without-statistics.test.ts and partition-lookups.test.ts.
  */
 import type postgres from 'postgres';
 import { afterAll, expect, test } from 'vitest';
@@ -49,7 +49,7 @@ const slices: Readonly<Record<string, Slice>> = {
   cursor: { limit: 31, after: '00000000-0000-0000-0000-000000000000', before: idAt(new Date()) },
 };
 
-/** Each filter with the index that it is read by; of those of a record, two that combine with another one in their own ways. */
+/** Each filter with its index; of the filters of a record, two that combine with another in their own ways. */
 const deliveries: readonly (readonly [index: string, filter: AllDeliveriesFilter])[] = [
   ['deliveries_by_webhook', {}],
   ['deliveries_by_webhook', { webhookId }],

@@ -52,7 +52,7 @@ async function closeIt(deliveryId: string): Promise<void> {
     await found.endedByOperator();
 }
 
-/** A delivery whose only attempt failed, and two newer ones of its record behind it, of which only the latest counts. */
+/** A delivery whose only attempt failed, before two newer ones of its record, of which only the latest counts. */
 async function front(): Promise<string> {
   const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });

@@ -1,4 +1,4 @@
-/** The history of webhooks is deleted with the events that it explains; the part needed for a kept event, record or mail stays. */
+/** Webhooks' history is deleted with the events that it explains; what a kept event, record or mail needs stays. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { withOutcomes } from '../../src/api/event-outcomes.ts';

@@ -1,4 +1,4 @@
-/** Why a receiver could not be used, named by its cause: TLS, the version of HTTP, a malformed response, a firewall. */
+/** Why a receiver could not be used, by its cause: TLS, the version of HTTP, a malformed response, a firewall. */
 import { createSecureServer } from 'node:http2';
 import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';

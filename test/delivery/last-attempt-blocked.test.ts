@@ -1,4 +1,4 @@
-/** The last attempt of a delivery while our database is away: it is tried again and again, and an operator is alerted. */
+/** A delivery's last attempt while our database is away: it is tried again and again, and an operator is alerted. */
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { attempt, pem, startNames, startReceiver, startSender } from './support.ts';
 
-/** Listens and never accepts, since its thread is blocked: once the queue is full, connections to it get no answer at all. */
+/** Listens and never accepts, its thread being blocked: once the queue is full, connections get no answer at all. */
 const SILENT = `
   const { parentPort, workerData: { hosts, port } } = require('node:worker_threads');
   const { createServer } = require('node:net');

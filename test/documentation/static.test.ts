@@ -1,4 +1,4 @@
-/** The documentation as static files, served by a plain web server below some path: no link is dead, and search and pages work. */
+/** The documentation as static files below some path of a plain web server: no dead link; search and pages work. */
 import { afterAll, expect, test } from 'vitest';
 import { looks, picture, startBrowser } from '../support/browser.ts';
 import { servePlainly } from '../support/file-server.ts';

@@ -1,6 +1,6 @@
 /**
- * All event types, each fired by a real write, to a POST webhook of each version and a GET webhook: the payload equals the
- * response of the read endpoint (docs/interface.md, D1 and D2).
+ * Every event type, fired by a real write, to a POST webhook of each version and a GET webhook: the payload equals
+ * the response of the read endpoint (docs/interface.md, D1 and D2).
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { entryOf } from '../../src/domain/catalogue.ts';

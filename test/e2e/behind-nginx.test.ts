@@ -1,4 +1,4 @@
-/** A proxy that keeps connections longer than Node does by itself (five seconds, and one more), and repeats no POST. */
+/** A proxy that keeps connections longer than Node does by itself (five seconds and one), and repeats no POST. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ afterAll(async () => {
   await installation.remove();
 });
 
-/** The pauses of a sweep, in milliseconds: they begin so long before the given one, as the first answer may arrive late here. */
+/** How much before the given pause a sweep begins, in milliseconds: the first answer may arrive late here. */
 const EARLIER_MS = 600;
 const STEP_MS = 7;
 

@@ -1,4 +1,4 @@
-/** A newcomer's view: after `waybill demo --receive` no page of the console is empty, narrow and wide, light and dark. */
+/** A newcomer's view: after `waybill demo --receive` no page of the console is empty, in any size and colours. */
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

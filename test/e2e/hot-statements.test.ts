@@ -1,6 +1,6 @@
 /**
- * Every statement that Waybill's processes send during their work, as Postgres plans it among ten million deliveries: none reads a
- * large table whole, and none is costly enough to be compiled (JIT). On other versions: POSTGRES_PROGRAMS, see the global set-up.
+ * Every statement that Waybill sends at work, as Postgres plans it among ten million deliveries: none reads a large
+ * table whole, or costs enough to be compiled (JIT). Other versions: POSTGRES_PROGRAMS, see the global set-up.
  */
 import { expect, onTestFinished, test } from 'vitest';
 import { login } from '../support/client.ts';
@@ -111,7 +111,7 @@ test.each(nightly ? ways : ways.slice(0, 1))(
         ...plan,
         scanned: scanned.filter((table) => large.has(table)),
       }))
-      // Our own sessions have no JIT; and the planner overestimates a plan for all values, so cost counts only with a pooler.
+      // Our own sessions have no JIT, and a plan for all values is overestimated: cost counts only with a pooler.
       .filter(
         ({ scanned, cost, compiled }) => scanned.length > 0 || compiled || (pooled && cost > COMPILED_ABOVE),
       );

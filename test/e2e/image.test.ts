@@ -1,6 +1,6 @@
 /**
- * Both targets of the Dockerfile, built and run without Docker: in an empty Debian, as their own user, without privileges, on a root that
- * cannot be written. Needs root and Debian's `debootstrap`. IMAGE_BASE names a folder that keeps the emulated Node.js image.
+ * Both targets of the Dockerfile, built and run without Docker: on an empty Debian, as their own user, unprivileged,
+ * on a read-only root. Needs root and Debian's `debootstrap`. IMAGE_BASE names a folder that keeps the Node.js image.
  */
 import { execFile } from 'node:child_process';
 import { chown, copyFile, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Webhooks of another system imported into the real program (docs/interface.md, W4, W16 and W19): their receivers continue with
- * the secrets that they know, and headers for a gateway arrive and are in no file.
+ * Another system's webhooks, imported into the real program (docs/interface.md, W4, W16 and W19): receivers keep the
+ * secrets that they know; headers for a gateway arrive, and are in no file.
  */
 import { spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * The move in docs/handbook/moving.md with the real program: e-shops, users and webhooks of three other systems; and one e-shop
- * that is cut over, and goes back, beside another that stays.
+ * The move of docs/handbook/moving.md with the real program: e-shops, users and webhooks of three other systems; and
+ * an e-shop that is cut over and goes back, while another stays.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';

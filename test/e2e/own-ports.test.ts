@@ -1,6 +1,4 @@
-/**
- * Waybill's own ports are not valid destinations, whatever is exempt: neither as addresses in a URL, nor behind a name.
- */
+/** Waybill's own ports are no destinations, whatever is exempt: neither by address in a URL nor behind a name. */
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The quickstart, pasted block by block into a shell, against a Waybill started by `npm start`; then the commands of the other
- * guides in the same shell. Unlike for a reader, `npm ci` has been done, and the ports are free ones.
+ * The quickstart, pasted block by block into a shell, and then the other guides' commands, against `npm start`.
+ * Unlike for a reader, `npm ci` has been done, and the ports are free ones.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';

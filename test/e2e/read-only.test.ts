@@ -1,7 +1,4 @@
-/**
- * As in the image: a user without rights, and a read-only file system except for DATA_DIR. It runs in its own mount namespace, so
- * only for root on Linux.
- */
+/** As in the image: no rights, and only DATA_DIR writable. In its own mount namespace, so only for root on Linux. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * An e-shop randomly loses one in a hundred of the deliveries that it acknowledged: `reconcile()` finds and fills all gaps
- * (docs/interface.md, L5 and L7).
- */
+/** An e-shop loses one in a hundred acknowledged deliveries: `reconcile()` fills gaps (docs/interface.md, L5, L7). */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, expect, test } from 'vitest';

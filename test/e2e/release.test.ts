@@ -1,4 +1,4 @@
-/** `npm run release -- --dry-run`: everything of a release except its publication and its tests, in a folder of its own. */
+/** `npm run release -- --dry-run`: all of a release except publishing and testing, in a folder of its own. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

@@ -1,6 +1,4 @@
-/**
- * Traces of running processes, as a collector receives them by OTLP: one from the request to the receiver, across both roles.
- */
+/** Traces of real processes, received by OTLP: one from the request to the receiver, across both roles. */
 import { expect, it, onTestFinished } from 'vitest';
 import { login } from '../support/client.ts';
 import { type CollectedSpan, type Collector, createCollector, spanKind } from '../support/collector.ts';

@@ -1,7 +1,4 @@
-/**
- * A test delivery in the real program, by an API without a worker; and webhooks that can never work are refused when they are
- * registered (docs/interface.md, W13 and D14).
- */
+/** An API without a worker tests webhooks, and refuses those that can never work (docs/interface.md, W13, D14). */
 import { expect, test } from 'vitest';
 import { login } from '../support/client.ts';
 import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';

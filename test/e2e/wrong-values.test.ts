@@ -1,6 +1,4 @@
-/**
- * A start with a wrong value, which mostly shows only outside the configuration: one sentence, and nothing is created.
- */
+/** A start with a wrong value that mostly shows only outside the configuration: one sentence, and nothing created. */
 import { once } from 'node:events';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

@@ -1,7 +1,4 @@
-/**
- * The link to the database falls silent: neither end learns of it, and no packet comes back. Or a proxy accepts its connections and
- * closes them.
- */
+/** The database's link falls silent, and neither end learns of it; or a proxy accepts connections and closes them. */
 import { afterAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
 import { installationOfFile, receiverOfTest } from '../support/lifetimes.ts';

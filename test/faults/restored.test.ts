@@ -1,6 +1,4 @@
-/**
- * The drill of docs/handbook/backup.md: all is lost, and Waybill continues with only a backup of Postgres and its key.
- */
+/** The drill of docs/handbook/backup.md: all is lost, and Waybill continues with a backup of Postgres and its key. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

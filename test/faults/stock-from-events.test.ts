@@ -1,7 +1,4 @@
-/**
- * An e-shop that keeps `available` from events alone agrees with `GET /products`, after random writes, imports and a kill in their
- * midst, at a receiver that refuses some.
- */
+/** Stock kept from events alone equals `GET /products` after random writes, imports, a kill and refused attempts. */
 import { expect, onTestFinished, test } from 'vitest';
 import { randomFrom } from '../../demo/random.ts';
 import { login } from '../support/client.ts';

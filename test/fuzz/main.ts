@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz`: the whole API against its own `/openapi.json`, with requests that Schemathesis generates from the schemas
- * (https://schemathesis.io, from PyPI; needs Python 3.10 or later). It starts its own Postgres and API, and exits with code 1 if
- * a response is a 5xx, has an undocumented status or breaks its schema.
+ * `npm run fuzz`: the whole API against its own `/openapi.json`, with requests that Schemathesis generates from it
+ * (https://schemathesis.io, from PyPI; needs Python 3.10). It starts its own Postgres and API, and exits with 1 if a
+ * response is a 5xx, has an undocumented status or breaks its schema.
  *
  *     npm run fuzz -- --seconds 120 --seed 7
  */

@@ -1,4 +1,4 @@
-/** What `npm pack` makes of the checkout: the program and its patched libraries, and nothing that only a checkout needs. */
+/** What `npm pack` packs: the program and its patched libraries, and nothing that only a checkout needs. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Both packages as a stranger installs them: each into an empty folder, by another user, with an empty cache, from their archives and
- * the registry; up to a signed delivery and an examination. No script of any package runs.
+ * Both packages as a stranger installs them, each into an empty folder, by another user, with an empty cache, from
+ * archive and registry: up to a signed delivery and an examination. No script of any package runs.
  */
 import { execFile } from 'node:child_process';
 import { chmod, chown, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';

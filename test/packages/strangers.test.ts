@@ -1,6 +1,6 @@
 /**
- * A stranger has published packages with the names of our commands: none of the lines that we show to people runs them, neither in a
- * terminal nor in CI, not even where nothing of Waybill is installed.
+ * A stranger has published packages named like our commands: no line that we show to people runs them, in a terminal
+ * or in CI, not even where nothing of Waybill is installed.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -4,7 +4,7 @@ import { buildRequest } from '../../src/delivery/request.ts';
 import { privateKeyOf, publicKeyFormats } from '../../src/secrets/signing-keys.ts';
 import type { Vector } from './vectors.ts';
 
-/** A POST with its right verdict; in `asymmetric-setup.json` `valid: false` says that a receiver must not get as far as a verdict. */
+/** A POST with its verdict; `valid: false` in `asymmetric-setup.json`: a receiver must not even reach a verdict. */
 export interface AsymmetricVector extends Omit<Vector, 'signedWith' | 'secrets'> {
   /** The public keys that the receiver knows. */
   readonly publicKeys: readonly string[];
@@ -74,7 +74,7 @@ export function asymmetricVectors(order: string): AsymmetricVector[] {
   /** The same signature with its first, or another, byte altered. */
   const altered = (index: number) =>
     Buffer.from(bytes.map((byte, at) => (at === index ? byte ^ 1 : byte))).toString('base64');
-  /** `s` of the signature and the order of the group, little-endian: as good in curves that do not look, but another text. */
+  /** `s` plus the group's order, little-endian: as good in curves that do not look, but another text. */
   const unreduced = () => {
     const order = 2n ** 252n + 27742317777372353535851937790883648493n;
     const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;

@@ -1,4 +1,4 @@
-/** The receiver's kit from request to response: accepted and refused requests, responses, each delivery handled once. */
+/** The receiver's kit from request to response: what it accepts and refuses; each delivery is handled once. */
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import {
   type Delivery,

@@ -201,7 +201,7 @@ it.for<Language>(['Python', 'PHP', 'Go', 'Java', 'Ruby'])(
   },
 );
 
-/** Python has no Ed25519 of its own: with `cryptography`, where it is installed or, in the nightly run, once it is. */
+/** Python has no Ed25519 of its own: with `cryptography`, if installed; the nightly run installs it. */
 async function pythonWithEd25519(): Promise<FoundPython> {
   const own = await run('python3', ['-c', 'import cryptography']).catch(() => null);
   if (own !== null) return { program: 'python3' };

@@ -70,7 +70,7 @@ function fieldsOf({ properties = {}, required = [] }: Schema): string {
 }
 
 /**
- * An exported interface, or the type of a component that is no object. Codes of a standard are strings: the list is open-ended.
+ * An exported interface, or the type of a component that is no object. Codes of an open-ended standard are strings.
  * @param description of an interface whose schema has none
  * @param component as JSON Schema
  * @throws RangeError for a schema that it does not understand

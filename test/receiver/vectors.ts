@@ -316,8 +316,8 @@ export function refusedVectors(bodyOf: BodyOf): Vector[] {
 }
 
 /**
- * Requests signed with what is no secret, by receivers who were set up with it: a mistake of the receiver's own, to be reported as
- * such (and to end its start), never as a request that cannot be verified.
+ * Requests signed with what is no secret, at receivers set up with it: to be reported as the receiver's own mistake,
+ * and to end its start, never as a request that cannot be verified.
  */
 export function setupVectors(): Vector[] {
   const body = '{"eshopOrderId":"2026-10001"}';

@@ -1,7 +1,4 @@
-/**
- * The worked example of docs/changing-workflows.md: the results of replaying histories from before and after a change, with and
- * without `patched()`.
- */
+/** The example of docs/changing-workflows.md: histories of before and after, replayed with and without a patch. */
 import { readFileSync } from 'node:fs';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';

@@ -1,7 +1,4 @@
-/**
- * Replay compares neither retry policies nor time-outs. So the options of today's code are compared with those recorded in the
- * histories, and with the numbers of the interface (docs/interface.md, D6).
- */
+/** Replay ignores retry policies and time-outs: here they are compared with histories and docs/interface.md, D6. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';

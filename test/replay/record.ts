@@ -1,6 +1,6 @@
 /**
- * `npm run record-histories`: runs every scenario without a history and records it; with `RECORD_AGAIN=all` or the name of a
- * scenario, also those that have one. Recording one again destroys the proof that earlier deliveries still replay.
+ * `npm run record-histories`: records every scenario without a history. `RECORD_AGAIN=all`, or the name of a
+ * scenario, records again, and destroys the proof that earlier deliveries still replay.
  */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

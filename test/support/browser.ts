@@ -1,6 +1,4 @@
-/**
- * A real browser: an installed Chromium or Chrome, else the one from a package, so that nothing must be installed by hand.
- */
+/** A real browser: an installed Chromium or Chrome, else a package's, so that nothing must be installed by hand. */
 import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
@@ -33,7 +31,7 @@ async function installed(): Promise<string | undefined> {
 /** Containers seldom grant the rights that the sandbox needs, and their `/dev/shm` is small. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
 
-/** The sizes and colour schemes in which screens are examined. Every change runs the first alone, the narrower one. */
+/** Sizes and colour schemes in which screens are examined: nightly all, else only the first, a narrow one. */
 export const looks = (
   [
     { name: '390-dark', width: 390, colorScheme: 'dark' },

@@ -1,7 +1,4 @@
-/**
- * The Chromium of the package `@sparticuz/chromium`, unpacked once per machine. The package's own function unpacks to a fixed
- * place, where a second process finds files that the first has only half written.
- */
+/** `@sparticuz/chromium`, unpacked once per machine: its own function shows a second process half-written files. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';

@@ -1,6 +1,4 @@
-/**
- * Sample data for an e-shop's console: webhooks that work, that fail and that are deactivated, their deliveries, and records.
- */
+/** Sample data for an e-shop's console: working, failing and deactivated webhooks, their deliveries, and records. */
 import type { TestApi } from './api.ts';
 import { fullOrder, minimalOrder, stockedProducts } from './orders.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A migrated, empty database for a test file. A returned one serves the next file of the same process: creating and connecting
- * to a database takes longer than most tests, and each new connection plans every statement again.
+ * A migrated, empty database for a test file; a returned one serves the process's next file. Creating and connecting
+ * takes longer than most tests, and each new connection plans every statement again.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { inject } from 'vitest';
@@ -71,12 +71,12 @@ async function make(): Promise<Made> {
   await admin.unsafe(`create database ${name} template template_waybill ${strategy}`);
   const url = `${base}/${name}`;
   const sql = createPool(url, 10);
-  // Workflow ids contain the e-shop, and the tests share one Temporal server: no two databases may have the same e-shop.
+  // Workflow ids contain the e-shop, and tests share one Temporal: no two databases may have the same e-shop.
   await sql.unsafe(`alter table eshops alter column id restart with ${randomInt(1, 1_000_000_000)}`);
   return { name, url, sql, admin, shape: await shapeOf(sql) };
 }
 
-/** All that a test can change in a database besides rows: tables, partitions, indexes, triggers, functions, statistics, settings. */
+/** What a test can change besides rows: tables, partitions, indexes, triggers, functions, statistics, settings. */
 async function shapeOf(sql: Pool): Promise<string> {
   const [row] = await sql<{ shape: string }[]>`
     select concat_ws(' ',

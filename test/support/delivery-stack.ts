@@ -319,7 +319,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
 
     until,
 
-    /** Waits until the worker has seen an empty queue: from then on a workflow is started with the result of the first attempt. */
+    /** Until the worker has seen an empty queue: from then on a workflow starts with the first attempt's result. */
     untilCalm: (): Promise<boolean> =>
       stack.until('an empty queue', async () => (await foundEmpty()) > emptyBefore),
 
@@ -349,10 +349,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         return status.name !== 'RUNNING' && status.name;
       }),
 
-    /**
-     * Waits until the delivery's workflow has ended; answers its status: COMPLETED, FAILED, CANCELLED. One without a workflow
-     * counts as COMPLETED.
-     */
+    /** Waits for the end of the delivery's workflow; answers COMPLETED, also without one, FAILED or CANCELLED. */
     untilClosed: (id: string, timeoutMs?: number): Promise<string> =>
       stack.until(
         'the workflow to end',
@@ -420,7 +417,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       });
     },
 
-    /** Those of deactivations: with a shrunk policy it depends on the machine whether a warning falls due during a test. */
+    /** Those of deactivations: under a shrunk policy it depends on the machine whether a warning falls due. */
     async mails(): Promise<string[]> {
       const names = (await readdir(mailDirectory)).filter((file) => file.endsWith('.eml')).sort();
       const mails = await Promise.all(names.map((file) => readFile(join(mailDirectory, file), 'utf8')));

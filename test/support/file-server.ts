@@ -1,4 +1,4 @@
-/** A plain web server for static files, as any host has one: folders have an `index.html`, nothing else is done for them. */
+/** A plain web server for static files, as any host has one: folders have an `index.html`, and that is all. */
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';

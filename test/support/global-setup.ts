@@ -1,6 +1,6 @@
 /**
- * One Postgres and one Temporal dev server for the whole run: every test file has its own database (`createTestDatabase`) and
- * its own task queue. And one build, so that not every worker bundles the workflows and not every process compiles the sources.
+ * One Postgres and one Temporal dev server for the run; each test file has its own database (`createTestDatabase`)
+ * and task queue. And one build, so that no worker bundles the workflows and no process compiles the sources.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';

@@ -44,7 +44,7 @@ export interface GrpcProxy {
   passed(path: RegExp): number;
   /** Calls answered with a rejection so far. */
   readonly refused: number;
-  /** From now on, new calls whose path matches are answered with this rejection, and those under way are ended with it. */
+  /** From now on, calls whose path matches get this rejection: new ones, and those under way. */
   refuse(path: RegExp, rejection: Rejection): void;
   /** From now on, every new call is passed on. */
   pass(): void;

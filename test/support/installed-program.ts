@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The path of a program; undefined if it is not installed. Debian installs servers outside an ordinary user's PATH. */
+/** The path of a program; undefined if not installed. Debian has servers outside an ordinary user's PATH. */
 export function installedProgram(name: string): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders

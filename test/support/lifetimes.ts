@@ -1,4 +1,4 @@
-/** The larger parts of tests, each for one test (`…OfTest`) or for all tests of a file (`…OfFile`): it ends with them. */
+/** The larger parts of tests: each ends with its test (`…OfTest`) or with its file (`…OfFile`). */
 import { createTestApi } from './api.ts';
 import { createTestDatabase } from './database.ts';
 import { startDeliveryStack } from './delivery-stack.ts';

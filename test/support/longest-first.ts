@@ -12,8 +12,8 @@ const shorter = [
 ];
 
 /**
- * Starts with the many quick files, where most failures show; the others follow, slowest folders first. On a machine without
- * recorded durations Vitest goes by size, and a short file with a long test would run alone at the end.
+ * Starts with the many quick files, where most failures show; then the others, slowest folders first. Vitest without
+ * recorded durations goes by size, and a short file with a long test would run alone at the end.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

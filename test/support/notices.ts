@@ -29,7 +29,7 @@ export async function setNoticeUrl(
 const MARKS = /(?<![\p{L}\p{N}])([*_`~]+)\S.*?\1(?![\p{L}\p{N}])/su;
 
 /**
- * What Slack makes of a body: `no_text` without a text, unknown fields ignored, `<…>` taken for markup, three entities decoded
+ * What Slack makes of a body: `no_text` without text, unknown fields ignored, `<…>` as markup, three entities decoded
  * (https://api.slack.com/messaging/webhooks, https://api.slack.com/reference/surfaces/formatting).
  * @returns the text shown
  */
@@ -96,7 +96,7 @@ const factSet = v.strictObject({
   facts: v.pipe(v.array(v.strictObject({ title: v.string(), value: v.string() })), v.minLength(1)),
 });
 
-/** The message that a Teams webhook takes, with a card of the elements that version 1.4 of Adaptive Cards knows (adaptivecards.io). */
+/** The message that a Teams webhook takes, with a card of elements of Adaptive Cards 1.4 (adaptivecards.io). */
 const teamsMessage = v.strictObject({
   type: v.literal('message'),
   attachments: v.strictTuple([

@@ -1,4 +1,4 @@
-/** A Postgres of another version than the embedded one, in the folder POSTGRES_PROGRAMS, such as `/usr/lib/postgresql/15/bin`. */
+/** A Postgres other than the embedded one, in the folder POSTGRES_PROGRAMS, such as `/usr/lib/postgresql/15/bin`. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

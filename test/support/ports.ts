@@ -3,9 +3,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems assign when none is named: Linux from 32768, macOS from 49152. So no server of another test and
- * no local end of a connection takes such a port between its choice and its use, or while its server is away. Nor does a
- * connection to an unused port lead back to itself.
+ * Below the ports that systems assign themselves (Linux from 32768, macOS from 49152): nobody else takes one between
+ * its choice and its use, or while its server is away, and no connection to an unused port leads back to itself.
  */
 const [LOWEST, HIGHEST] = [20_000, 32_000];
 

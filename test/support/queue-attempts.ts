@@ -1,4 +1,4 @@
-/** Attempts from the queue without a request: begun and recorded as the product does, with the result that a test says. */
+/** Attempts from the queue without a request: begun and recorded as the product does, with a test's result. */
 import { answerTo } from '../../src/attempt/decisions.ts';
 import type { AttemptFailure, AttemptVerdict, QueueTerms } from '../../src/attempt/outcome.ts';
 import type { QueuedDelivery } from '../../src/db/outbox/outbox.ts';

@@ -70,7 +70,7 @@ export interface Receiver {
   ): Promise<readonly ReceivedRequest[]>;
   /** Forgets the requests recorded so far. */
   clear(): void;
-  /** Ends every connection, as a restarting receiver does; all are idle. Resolves once the senders have ended them too. */
+  /** Ends every connection, all idle, as a restarting receiver does. Resolves once the senders have ended them. */
   endConnections(): Promise<void>;
   /** Stops listening and cuts every connection. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Everything that people read of Waybill and may paste into a terminal: documents, console, commands, kit, and our scripts. */
+/** What people read of Waybill and may paste into a terminal: documents, console, commands, kit, our scripts. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -27,7 +27,7 @@ export function shownTexts(): readonly ShownText[] {
   return filesBelow('').map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 }
 
-/** The commands in these texts that run one of Waybill's by npx, each once, up to what the shell would read as something else. */
+/** The commands in these texts that run a Waybill by npx, each once, up to what a shell reads as something else. */
 export function shownCommands(): readonly string[] {
   const found = shownTexts().flatMap(({ text }) =>
     [...text.matchAll(/npx --no waybill[\w-]*(?: [^\n`'"<>|;&(){}$\\#]+)?/g)].map(([line]) => line.trim()),

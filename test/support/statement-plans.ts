@@ -41,7 +41,7 @@ const NOTICE = 'N'.charCodeAt(0);
 const BACKEND_KEY = 'K'.charCodeAt(0);
 
 /**
- * Makes the server explain every statement of a database, and records the plans on connections to the returned address.
+ * Makes the server explain every statement of a database, and records the plans of connections to the new address.
  * @param sql of a superuser
  * @param pooled makes it look like a pooler: then Waybill sets and prepares nothing
  */

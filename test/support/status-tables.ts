@@ -1,7 +1,4 @@
-/**
- * The transitions between statuses (docs/interface.md, O3, R3 and T2), written out a second time: a test that read the program's
- * own table would compare it with itself.
- */
+/** The transitions of docs/interface.md (O3, R3, T2), written again: the program's own table would test itself. */
 
 /** For each status of an order, the statuses that may follow. */
 export const orderWays: Readonly<Record<string, readonly string[]>> = {

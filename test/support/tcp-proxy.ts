@@ -39,7 +39,7 @@ export interface TcpProxy {
   cutSilent(): void;
   /** Resets every link, and every new one as soon as it is accepted. */
   refuse(): void;
-  /** Ends every link, and every new one once its client has sent something: as a proxy does whose own target is away. */
+  /** Ends every link, and each new one once its client has sent something, as a proxy without its target does. */
   hangUp(): void;
   /** The next link that answers is reset after `bytes` of that answer. */
   cutInAnswer(bytes: number): void;

@@ -47,7 +47,7 @@ const entries = filesOf(root, 'src').flatMap((file) => {
   return [{ module: `src/${module}`, file, imports }];
 });
 
-/** The imports of everything besides the modules of `src/`. All arrows are compared: none is missing or superfluous. */
+/** The imports of everything besides the modules of `src/`: no arrow may be missing or superfluous. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   activities: ['src/attempt', 'src/db', 'src/domain', 'src/mail', 'src/retention', 'src/traces', 'workflows'],
   bench: [

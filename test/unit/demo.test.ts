@@ -1,4 +1,4 @@
-/** The demonstration's day as data, its receiver, and how it waits. A whole day is played in test/e2e/demo.test.ts. */
+/** The demonstration's day as data, its receiver, and how it waits. test/e2e/demo.test.ts plays a whole day. */
 import { describe, expect, it } from 'vitest';
 import { planDay } from '../../demo/day.ts';
 import { progressLines } from '../../demo/progress.ts';

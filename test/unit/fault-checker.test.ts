@@ -1,7 +1,4 @@
-/**
- * The checker of `npm run faults`: a kept promise, and one of each kind of broken promise. `npm run mutants -- --faults` shows that
- * it finds a defect in the rounds of each group.
- */
+/** The checker of `npm run faults`: a kept promise, and each kind of broken one. See also `npm run mutants`. */
 import { expect, test } from 'vitest';
 import { check } from '../../faults/check/check.ts';
 import type { DeliveryRow, Evidence } from '../../faults/evidence.ts';

@@ -10,7 +10,7 @@ const dialled = (code: string, address = '93.184.216.34'): FailedStep => ({
   address,
 });
 
-/** The failed steps, and whether the failure is internal: while resolver and route work, without a resolver, without a route. */
+/** Failed steps, and whether the failure is internal: if all else works, without a resolver, without a route. */
 const table: readonly (readonly [string, readonly FailedStep[], boolean, boolean, boolean])[] = [
   ['the name does not exist', [lookup('ENOTFOUND')], false, false, false],
   ['the name has no address', [lookup('ENODATA')], false, false, false],

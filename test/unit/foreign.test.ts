@@ -1,4 +1,4 @@
-/** Responses of Svix, Convoy and Outpost, with every documented field: those without a counterpart are named, and no others. */
+/** Responses of Svix, Convoy and Outpost, with every documented field: only those without a counterpart are named. */
 import { expect, test } from 'vitest';
 import { foreignLines } from '../../src/cli/imports/foreign.ts';
 import type { ForeignSystem } from '../../src/cli/imports/foreign-records.ts';

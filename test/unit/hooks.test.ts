@@ -1,4 +1,4 @@
-/** The checks before a commit, which `npm run hooks` switches on in a checkout, tried in a repository of their own. */
+/** The checks before a commit, which `npm run hooks` switches on in a checkout, in a repository of their own. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Whether a server can be reached from this machine alone is decided by its socket: a configured host has many spellings. */
+/** Its socket says whether only this machine can reach a server: a configured host has many spellings. */
 import { afterEach, expect, it } from 'vitest';
 import { type HttpServer, listen } from '../../src/http/http-server.ts';
 import { isLoopback } from '../../src/lib/local-host.ts';

@@ -1,6 +1,6 @@
 /**
- * Nothing that Waybill shows to anybody makes npm run a stranger's package. `waybill` and `waybill-receiver` are names of commands:
- * whose packages have these names in the registry, if any, is not for us to say.
+ * Nothing that Waybill shows makes npm run a stranger's package. `waybill` and `waybill-receiver` name commands: who
+ * has packages of these names in the registry, if anybody, is not for us to say.
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

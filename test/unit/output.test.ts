@@ -1,4 +1,4 @@
-/** What the process writes: nothing is waited for, and what cannot be written is dropped beyond a bound, and counted. */
+/** What the process writes: nothing is waited for; what cannot be written is dropped beyond a bound, and counted. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

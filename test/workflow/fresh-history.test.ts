@@ -1,4 +1,4 @@
-/** A webhook switched on and off thousands of times: the server would end a workflow whose history grows without bounds. */
+/** A webhook switched on and off thousands of times: the server would end a workflow with so long a history. */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';

@@ -1,7 +1,4 @@
-/**
- * A delivery is attempted from the queue, and its workflow is started with the result: one request for each attempt and one workflow,
- * whatever dies meanwhile.
- */
+/** Attempts from the queue, then a workflow with their result: one request each, whatever dies meanwhile. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
@@ -66,7 +63,7 @@ const queueOf = async (stack: DeliveryStack, id: string) => {
   return row;
 };
 
-/** The first attempt of a delivery in a process that dies before it starts the workflow. @returns the claimed delivery */
+/** A first attempt by a process that dies before it starts the workflow. @returns the claimed delivery */
 async function attemptInDyingProcess({ sql }: DeliveryStack, result?: Partial<AttemptRecord>) {
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 1 });
   const [claimed] = deliveries;

@@ -1,4 +1,4 @@
-/** Temporal's own command line, as docs/handbook/temporal-ui.md shows it: for one delivery, and for all that a query finds. */
+/** Temporal's own command line, as docs/handbook/temporal-ui.md shows it: for one delivery, and for a whole query. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** An operator pauses a workflow in Temporal, or Temporal rejects a call: explained in a message, with the name only to operators. */
+/** An operator pauses a workflow in Temporal, or Temporal rejects a call: explained, with names only to operators. */
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';

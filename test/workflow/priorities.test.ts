@@ -49,7 +49,7 @@ async function waiting(name: string) {
   return { stack, receivers, dispatcher, ofNeighbour, others };
 }
 
-/** How many others were attempted before the middle one of these: a busy machine may lose the task of one, which then comes later. */
+/** How many others came before the middle one of these: a busy machine may lose a task, and one then comes later. */
 async function attemptedBefore(stack: DeliveryStack, these: readonly Row[]): Promise<number> {
   await stack.startWorker();
   await stack.until('every delivery', async () => {

@@ -46,7 +46,7 @@ test.each([429, 503])(
     const { nextAttemptAt } = await stack.delivery(id);
     expect(nextAttemptAt?.getTime()).toBeLessThanOrEqual(latest);
     expect(nextAttemptAt?.getTime()).toBeGreaterThan(latest - 1_000);
-    // Temporal has the same plan, counted from its own receipt of the result: within the window on a slow machine, too.
+    // Temporal has the same plan, counted from its receipt of the result: within the window on a slow machine, too.
     const planned = await stack.until('the plan of the engine', async () => {
       const [activity] = (await stack.describe(id))?.raw.pendingActivities ?? [];
       return activity?.attempt === 2 && activity.scheduledTime;

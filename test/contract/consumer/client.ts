@@ -1,5 +1,5 @@
 /**
- * An e-shop's script as its developer writes it: every type comes from `/openapi.json`. It prints what it saw as JSON.
+ * An e-shop's script as its developer writes it: all types come from `/openapi.json`. It prints what it saw as JSON.
  *
  *     node --import tsx client.ts <base URL> <API key> <user name> <password>
  */

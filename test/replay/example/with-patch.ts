@@ -1,4 +1,4 @@
-/** The worked example of docs/changing-workflows.md, step 3: the same change as `without-patch.ts`, behind `patched()`. */
+/** The example of docs/changing-workflows.md, step 3: the same change as `without-patch.ts`, behind `patched()`. */
 import { patched } from '@temporalio/workflow';
 import { deliverEvent as before } from '../../../workflows/deliver-event.ts';
 import type { DeliverEventInput } from '../../../workflows/delivery-types.ts';

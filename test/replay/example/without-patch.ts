@@ -1,4 +1,4 @@
-/** The worked example of docs/changing-workflows.md, step 2: `deliverEvent` reads its delivery first, without `patched()`. */
+/** The example of docs/changing-workflows.md, step 2: `deliverEvent` reads its delivery first, unpatched. */
 import { deliverEvent as before } from '../../../workflows/deliver-event.ts';
 import type { DeliverEventInput, DeliveryActivities } from '../../../workflows/delivery-types.ts';
 import { ownSteps } from '../../../workflows/own-steps.ts';

@@ -1,6 +1,6 @@
 /**
- * Builds the stages of our Dockerfile as folders, each the root of a Debian. Stages are copied by hard links: the steps of our
- * Dockerfile add and remove files, and change none. Needs root, `unshare` and `debootstrap`.
+ * Builds the stages of our Dockerfile as folders, each the root of a Debian, copied by hard links: our steps add and
+ * remove files, and change none. Needs root, `unshare` and `debootstrap`.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -36,8 +36,7 @@ const OF_NODE_IMAGE: Settings = {
 };
 
 /**
- * Makes what Docker's image `node:…-slim` has: Debian's smallest system without documents and translations, Node.js and npm, and the
- * user `node`.
+ * Docker's `node:…-slim`: the smallest Debian without documents and translations, Node.js, npm, and the user `node`.
  * @param name of the image: "node:24.21.0-bookworm-slim"
  */
 async function makeNodeImage(root: string, name: string): Promise<void> {
@@ -74,7 +73,7 @@ async function makeNodeImage(root: string, name: string): Promise<void> {
   await run('chroot', root, 'useradd', '--uid', '1000', '--gid', 'node', '--create-home', 'node');
 }
 
-/** The script of a step, in the stage's root: with the network, npm's settings and the Temporal CLI of this machine. */
+/** The script of a step, in the stage's root: with this machine's network, npm settings and Temporal CLI. */
 const IN_ROOT = `
 set -e
 root=$1 workdir=$2 script=$3 temporal=$4 npmrc=$5 authorities=$6

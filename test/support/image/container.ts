@@ -1,6 +1,6 @@
 /**
- * Runs an image built by `build.ts` as Docker would with `--read-only --cap-drop ALL --security-opt no-new-privileges`: namespaces of its
- * own (without a way out of its network), its own user, a root that cannot be written, and volumes.
+ * Runs an image of `build.ts` as Docker would with `--read-only --cap-drop ALL --security-opt no-new-privileges`: own
+ * namespaces (no way out of its network), its own user, a read-only root, and volumes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

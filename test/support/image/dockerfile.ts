@@ -1,4 +1,4 @@
-/** Reads the instructions that our Dockerfile uses, so that its image can be built and run where there is no Docker. */
+/** Reads the instructions that our Dockerfile uses, so that its image can be built and run without Docker. */
 import * as v from 'valibot';
 
 /** One `FROM` and what follows. */

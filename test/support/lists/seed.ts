@@ -1,6 +1,6 @@
 /**
- * A month of events and deliveries, as in a real warehouse: forty e-shops, one of them with a third of everything; three hundred
- * webhooks of all kinds, some inactive, some deleted, some that once had another type.
+ * A month of events and deliveries, as in a real warehouse: forty e-shops, one with a third of everything; three
+ * hundred webhooks of all kinds, some inactive, some deleted, some that once had another type.
  */
 import type { Pool } from '../../../src/db/pool.ts';
 import { makeWeek } from '../../../src/db/retention/partitions.ts';
