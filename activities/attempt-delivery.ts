@@ -1,4 +1,4 @@
-/** The activity that makes the attempts of a delivery's own workflow: `makeAttempt` in the terms of Temporal's retry policy. */
+/** The activity that makes the attempts of a delivery's workflow: `makeAttempt` under Temporal's retry policy. */
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory, type ApplicationFailureOptions } from '@temporalio/common';
 import type { AttemptDeps } from '../src/attempt/begin-attempt.ts';
@@ -20,8 +20,8 @@ export interface AttemptDeliveryDeps extends AttemptDeps {
 }
 
 /**
- * The last chance, after a lost window, is retried until no internal failure interrupts it. Nothing else would draw attention to it, so
- * an alarm is raised every so many tries: about every seven minutes.
+ * The last chance, after a lost window, is retried until no internal failure interrupts it. Nothing else draws
+ * attention to it, so an alarm is raised every so many tries: about every seven minutes.
  */
 const ALARM_EVERY = 100;
 
@@ -65,8 +65,8 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
 }
 
 /**
- * The activity itself waits, as between two attempts. If thousands of deliveries waited in their workflows instead, each would cost
- * several times an attempt. A change of the webhook cancels the wait.
+ * The activity itself waits, as between two attempts: thousands of deliveries waiting in their workflows would each
+ * cost several times an attempt. A change of the webhook cancels the wait.
  */
 function deferred(outcome: AttemptDeferral): ApplicationFailure {
   return expected(whyDeferred(outcome), { type: failureTypes.deferred, nextRetryDelay: outcome.ms });
@@ -98,8 +98,8 @@ function expected(
 }
 
 /**
- * An internal failure ends the activity; the workflow decides what comes next. So any early run by Temporal is an operator's doing,
- * and its count is never ahead of the database's. The last chance, after a lost window, has no policy to return to, and is retried by Temporal.
+ * An internal failure ends the activity, and the workflow decides: so any early run by Temporal is an operator's
+ * doing, and its count is never ahead of the database's. Temporal retries the last chance.
  */
 function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFailure {
   const what =

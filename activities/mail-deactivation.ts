@@ -8,10 +8,7 @@ export interface MailDeps extends MailOnceDeps {
   readonly publicUrl: string | null;
 }
 
-/**
- * Makes the activity `mailDeactivation`. The e-mail is recorded once the mail server has accepted it, even if the database is away for
- * long then.
- */
+/** Makes the activity `mailDeactivation`: an accepted e-mail is recorded, however long the database is away. */
 export function createMailDeactivation(deps: MailDeps) {
   const { sql } = deps;
   return async function mailDeactivation(input: { webhookId: number; generation: number }): Promise<void> {

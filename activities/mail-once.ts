@@ -1,6 +1,6 @@
 /**
- * An e-mail that is due: sent once. If the process dies after the mail server's response, before Temporal has its last heartbeat, it is
- * sent twice, with the same Message-ID.
+ * Sends a due e-mail once. If the process dies after the mail server's response, before Temporal has its last
+ * heartbeat, it is sent twice, with the same Message-ID.
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
@@ -36,22 +36,21 @@ interface PendingMail {
   /** The e-shop whose budget it counts against (docs/interface.md, N3). */
   readonly eshopId: number;
   /**
-   * Makes the mail once there is a place for it in the budget: includes mails deferred before, the others. Of these only the identifiers
-   * are returned, since they enter a heartbeat.
+   * Makes the mail once the budget has a place for it, with the mails deferred before: `others`, of which only the
+   * identifiers are returned, since they enter a heartbeat.
    */
   make(): Promise<{ readonly mail: Mail; readonly others: readonly MailKey[] }>;
 }
 
 /**
- * How long an e-mail that the server rejects permanently is retried, in milliseconds from the first rejection: many a 5xx comes from a
- * misconfigured mail server and is fixed within a day. If the server cannot be reached, or refuses only temporarily, it is retried
- * forever.
+ * How long an e-mail that the server rejects permanently is retried, in milliseconds from the first rejection: many a
+ * 5xx comes from a misconfigured server and is fixed within a day. Other failures of the server are retried forever.
  */
 const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * The last heartbeat of an execution whose e-mail the server accepted: the others merged into it. The next execution only has to record
- * them all.
+ * The last heartbeat of an execution whose e-mail the server accepted: the others merged into it. The next execution
+ * only has to record them all.
  */
 const mergedWith = v.array(
   v.union([
@@ -62,8 +61,8 @@ const mergedWith = v.array(
 );
 
 /**
- * The most mails that a process sends at once: a quarter of the places of Waybill's own steps. A silent mail server holds each for 40 s.
- * More: deliveries wait for it too. Fewer: many mails take longer.
+ * The most mails that a process sends at once: a quarter of the places of Waybill's own steps. A silent mail server
+ * holds each for 40 s. More: deliveries wait for it too. Fewer: many mails take longer.
  */
 const MAX_UNDER_WAY = 20;
 /** How many are being sent now. */
@@ -73,8 +72,8 @@ let underWay = 0;
 export const MAX_MERGED = 50;
 
 /**
- * Sends it and records that. If there is no place in the e-shop's budget, it is deferred: it is retried when there is one, or is merged
- * with another mail by then.
+ * Sends it and records that. Without a place in the e-shop's budget it is deferred: retried when there is one, or
+ * merged with another mail by then.
  * @returns false if it is given up
  * @throws the error that kept it from being sent or recorded: to be retried
  */
@@ -135,7 +134,7 @@ async function takePlace(sql: Pool, { what, eshopId, key }: PendingMail): Promis
   throw deferral(`the ${what} is deferred: its e-shop has been sent many mails in a short time`, wait);
 }
 
-/** The failure of a step that is no failure. @param wait the time until it is retried, in milliseconds; default: as after a failure */
+/** Fails a step that only waits. @param wait until it is retried, in milliseconds; default: as after a failure */
 export function deferral(message: string, wait?: number): ApplicationFailure {
   return ApplicationFailure.create({
     message,

@@ -1,13 +1,13 @@
-/** Places for the requests that tell notices to URLs: a silent URL keeps its own e-shop waiting, and nobody else. Pure. */
+/** Places for requests with notices to URLs: a silent URL keeps its own e-shop waiting, and nobody else. Pure. */
 
 /**
- * The most such requests of a process at once, each holding one of the places of Waybill's own steps, and a socket. Fewer: as many e-shops
- * with silent URLs delay everybody else's notices. More: memory and sockets that nobody needs in a calm.
+ * The most such requests of a process at once; each holds a socket, and a place of Waybill's own steps. Fewer: as
+ * many silent URLs delay all other notices. More: memory and sockets that nobody needs in a calm.
  */
 export const MAX_NOTICES_AT_ONCE = 40;
 /**
- * How far apart those that find no place ask again, in milliseconds. Of one e-shop, as chats take one message per second. Of all
- * e-shops, about as often as a place becomes free while all are held until the time-out (15 s / 40). Less: useless runs of the step.
+ * How far apart those without a place ask again, in milliseconds. Of one e-shop: chats take one message per second.
+ * Of all: as often as a place becomes free while all are held until the time-out (15 s / 40). Less: useless runs.
  */
 const ASK_AGAIN_MS = { ofEshop: 1_000, ofAll: 375 } as const;
 
@@ -23,7 +23,7 @@ export interface NoticePlaces {
  */
 export function createNoticePlaces(now: () => number = () => performance.now()): NoticePlaces {
   const underWay = new Set<number>();
-  /** When the last that was turned away asks again. Turned away after it, one asks later, so that each has its turn. */
+  /** When the last one without a place asks again. The next asks after it, so that each has its turn. */
   const queues = new Map<number | 'all', number>();
 
   function comeAgain(queue: number | 'all', apartMs: number): number {

@@ -7,8 +7,8 @@ const HEARTBEAT_INTERVAL_MS = 1_000;
 
 /**
  * Runs work with heartbeats.
- * @param aborts whether a cancellation aborts its signal. Default: if the worker is being stopped or the server has given up on the
- * activity. One by the workflow, or an operator's pause or reset, lets the request under way finish, so that a success counts.
+ * @param aborts whether a cancellation aborts its signal. Default: if the worker is stopping or the server has given
+ * up on the activity. After the workflow's, an operator's pause or a reset, the request may finish: a success counts.
  */
 export async function withHeartbeat<T>(
   context: Context,

@@ -21,7 +21,7 @@ export function errorBody(status: number, message: string) {
   return { statusCode: status, error: reasonPhrase(status), message };
 }
 
-/** Transient failures of the database: no connection, a login refused, shutting down, read-only, deadlock, time-out. */
+/** Transient database failures: no connection, a login refused, shutting down, read-only, deadlock, time-out. */
 const TRANSIENT =
   /^(?:08|25006|28|3D|53|57P|40001|40P01|57014|55000|55P03|CONNECT|CONNECTION_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_)/;
 

@@ -1,4 +1,4 @@
-/** `waybill deliveries try-now|hold|resume|give-up`: for single deliveries, or for all that match options; and `redeliver`. */
+/** `waybill deliveries try-now|hold|resume|give-up`, by id or for all that match options; and `redeliver`. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';

@@ -1,6 +1,6 @@
 /**
- * The operators' command `waybill`. Each command is loaded on demand: the dependencies of one (Temporal's client, the demonstration)
- * cost the others no time.
+ * The operators' command `waybill`. Each command is loaded on demand: the dependencies of one (Temporal's client, the
+ * demonstration) cost the others no time.
  *
  * Module cli, which imports demo, receiver, app, attempt, config, console, db, delivery, domain, embedded, http, lib,
  * log, reconciler, replay, retention, secrets, temporal. Begin: a command is a file of its own.

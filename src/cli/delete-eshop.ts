@@ -35,8 +35,8 @@ const deleteOptions = v.object({
 });
 
 /**
- * How often deliveries, recoveries and changes under way are counted, and how long none may end before it gives up. Shorter: a
- * restarting worker looks like none. Longer: people wait for one that is not there.
+ * How often deliveries, recoveries and changes under way are counted, and how long none may end before it gives up.
+ * Shorter: a restarting worker looks like none. Longer: people wait for one that is not there.
  */
 const LOOKS = { everyMs: 500, patienceMs: 60_000 };
 

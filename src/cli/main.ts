@@ -18,7 +18,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
-/** Keeps text of others from sending commands to the terminal; escaped as in JSON, so that programs read it unchanged. */
+/** Keeps others' text from commanding the terminal; escaped as in JSON, so that programs read it unchanged. */
 const escaped = (text: string) =>
   withoutUnseen(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 

@@ -65,8 +65,8 @@ export async function withDatabase<T>(
 }
 
 /**
- * Runs `work` on the database of an instance that cannot start, without checking its key: the one at `DATABASE_URL`, else the
- * embedded one, started for this.
+ * Runs `work` on the database of an instance that cannot start, without checking its key: the one at `DATABASE_URL`,
+ * else the embedded one, started for this.
  * @throws UserError when there is none, or its instance is running
  */
 export async function withStoppedDatabase<T>(

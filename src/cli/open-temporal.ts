@@ -26,10 +26,7 @@ export class TemporalAway extends UserError {
   override readonly name = 'TemporalAway';
 }
 
-/**
- * Repeats calls as usual, but not those beyond Temporal's limits: after the repetitions, only a deadline would be reported, and the
- * cause be lost.
- */
+/** Repeats calls as usual, except beyond Temporal's limits: in the end the error would name a deadline, not these. */
 function repeatingWithinLimits() {
   const usual = defaultGrpcRetryOptions();
   return makeGrpcRetryInterceptor({
@@ -42,7 +39,7 @@ function repeatingWithinLimits() {
 /**
  * Runs `work` with the Temporal at `TEMPORAL_ADDRESS`, else with that of the instance in `DATA_DIR`.
  * @param options.namesLimits a call beyond its limits fails at once, instead of being repeated until its deadline
- * @throws TemporalAway if it cannot be reached; UserError if there is none, it does not have the namespace, or a call fails
+ * @throws TemporalAway if it cannot be reached; UserError if there is none, it lacks the namespace, or a call fails
  */
 export async function withTemporal<T>(
   settings: Settings,

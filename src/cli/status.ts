@@ -62,14 +62,11 @@ export interface Status {
   readonly temporal: TemporalStatus | null;
 }
 
-/**
- * How long an entry of the outbox may wait while nothing is dispatched, in seconds: a refused start is tried again after half a
- * minute.
- */
+/** How long the outbox may wait without a dispatch, in seconds: a refused start is tried again after 30 s. */
 export const OUTBOX_LATE_SECONDS = 60;
-/** How long an attempt of a delivery that Temporal has may be due: workers take it within moments, unless all are busy. */
+/** How long an attempt in Temporal may be due, in seconds: workers take it within moments, unless all are busy. */
 export const ATTEMPT_LATE_SECONDS = 300;
-/** How long an open transaction may hold cursors and recoveries up: Waybill's own take a moment, an import's a few. */
+/** How long an open transaction may hold cursors and recoveries up: Waybill's take a moment, an import's a few. */
 export const HELD_UP_LATE_SECONDS = 60;
 /** A mail not sent for this long has been refused repeatedly, in seconds. Retries are a few minutes apart. */
 export const MAIL_LATE_SECONDS = 3_600;

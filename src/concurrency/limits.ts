@@ -1,9 +1,9 @@
 /**
- * How many attempts may be under way at once: of one webhook, to one host, of one e-shop. A webhook's limit adapts to its receiver. A
- * slow one fills its own limit, but only part of its host's and its e-shop's. In the memory of one worker, not shared. Pure.
+ * How many attempts may be under way at once: of one webhook, to one host, of one e-shop. A webhook's limit adapts to
+ * its receiver: a slow one fills its own, but only part of its host's and e-shop's. In one worker's memory. Pure.
  *
- * Module concurrency, which imports nothing. Begin: `settings.ts` has the numbers, `starts.ts` says whether a workflow may be started
- * at once (a calm or a burst), `turns.ts` is the fair queue.
+ * Module concurrency, which imports nothing. Begin: `settings.ts` has the numbers, `starts.ts` decides on a calm or a
+ * burst, `turns.ts` is the fair queue.
  */
 import { createCounts } from './counts.ts';
 import type { SchedulerOptions } from './settings.ts';

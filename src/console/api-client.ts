@@ -1,6 +1,4 @@
-/**
- * The API, called within the process for the person signed in: handlers, checks, budgets and responses as for any client.
- */
+/** The API, called within the process for the person signed in: all checks, budgets and responses as for a client. */
 import type { Hono } from 'hono';
 import * as v from 'valibot';
 import type { ApiEnv, SignedIn } from '../api/deps.ts';
@@ -20,7 +18,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Why the API refused, for the page that asked. @throws the error if it is no refusal, or if there is nothing to show: 404 */
+/** Why the API refused, for the page that asked. @throws the error if it is no refusal, or 404: nothing to show */
 export function apiErrorMessage(error: unknown): string {
   if (error instanceof ApiError && error.status !== 404) return error.message;
   throw error;

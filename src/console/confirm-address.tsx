@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
- * The page that the mail of a confirmation leads to (docs/interface.md, N6): only its button confirms, since programs that look for
- * malware open every link of a mail. Needs no sign-in: the link is the proof.
+ * The page behind the link in a confirmation's mail (docs/interface.md, N6). Its button confirms, since programs that
+ * look for malware open every link. Needs no sign-in: the link is the proof.
  */
 import { type Context, Hono } from 'hono';
 import { type Confirmable, confirmAddress, findConfirmable } from '../db/console/confirmation.ts';
@@ -17,7 +17,7 @@ export function confirmationRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   const path = `${CONFIRM_PATH.slice(CONSOLE.length)}/:token`;
 
-  /** Expired, removed and made-up links get the same page. No limit: nobody guesses 32 bytes, and one stranger could close all links behind a proxy. */
+  /** One page for expired, removed and made-up links. A limit could be used up by a stranger; 32 bytes need none. */
   async function shown(
     c: Context<ConsoleEnv>,
     find: (token: string) => Promise<Confirmable | null>,

@@ -2,8 +2,8 @@
 /**
  * The console's requests: their middleware, and the routes of the pages.
  *
- * Module console, which imports api, concurrency, db, domain, lib, theme. Begin: a page is a folder or file, and calls the API by
- * `api-client.ts`.
+ * Module console, which imports api, concurrency, db, domain, lib, theme. Begin: a page is a folder or file, and
+ * calls the API by `api-client.ts`.
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';
@@ -41,9 +41,7 @@ function isLive(c: Context<ConsoleEnv>): boolean {
   return c.req.header('hx-request') === 'true' || c.req.path === `${CONSOLE}${LIVE}`;
 }
 
-/**
- * Pages rendered at the same time, of all e-shops and of one. It bounds their reads that bypass the API, whose budget they share.
- */
+/** Pages rendered at once, of all e-shops and of one: it bounds reads that bypass the API, in its budget. */
 const CONCURRENT_PAGES = { total: 8, perKey: 3 } as const;
 /** How long a page waits for its turn, in milliseconds. */
 const PAGE_QUEUE_TIMEOUT_MS = 10_000;
@@ -91,7 +89,7 @@ function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHa
   };
 }
 
-/** One log line for every page requested by a person, and a metric for all. The line has the route pattern, not the path. */
+/** One log line for every page that a person requests, with the route's pattern, not the path; a metric for all. */
 function answered({ log, onAnswer }: ConsoleDeps, c: Context<ConsoleEnv>, ms: number): void {
   const viewer: Viewer | undefined = c.var.viewer;
   const method = c.req.method === 'POST' ? 'POST' : 'GET';

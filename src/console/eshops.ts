@@ -1,7 +1,4 @@
-/**
- * The e-shop that a page is about, among those that a person may see: that of the webhook, event or delivery in the path, else the
- * one chosen last.
- */
+/** The e-shop of a page, one of the person's: the owner of what the path names, else the one chosen last. */
 import type { Context } from 'hono';
 import type { ApiDeps } from '../api/deps.ts';
 import { eshopOf, type Owned } from '../db/console/eshops.ts';

@@ -27,7 +27,7 @@ export const smallForms = bodyLimit({
  * Refuses changes not sent by our own pages, and reasons that are too long; sets `c.var.form`.
  * @param sessionOf the id of the session that the form belongs to
  * @param acceptFormOnce left out if a form may be sent again
- * @throws Problem 403; 400 for text that cannot be kept; 409 if this form was sent before, as when its result page is reloaded
+ * @throws Problem 403; 400 for text that cannot be kept; 409 for a form sent before, as by reloading its result
  */
 export function ownForms(
   sessionOf: (c: Context<ConsoleEnv>) => string | undefined,

@@ -1,7 +1,4 @@
-/**
- * Live pages: rendered again while somebody looks, and sent as server-sent events when they have changed. A stream has the rules of
- * its page, and none of its own.
- */
+/** Live pages: rendered again while somebody looks, and streamed when changed. A stream has the rules of its page. */
 
 import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
@@ -21,8 +18,8 @@ const KEEPALIVE_INTERVAL_MS = 20_000;
 /** The lifetime of a stream, in milliseconds: then the browser reconnects by itself. */
 const LIFETIME_MS = 15 * 60_000;
 /**
- * Streams at the same time: of one person, of all persons of one e-shop, and of all. They count for who looks, not for the e-shop
- * looked at: else a warehouse could use up those of its readers. Pages beyond that poll every few seconds.
+ * Streams at once: of one person, of all persons of one e-shop, and of all. They count for who looks, not for the
+ * e-shop looked at, whose streams a warehouse could use up. Pages beyond that poll every few seconds.
  */
 const MAX_STREAMS_PER_PERSON = 20;
 const MAX_STREAMS_PER_ESHOP = 100;
@@ -41,7 +38,7 @@ function mainOf(page: string): string {
   return from < 0 || to < 0 ? page : page.slice(from, to + '</main>'.length);
 }
 
-/** The normalized path of a page that can be followed; null for anything else: a stream of streams would never end. */
+/** The normalized path of a page to follow; null for anything else: a stream of streams would never end. */
 function followedPage(path: string): string | null {
   const page = pageOf(path);
   return page === null || page.startsWith(`${CONSOLE}${LIVE}`) ? null : page;
@@ -82,8 +79,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
       c,
       async (stream) => {
         stream.onAbort(() => left.abort());
-        // A response queued behind another on its connection is not read, and does not notice when the connection is closed: aborting ends
-        // the write.
+        // A response queued on its connection is not read, and misses that this is closed: aborting ends the write.
         const abort = () => stream.abort();
         const socket = c.env?.incoming?.socket;
         if (socket?.destroyed === true) abort();

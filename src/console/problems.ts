@@ -1,4 +1,4 @@
-/** The problems that the API finds in a form, each at its field: its refusal is "path: problem; path: problem" (docs/interface.md, C3). */
+/** A form's problems, each at its field: the API says "path: problem; path: problem" (docs/interface.md, C3). */
 import { createContext } from 'hono/jsx';
 import { capital, counted } from '../domain/text.ts';
 

@@ -34,7 +34,7 @@ export function csrfToken(id: string): string {
   return createHmac('sha256', id).update('forms').digest('base64url');
 }
 
-/** The token in the forms of a page about an e-shop: the session's token, the e-shop, and a part unique to this page. */
+/** The token in the forms about an e-shop: the session's token, the e-shop, and a part unique to the page. */
 export function formToken(id: string, eshopId: number): string {
   return `${csrfToken(id)}.${eshopId}.${randomBytes(12).toString('base64url')}`;
 }

@@ -14,7 +14,7 @@ import { ownForms } from './forms.ts';
 import { Csrf, Document, html } from './layout.tsx';
 import { CONSOLE, csrfToken, pageOf, type SessionCookies, sessionCookies } from './session.ts';
 
-/** The page after the sign-in: always one of the console's, as a browser would ask for it. Control characters never were part of one. */
+/** The page after the sign-in: one of the console's, as a browser asks for it, so never with control characters. */
 function pathOf(next = ''): string {
   return (/\p{Cc}/u.test(next) ? null : pageOf(next)) ?? CONSOLE;
 }

@@ -1,7 +1,7 @@
 /** Serial Shipping Container Codes: the labels of packages and pallets. */
 import * as v from 'valibot';
 
-/** The digits sum to a multiple of ten with weights 3, 1, 3, 1 … from the left (GS1 General Specifications, 7.9). */
+/** The digits sum to a multiple of ten with weights 3, 1, 3, 1 … from the left (GS1 General Specifications 7.9). */
 export function isSscc(value: string): boolean {
   if (!/^\d{18}$/.test(value)) return false;
   const sum = [...value].reduce(

@@ -1,5 +1,5 @@
 /**
- * The API's HTTP server: refuses malformed requests, and limits the time until a request has arrived and the number of connections.
+ * The API's HTTP server: refuses malformed requests, and limits connections and the time until a request has arrived.
  *
  * Module http, which imports api, lib, theme. Begin: this file.
  */

@@ -1,5 +1,5 @@
 /**
- * The log of a process: one JSON object per line, or lines for people on a terminal. It goes to stderr: stdout is for results.
+ * The log of a process, on stderr since stdout is for results: JSON objects, one per line, or lines for a terminal.
  *
  * Module log, which imports attempt, traces, workflows. Begin: `delivery-log.ts` says what is logged of deliveries.
  */

@@ -1,7 +1,7 @@
 /**
  * Sends mails: through a mail server, or, if none is configured, into `.eml` files.
  *
- * Module mail, which imports domain. Begin: the mails are `deactivation-mail.ts`, `warning-mail.ts` and `lost-secrets-mail.ts`.
+ * Module mail, which imports domain. Begin: `deactivation-mail.ts`, `warning-mail.ts` and `lost-secrets-mail.ts`.
  */
 import { createTransport } from 'nodemailer';
 import { writeEml } from './eml-directory.ts';

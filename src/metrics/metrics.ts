@@ -1,8 +1,8 @@
 /**
- * Every series of `GET /metrics`, except those of Node and of Temporal's SDK. All exist in every role, at zero where nothing
- * happens: an absent one cannot be watched. No label names an e-shop, receiver or record: there may be any number of them.
+ * Every series of `GET /metrics`, except Node's and those of Temporal's SDK. All exist in every role, at zero where
+ * nothing happens: an absent one cannot be watched. No label names an e-shop, receiver or record: they are unbounded.
  *
- * Module metrics, which imports attempt, db, domain, lib, mail, reconciler, relay. Begin: every series is defined here.
+ * Module metrics, which imports attempt, db, domain, lib, mail, reconciler, relay. Begin: every series is here.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isOpen, storedStates } from '../domain/delivery-state.ts';

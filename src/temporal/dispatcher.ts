@@ -1,5 +1,5 @@
 /**
- * The workflows of deliveries and pre-orders, started and signalled: by the relay, the reconciler, and the activity that makes attempts.
+ * Starts and signals the workflows of deliveries and pre-orders, for relay, reconciler and the attempts' activity.
  *
  * Module temporal, which imports attempt, config, db, domain, lib, log, traces, workflows. Begin: `target.ts` has the
  * connection to Temporal.

@@ -13,8 +13,8 @@ type CsvRecord = { readonly line: number } & (
 );
 
 /**
- * Reads records; empty lines are left out. A quote inside a field that does not begin with one is literal. A quote that is never
- * closed loses only the line that it is on.
+ * Reads records; empty lines are left out. A quote inside a field that does not begin with one is literal. One that
+ * is never closed loses only its line.
  * @param maxLength the most characters in a record
  */
 export async function* csvRecords(

@@ -1,7 +1,7 @@
 /**
  * Receivers in the responses of other systems. Written from their public API documents: Svix's `EndpointOut`,
  * `EndpointSecretOut` and `EndpointHeadersOut` (api.svix.com/docs), Convoy's `models.EndpointResponse` and
- * `models.SubscriptionResponse` (docs/swagger.json, version 26.3.5), Outpost's `DestinationWebhook` (docs/apis/openapi.yaml).
+ * `models.SubscriptionResponse` (docs/swagger.json, 26.3.5), Outpost's `DestinationWebhook` (docs/apis/openapi.yaml).
  */
 import * as v from 'valibot';
 

@@ -42,9 +42,8 @@ function lineOf({ line, webhook, types }: Endpoint): ImportLine {
 }
 
 /**
- * One webhook for each endpoint that has event types with a counterpart, a problem for each type without, and a problem for a page
- * that is not the last of its list if the next one is missing. In Convoy several subscriptions may have the same endpoint: its webhook
- * has the types of all, and comes last.
+ * A webhook for each endpoint with types that have a counterpart, a problem for each type without one, and for a page
+ * whose next is missing. Convoy may list an endpoint several times: its webhook has all types, and comes last.
  */
 export async function* foreignLines(
   system: ForeignSystem,

@@ -27,10 +27,7 @@ export function textFieldOf(value: unknown, name: string): string | null {
   return typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, MAX_CHARS) : null;
 }
 
-/**
- * The beginning of its URL, without user and password; null if it has none. In a malformed URL, everything before the last `@` may
- * be user and password.
- */
+/** The beginning of its URL without user and password (in a malformed one, all before the last `@`); null if none. */
 export function urlOf(value: unknown): string | null {
   const given = fieldOf(value, 'url');
   if (typeof given !== 'string' || given === '') return null;

@@ -17,7 +17,7 @@ interface Import<Result extends { readonly outcome: Outcome }> {
   readonly source: ImportSource;
   /** @throws Problem if the line is at fault: it is refused */
   readonly importOne: (value: unknown) => Promise<Result>;
-  /** The result of a line that is not imported, without its secrets. The value is null if the line could not be read. */
+  /** The result of a line that is not imported, without its secrets. The value is null if it could not be read. */
   readonly refused: (value: unknown, note: string, outcome: 'refused' | 'unmapped') => Result;
   /** The cells of the table after line and result. */
   readonly cells: (result: Result) => Cells;

@@ -1,6 +1,4 @@
-/**
- * The console's own script: it refreshes live pages while somebody looks at them. Without it pages stay as they were loaded.
- */
+/** The console's own script: refreshes live pages while somebody looks. Without it pages stay as they were loaded. */
 (() => {
   /** The polling interval if a live page cannot be streamed, in milliseconds. */
   const POLL_MS = 4_000;
@@ -58,8 +56,8 @@
     source?.close();
     source = undefined;
   };
-  // The session has ended, or this person may not see the page any more. Loaded again, the page leads to the sign-in, or says so: it
-  // names its e-shop, since without one it would be about another.
+  // The session has ended, or this person may no longer see the page: loaded again, it leads to the sign-in, or says
+  // so. It names its e-shop, since without one it would be about another.
   const end = () => {
     leave();
     const again = new URL(path, location);
@@ -96,7 +94,7 @@
     sent = false;
   });
 
-  // For a navigation wider than the screen. Not by scrollIntoView(), which would move the start of keyboard navigation.
+  // For a navigation wider than the screen. scrollIntoView() would move the start of keyboard navigation.
   const here = document.querySelector('nav [aria-current]');
   const nav = here?.closest('nav');
   if (nav) nav.scrollLeft = here.offsetLeft - nav.clientWidth / 2;

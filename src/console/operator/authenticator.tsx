@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
- * Authentication of operators: a link that opens once, on this machine. The command can only be started with the keys of the
- * installation; the link ties the browser to it.
+ * Operators sign in by a link that opens once, on this machine. It ties the browser to the command, which can only be
+ * started with the keys of the installation.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -15,7 +15,7 @@ import { ownForms } from '../forms.ts';
 import { html, PlainPage } from '../layout.tsx';
 import { ALL, CONSOLE, newId } from '../session.ts';
 
-/** Not the cookie of users, and one per port: several consoles may be open in one browser, and cookies ignore ports. */
+/** Not the users' cookie, and one per port: a browser may have several consoles open, and cookies ignore ports. */
 function cookieName(c: Context<ConsoleEnv>): string {
   return `waybill_operator_${/:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? '80'}`;
 }

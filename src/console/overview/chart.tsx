@@ -55,7 +55,7 @@ function Bar({ step, x, width, perUnit }: { step: CountStep; x: number; width: n
   );
 }
 
-/** The time below the bars: a date if the range is in days, or a time of day, which the page's script makes the reader's own. */
+/** The time below the bars: a date if the range is in days, else a time of day, which the script makes local. */
 function Tick({ x, at, range: { seconds } }: { x: number; at: Date; range: Range }) {
   const iso = at.toISOString();
   const isDate = seconds > 2 * 86_400;

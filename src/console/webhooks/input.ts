@@ -48,7 +48,7 @@ export function ownSecretOf({ secret = '' }: Fields): object {
   return secret === '' ? {} : { secret };
 }
 
-/** One header per line. Without a colon it has no value, which the API refuses; a repeated name has its values joined (RFC 9110). */
+/** One header per line. Without a colon it has no value, and is refused; repeated ones are joined (RFC 9110). */
 function headersOf(text: string): Record<string, string | null> {
   const headers = new Map<string, string | null>();
   for (const line of text.split(/\r?\n/)) {

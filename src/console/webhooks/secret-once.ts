@@ -1,6 +1,6 @@
 /**
- * Passes a webhook's new secret from the form that made it to the page that shows it, over a redirect, so that reloading that page
- * does not make another. Its cookie is sealed, limited to that page, and deleted once shown.
+ * Passes a webhook's new secret over a redirect, from the form that made it to the page that shows it, so that
+ * reloading makes no other. Its cookie is sealed, limited to that page, and deleted once shown.
  */
 import type { Context } from 'hono';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';

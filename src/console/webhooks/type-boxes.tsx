@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The choice of a webhook's event types in its form: one of them in a list, the others as boxes, grouped by the kind of record. */
+/** The event types of a webhook in its form: one in a list, the others as boxes, grouped by the kind of record. */
 import {
   type EventType,
   eventTypeNames,
