@@ -1,9 +1,11 @@
-/** A delivery that waits for its order shows the one in front, in its record and among the webhooks of its event. */
+/** A delivery shows the cause of its wait: the one in front, or its receiver's limit. */
 import { expect, test } from 'vitest';
+import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
+import { deferClaimed } from '../../src/db/outbox/release.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { makeAttempt } from '../support/deliveries.ts';
+import { beginAttempt, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
@@ -54,4 +56,24 @@ test('the next attempt of the one in front is shown while it is planned: not onc
   await api.sql`
     update deliveries set operator_stop = null, next_attempt_at = now() - interval '1 second' where id = ${front.id}`;
   expect(await said()).toEqual(silent);
+});
+
+test('deferred for its receiver or host, it waits for that limit; with an attempt of another owner it does not', async () => {
+  const { id: webhookId } = await createWebhook(api.shop);
+  const id = await fireDelivery(api.sql, { eshopId: api.eshop.eshopId, webhookId });
+  const read = async () => (await api.shop('GET', `/v21/deliveries/${id}`)).data;
+  expect((await read()).waitsFor).toBeNull();
+  const { deliveries } = await claimDeliveries(api.sql, { class: CLASS.fresh, limit: 100 });
+  await deferClaimed(
+    api.sql,
+    deliveries.filter((claimed) => claimed.id === id),
+  );
+  // Deferred for a second: a busy machine may read it later.
+  const [row] = await api.sql<{ dueAt: Date }[]>`
+    update deliveries set due_at = due_at + interval '1 hour' where id = ${id} returning due_at`;
+  const { createdAt, waitsFor } = await read();
+  const nextAttemptAt = row?.dueAt.toISOString();
+  expect(waitsFor).toEqual({ reason: 'limit', deliveryId: null, since: createdAt, nextAttemptAt });
+  await beginAttempt(api.sql, { deliveryId: id, number: 1, generation: 1, ownedMs: 60_000 });
+  expect((await read()).waitsFor).toBeNull();
 });

@@ -68,6 +68,8 @@ function Standing(props: NextProps) {
           </>
         );
       }
+      if (waitsFor?.reason === 'limit')
+        return <>Waits for its receiver, which has as many requests under way as it takes.</>;
       if (nextAttemptAt === null || attemptsMade === 0) return <>Waits for its next attempt.</>;
       return (
         <>

@@ -142,8 +142,11 @@ export function waitsFor(sql: Sql, delivery: string, webhook: string) {
       when ${waits(sql, delivery)} then json_build_object('reason', 'order', 'since', ${d}.created_at)
       when ${d}.dispatched_at is null and exists (select from recoveries r where r.id = ${d}.recovery_id and r.state = 'paused')
         then json_build_object('reason', 'pause', 'since', ${d}.created_at)
-      when ${d}.attempts_made = 0 and ${d}.next_attempt_at is not null
-        then json_build_object('reason', 'limit', 'since', ${d}.created_at, 'nextAttemptAt', ${d}.next_attempt_at)
+      -- Deferred by its workflow, or in the queue. Another owner's attempt defers it too.
+      when ${d}.attempts_made = 0 and coalesce(${d}.next_attempt_at, ${d}.due_at) > clock_timestamp()
+          and not exists (select from attempts begun where begun.delivery_id = ${d}.id)
+        then json_build_object('reason', 'limit', 'since', ${d}.created_at,
+          'nextAttemptAt', coalesce(${d}.next_attempt_at, ${d}.due_at))
     end)
   end`;
 }
