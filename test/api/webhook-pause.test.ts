@@ -116,6 +116,15 @@ test('inactive: 409; unknown: 404; a deactivation ends the pause', async () => {
   expect((await pause(999_999_999)).status).toBe(404);
 });
 
+test('a deletion ends the pause: nothing of it waits for its end', async () => {
+  const { id } = await create();
+  await pause(id);
+  expect((await request('DELETE', `/v21/webhooks/${id}`)).status).toBe(200);
+  const [row] =
+    await api.sql`select paused_until <= clock_timestamp() as ended from webhooks where id = ${id}`;
+  expect(row).toEqual({ ended: true });
+});
+
 test('a delivery that exhausts its retries during the pause ends it with the activity', async () => {
   const { id } = await create();
   const deliveryId = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });

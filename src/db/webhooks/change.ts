@@ -144,6 +144,8 @@ export async function deleteWebhook(sql: Pool, eshopId: number, id: number): Pro
   return await transaction(sql, async (tx) => {
     const before = await lock(tx, eshopId, id);
     if (before === null) return false;
+    // Its deliveries end now, not when the pause would have.
+    await endPause(tx, before.id);
     await tx`update webhooks set deleted_at = now() where id = ${before.id}`;
     await enqueueWebhookChange(tx, eshopId, before.id);
     return true;
