@@ -1,10 +1,12 @@
 /** The classes of waiting deliveries, and which goes first. */
 
+import { attemptClasses } from '../db/outbox/notify.ts';
+
 /**
  * The classes that wait for an attempt, and those that wait for their workflow, as in `CLASS`; each has a loop of
  * its name.
  */
-export const attemptClasses = ['fresh', 'retry', 'bulk', 'recovered'] as const;
+export { attemptClasses };
 export type AttemptClass = (typeof attemptClasses)[number];
 export const workflowClasses = ['undelivered', 'delivered'] as const;
 export type WorkflowClass = (typeof workflowClasses)[number];

@@ -156,6 +156,9 @@ describe('one that is resumed', () => {
     await act(id, 'hold');
     expect(await act(id, 'resume')).toMatchObject({ accepted: true });
     expect(await rowOf(id)).toMatchObject({ class: deliveryClass, dueIn, operatorStop: null, queued: true });
+    await expect
+      .poll(() => [...woken].map((work) => CLASS[work as keyof typeof CLASS]))
+      .toContain(deliveryClass);
   });
 
   test('waits for its workflow while its webhook is inactive', async () => {

@@ -10,7 +10,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import { anyOf, checked } from '../ids.ts';
 import { sends } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
-import { notifierOf } from './notify.ts';
+import { attemptClasses, notifierOf } from './notify.ts';
 import { keepsOrdering, placeOf, predecessors, successors, untouched, waits } from './ordering.ts';
 import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns, writtenIn } from './outbox.ts';
 
@@ -140,7 +140,7 @@ async function settleRecords(
       and ${checked(sql, waits(sql, 'd'))} and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
     returning ${queuedColumns(sql, 'd')}, false as is_blocked, d.claimed_until is not null as claimed`;
   const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
-  notifier.notify(putBack.length > taken.length ? ['fresh', 'bulk', 'recovered'] : [], taken);
+  notifier.notify(putBack.length > taken.length ? attemptClasses : [], taken);
 }
 
 /**

@@ -18,17 +18,11 @@ import { giveBack } from './release.ts';
 export const OUTBOX_CHANNEL = 'waybill_outbox';
 const MIN_INTERVAL_MS = 20;
 
+/** The classes of deliveries that wait for an attempt. */
+export const attemptClasses = ['fresh', 'retry', 'bulk', 'recovered'] as const;
+
 /** The kinds of work that a transaction leaves for the relays. */
-export const relayWork = [
-  'fresh',
-  'retry',
-  'bulk',
-  'recovered',
-  'undelivered',
-  'webhooks',
-  'releases',
-  'recoveries',
-] as const;
+export const relayWork = [...attemptClasses, 'undelivered', 'webhooks', 'releases', 'recoveries'] as const;
 export type RelayWork = (typeof relayWork)[number];
 
 /** The work that a notification names. */

@@ -16,7 +16,7 @@ import {
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
-import { notifierOf } from '../outbox/notify.ts';
+import { attemptClasses, notifierOf } from '../outbox/notify.ts';
 import { waits, waitsFor } from '../outbox/ordering.ts';
 import { CLASS, currentWait } from '../outbox/outbox.ts';
 import { movedByPauses } from '../pauses.ts';
@@ -87,7 +87,7 @@ export async function recordOperatorAction(
     notifier.ended([ended], 'canceled');
     await settleOrdering(sql, { records: [deliveryId] });
   }
-  notifier.notify(['fresh', 'retry', 'undelivered']);
+  notifier.notify([...attemptClasses, 'undelivered']);
   return answer;
 }
 
