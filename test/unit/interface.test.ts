@@ -4,6 +4,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
+import { recordCauses } from '../../src/api/event-schemas.ts';
+import { eventCauses, webhookCauses } from '../../src/domain/absence.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -54,4 +56,11 @@ it('E1 names all event types, and the pages that people begin with no others', (
       [...typesIn(read(page))].filter((name) => !eventTypeNames.some((type) => type === name)),
       page,
     ).toEqual([]);
+});
+
+it('L9 names each cause of an absence', () => {
+  const l9 =
+    /^- \*\*L9\*\*.*?(?=^- \*\*L10)/ms.exec(readFileSync(join(root, 'docs/interface.md'), 'utf8'))?.[0] ?? '';
+  const causes = [webhookCauses, eventCauses, recordCauses].flatMap((each) => Object.keys(each));
+  expect(causes.filter((cause) => !l9.includes(`\`${cause}\``))).toEqual([]);
 });
