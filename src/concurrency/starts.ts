@@ -41,12 +41,17 @@ export function createStarts(
     return isOld(unansweredSince) || isOld(earliest);
   }
 
-  function attemptsLately(): number {
+  /** Begins a new period if the last is over. */
+  function roll(): void {
     const periods = Math.floor((now() - period.since) / PERIOD_MS);
     if (periods > 0) {
       const before = periods === 1 ? period.attempts : 0;
       period = { since: period.since + periods * PERIOD_MS, attempts: 0, before };
     }
+  }
+
+  function attemptsLately(): number {
+    roll();
     return Math.max(period.attempts, period.before);
   }
 
@@ -67,7 +72,7 @@ export function createStarts(
       unansweredSince = null;
     },
     attempted() {
-      attemptsLately();
+      roll();
       period.attempts += 1;
     },
     isBurst,

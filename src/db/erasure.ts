@@ -107,7 +107,8 @@ export async function eraseCustomer(
       await orders.records(work).lock(ofOrders.ids);
       await returns.records(work).lock(ofReturns.ids);
       // Under these locks no event is written or redelivered.
-      for (const of of [ofOrders, ofReturns]) await tx`select ${eventsOf(tx, eshopId, of)} for update`;
+      for (const erased of [ofOrders, ofReturns])
+        await tx`select ${eventsOf(tx, eshopId, erased)} for update`;
       if ((await openDeliveriesOf(tx, eshopId, customer)).length > 0) return null;
       stage(work, orders, ofOrders);
       stage(work, returns, ofReturns);

@@ -67,7 +67,7 @@ const due = (sql: Sql, { patienceMs }: WarningTimes) => sql`
   and ${unwarnedSince(sql, sql`i.since`)}`;
 
 /** A delivery accepted during an incident counts only if it was created at most this long before the incident. */
-const OLDEST = '3 days';
+const MAX_DELIVERY_AGE = '3 days';
 
 /** The lowest id of a time. */
 const idAt = (sql: Sql, time: ReturnType<Sql>) =>
@@ -81,7 +81,7 @@ async function endForgotten(tx: Sql, terms: WarningTimes): Promise<void> {
     from ${wantsNotices(tx)}
     cross join lateral (
       select max(d.finished_at) as at from deliveries d
-      where d.webhook_id = w.id and d.id >= ${idAt(tx, tx`i.since - ${OLDEST}::interval`)}
+      where d.webhook_id = w.id and d.id >= ${idAt(tx, tx`i.since - ${MAX_DELIVERY_AGE}::interval`)}
         and d.state = 'delivered' and d.last_generation = w.generation and d.finished_at > i.since) a
     where ${due(tx, terms)} and a.at is not null`;
 }

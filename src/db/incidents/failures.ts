@@ -56,7 +56,7 @@ function failures(sql: Sql, lastCalls: readonly string[]) {
 }
 
 /** How many of the oldest deliveries are read to tell when the first will have exhausted its retries. */
-const OLDEST = 50;
+const OLDEST_READ = 50;
 
 export const incidentColumns = (sql: Sql) => sql`
   i.since as incident_since, i.failures as incident_failures, i.last_error as incident_error, r.retries as incident_retries`;
@@ -89,5 +89,5 @@ export function joinIncident(sql: Sql) {
         select d.* from deliveries d
         where i.since is not null and d.webhook_id = w.id and d.state in ('pending', 'retrying') and d.attempts_made > 0
           and not d.window_lost and d.operator_stop is null and d.window_started_at is not null and d.last_attempt_at is not null
-        order by d.id limit ${OLDEST}) o) r on true`;
+        order by d.id limit ${OLDEST_READ}) o) r on true`;
 }

@@ -2,6 +2,7 @@
  * Attempts: how they are read, begun and recorded, for one delivery or many. Each function that records is one
  * durable step and may be repeated.
  */
+import type postgres from 'postgres';
 import type { RecordedOutcome, StoredState } from '../../domain/delivery-state.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { SentEvent } from '../../domain/payload.ts';
@@ -66,7 +67,7 @@ export interface DeliveryForAttempt
  * clock was set back since the last attempt, the next one is as far ahead as planned, and no owner has an attempt
  * for longer than it asked for.
  */
-const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
+const forAttempt = (sql: Sql, snapshot: postgres.Fragment) => sql`
     select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, d.state, d.attempts_made,
            ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at,
            case when d.last_attempt_at > clock_timestamp() then d.next_attempt_at - (d.last_attempt_at - clock_timestamp())
