@@ -1,7 +1,7 @@
 /**
- * One delivery: an event on its way to a webhook (docs/interface.md, D6–D10), once the queue has made its first attempt, and perhaps
- * further ones. One that they delivered has nothing left to do here. The retry policy is Temporal's; the window, the holding and the
- * compensation are implemented here.
+ * One delivery: an event on its way to a webhook (docs/interface.md, D6–D10), after its attempts from the queue, one
+ * at least. If they delivered it, nothing is left to do here. The retry policy is Temporal's; the window, the holding
+ * and the compensation are here.
  *
  * This code is replayed by deliveries that began days ago: any change to its commands needs `patched()` and a
  * history recorded before the change (see docs/changing-workflows.md).
@@ -43,8 +43,8 @@ const STALE_MS = 2_000;
 
 /**
  * Delivers one event to one webhook.
- * @throws ApplicationFailure `DeliveryFailed` after the compensation, `DeliveryExpired` if the window ended while the delivery was held
- * or Waybill was away: the UI shows both as Failed.
+ * @throws ApplicationFailure `DeliveryFailed` after the compensation, `DeliveryExpired` if the window ended while it
+ * was held or Waybill was away: the UI shows both as Failed.
  */
 export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEventResult> {
   const view = createOperatorView(input);

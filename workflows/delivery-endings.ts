@@ -1,5 +1,5 @@
 /**
- * The endings of a delivery that this workflow did not deliver: the record, the operator's view, and the failure of the workflow
+ * How a delivery ends that this workflow did not deliver: the record, the operator's view, and the workflow's failure
  * (docs/interface.md, D7–D10).
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.

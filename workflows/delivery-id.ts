@@ -14,8 +14,8 @@ const PREFIX = 'delivery/';
 const LONGEST = 255;
 
 /**
- * `delivery/<webhook id>/<type>/<entity id>/<delivery id>`, with the entity id percent-encoded, and cut if it is too long: the delivery
- * id after it keeps ids distinct.
+ * `delivery/<webhook id>/<type>/<entity id>/<delivery id>`, with the entity id percent-encoded, and cut if too long:
+ * the delivery id after it keeps ids distinct.
  */
 export function deliveryWorkflowId({ id, webhookId, eventType, entityId }: NamedDelivery): string {
   const head = `${PREFIX}${webhookId}/${eventType}/`;

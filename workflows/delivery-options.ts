@@ -10,16 +10,16 @@ const ATTEMPT_SLACK_MS = 20_000;
 const WINDOW_SLACK_MS = 30_000;
 
 /**
- * How long until a dead worker is noticed; its attempt is delayed by as much. With less, a busy worker would be taken for dead and its
- * request made twice.
+ * How long until a dead worker is noticed; its attempt is delayed by as much. With less, a busy worker would be taken
+ * for dead and its request made twice.
  */
 function heartbeatTimeout(attemptTimeoutMs: number): number {
   return Math.min(5_000, Math.max(2_000, attemptTimeoutMs));
 }
 
 /**
- * A worker that died or hangs is an internal failure, not the receiver's. Temporal would retry after the policy's next wait, which may
- * be 15 hours; instead the workflow looks at the situation and continues at once.
+ * A worker that died or hangs is an internal failure. Temporal would retry after the policy's next wait, of up to 15
+ * hours; instead the workflow looks at the situation and continues at once.
  */
 const OWN_TIMEOUTS = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose'];
 
@@ -72,7 +72,7 @@ export const ownStepOptions: ActivityOptions = {
   retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
 };
 
-/** Long: a mail server that is slow to respond with 250 while Temporal is away for a moment must not get the e-mail twice. */
+/** Long: a mail server slow to respond with 250 while Temporal is briefly away must not get the e-mail twice. */
 const MAIL_HEARTBEAT_MS = 60_000;
 
 /** Options of the steps that mail: an e-mail must be sent eventually, so it is retried patiently, without limit. */

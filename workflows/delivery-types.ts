@@ -1,7 +1,4 @@
-/**
- * The data exchanged by the delivery workflow and its activities. Identifiers only: no URL, secret or customer data ever enters a
- * history.
- */
+/** Data of the delivery workflow and its activities: identifiers. No URL, secret or customer data is in a history. */
 import type { AttemptFailure, AttemptVerdict } from '../src/attempt/outcome.ts';
 import type { DeliverySituation, SituationTerms } from '../src/attempt/situation.ts';
 import type { FinalState } from '../src/domain/delivery-state.ts';
@@ -23,13 +20,13 @@ export interface DeliverEventInput extends MailTimes {
   readonly eventType: EventType;
   /** The e-shop's own identifier of the record, e.g. its order number. */
   readonly entityId: string;
-  /** The attempts recorded before this workflow began, from the queue or another workflow; 0 if none could be made. */
+  /** The attempts recorded before this workflow, from the queue or another workflow; 0 if none could be made. */
   readonly attemptsMade: number;
   /** The policy at dispatch: later changes of the configuration do not affect this delivery. */
   readonly policy: RetryPolicy;
-  /** The attempt that delivered it, made from the queue before this workflow was started; absent if there was none. */
+  /** The attempt from the queue that delivered it before this workflow was started; absent if there was none. */
   readonly delivered?: Delivered;
-  /** The failed attempts made before this workflow began, in order, for the operator's view; absent if there were none. */
+  /** The failed attempts before this workflow, in order, for the operator's view; absent if there were none. */
   readonly failures?: readonly FailedAttempt[];
 }
 
@@ -97,11 +94,11 @@ export interface AttemptInput {
 export const failureTypes = {
   /** The receiver did not accept; another attempt follows. */
   attemptFailed: 'AttemptFailed',
-  /** No request was made, and Temporal retries later: the webhook is inactive or paused, or the last chance got no permit. */
+  /** No request was made; Temporal retries later: webhook inactive or paused, or no permit for the last chance. */
   deferred: 'Deferred',
   /** The receiver did not accept, and no attempt is left. */
   retriesSpent: 'RetriesSpent',
-  /** Internal: database away, attempt interrupted. Uses up no attempt. Temporal retries it only in the last chance. */
+  /** Internal: database away, attempt interrupted. Uses up no attempt; Temporal retries only the last chance. */
   ourOutage: 'OurOutage',
 } as const;
 
@@ -118,7 +115,7 @@ export const webhookChangedSignal = 'webhookChanged';
 /** Signal: an attempt failed. Only for the operator's view; nothing is decided by it. */
 export const attemptFailedSignal = 'attemptFailed';
 
-/** The task queue of Waybill's own steps, separate from that of workflows and attempts: they never wait behind an attempt. */
+/** The task queue of Waybill's own steps, apart from workflows and attempts: they never wait behind an attempt. */
 export function stepsQueue(taskQueue: string): string {
   return `${taskQueue}-steps`;
 }

@@ -1,6 +1,4 @@
-/**
- * The next step of a delivery, decided from its present situation alone. Pure, so that every case is a line of a table test.
- */
+/** The next step of a delivery, by its present situation alone. Pure: every case is a line of a table test. */
 import type { DeliverySituation } from '../src/attempt/situation.ts';
 import type { FinalState } from '../src/domain/delivery-state.ts';
 import type { OperatorHold } from '../src/domain/operator-action.ts';

@@ -13,8 +13,8 @@ export interface NoticeInput extends MailTimes {
 /** The result of a notice. */
 export interface NoticeResult {
   /**
-   * `dropped`: no longer true, or no longer wanted. `refused`: the mail server refused it for a day, or six requests failed.
-   * `endedBefore`: it had ended already.
+   * `dropped`: no longer true, or no longer wanted. `refused`: the mail server refused it for a day, or six requests
+   * failed. `endedBefore`: it had ended already.
    */
   readonly outcome: 'sent' | 'dropped' | 'refused' | 'endedBefore';
 }

@@ -1,7 +1,7 @@
 /**
- * Operator actions on a delivery in the Temporal UI and with its CLI: as updates, which get a response, and as signals of the same
- * names, which can be sent to all results of a query. The database decides and keeps them; the workflow then looks at its situation as
- * after any other change.
+ * Operator actions on a delivery in the Temporal UI and CLI: as updates, which get a response, and as signals of the
+ * same names, for all results of a query. The database decides and keeps them; the workflow then looks at its
+ * situation, as after any other change.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
@@ -48,7 +48,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
   const { deliveryId, policy } = input;
   let last: Promise<unknown> | undefined;
 
-  /** Carries actions out one after the other, in the order of their arrival, even if the workflow is canceled meanwhile. */
+  /** Carries actions out one after the other, as they arrive, even if the workflow is canceled meanwhile. */
   async function inTurn(action: ActionName, id: string, request: ActionInput) {
     const before = last;
     const done = CancellationScope.nonCancellable(async () => {

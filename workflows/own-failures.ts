@@ -1,7 +1,4 @@
-/**
- * Internal failures in the middle of a delivery: a worker that died, an unreachable database. They use up no attempt, and the wait that
- * follows is the planned one.
- */
+/** Internal failures in a delivery, as a worker's death: they use up no attempt, and the planned wait follows. */
 import { TimeoutType } from '@temporalio/common';
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { AttemptVerdict } from '../src/attempt/outcome.ts';
@@ -31,7 +28,7 @@ export function createOutage() {
   let madeThen: number | null = null;
   return {
     /**
-     * The pause in milliseconds: none after the first interruption of an attempt, then a quarter of the outage so far.
+     * The pause in milliseconds: none after an attempt's first interruption, then a quarter of the outage so far.
      * @param attemptsMade as read after it: if it has risen, the outage has passed
      */
     pauseAfter(last: AttemptEnd | null, attemptsMade: number): number {

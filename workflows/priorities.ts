@@ -1,8 +1,8 @@
 /**
- * The order in which workers take waiting work from Temporal: first releases of pre-orders, which lead
- * to first attempts; then warnings and deliveries' own workflows, all alike, since first attempts do not wait for them and these
- * priorities have no ageing; then recoveries. Among equals the e-shops take turns. This comes on top of the turns in Postgres
- * (docs/decisions/0003), thanks to which most work never waits in Temporal. A server without support for priorities ignores them.
+ * The order in which workers take work from Temporal: first releases of pre-orders, which lead to first attempts;
+ * then warnings and deliveries' workflows alike, since first attempts do not wait for them and these priorities have
+ * no ageing; then recoveries. Among equals the e-shops take turns, on top of those in Postgres (docs/decisions/0003),
+ * by which most work never waits in Temporal. A server without priorities ignores them.
  */
 import type { Priority } from '@temporalio/common';
 

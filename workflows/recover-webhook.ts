@@ -1,6 +1,6 @@
 /**
- * One recovery: events that a webhook did not get are delivered again (docs/interface.md, L10). Its progress is in the database; this
- * workflow takes one step after the other, even if processes die in between.
+ * One recovery: events that a webhook did not get are delivered again (docs/interface.md, L10). Its progress is in
+ * the database: it takes one step after the other, even if processes die in between.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */

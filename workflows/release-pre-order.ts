@@ -1,6 +1,6 @@
 /**
- * The durable timer of one pre-order (docs/interface.md, O4): it sleeps until the order's release time, or its turn after that, and
- * releases it; no process needs to be alive in between.
+ * The durable timer of one pre-order (docs/interface.md, O4): sleeps until its release time, or its turn after that,
+ * and releases it; no process needs to be alive in between.
  */
 import { condition, continueAsNew, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import { literal } from './markdown.ts';

@@ -1,6 +1,4 @@
-/**
- * One run of the retention, started by the schedule `retention/<task queue>` every hour. Its result is also in its details.
- */
+/** A run of the retention, by the hourly schedule `retention/<task queue>`. Its details show its result. */
 import { setCurrentDetails } from '@temporalio/workflow';
 import { ownSteps } from './own-steps.ts';
 import {

@@ -7,7 +7,7 @@ export const webhookTypeKey = defineSearchAttributeKey('WebhookType', 'KEYWORD')
 export const entityIdKey = defineSearchAttributeKey('EntityId', 'KEYWORD');
 /** The host in the webhook's URL, in lower case, with the port if the URL has one. */
 export const receiverHostKey = defineSearchAttributeKey('ReceiverHost', 'KEYWORD');
-/** `retrying`, `held`, `delivered`, `failed`, `expired`, `canceled` or `superseded`; absent before the first attempt has ended. */
+/** `retrying`, `held`, `delivered`, `failed`, `expired`, `canceled`, `superseded`; absent until an attempt ends. */
 export const deliveryStateKey = defineSearchAttributeKey('DeliveryState', 'KEYWORD');
 /** The HTTP status of the last failed attempt; absent if there was no response. */
 export const lastStatusKey = defineSearchAttributeKey('LastStatus', 'INT');

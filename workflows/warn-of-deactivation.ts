@@ -1,5 +1,5 @@
 /**
- * One warning that a webhook will be deactivated (docs/interface.md, W15): its e-mail is sent even if the mail server is away for long.
+ * One warning of a webhook's deactivation (docs/interface.md, W15): mailed even if the mail server is away for long.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */

@@ -12,10 +12,7 @@ export interface WarningInput extends MailTimes {
 
 /** The result of a warning. */
 export interface WarningResult {
-  /**
-   * `dropped`: there was nothing left to warn of. `refused`: the mail server refused the mail for a day. `endedBefore`: it had been
-   * mailed or dropped already.
-   */
+  /** `dropped`: nothing to warn of. `refused`: by the mail server, for a day. `endedBefore`: before this run. */
   readonly outcome: 'mailed' | 'dropped' | 'refused' | 'endedBefore';
 }
 

@@ -1,8 +1,8 @@
 /**
  * The HTTP application: the middleware for every request, and the mounting of all resources.
  *
- * Module api, which imports concurrency, db, domain, lib, secrets, theme, traces. Begin: `createApp` mounts every resource;
- * `records/resource.ts` makes the routes of a kind of record.
+ * Module api, which imports concurrency, db, domain, lib, secrets, theme, traces. Begin: `createApp` mounts every
+ * resource; `records/resource.ts` makes the routes of a kind of record.
  */
 import { Hono, type MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';

@@ -16,8 +16,8 @@ interface Ready {
 }
 
 /**
- * A `waybill` command as a person types it. It finds the instance by its folder: that has to be named if it is not the default. In an
- * image (see the Dockerfile) there is no npm project, and the folder is named already.
+ * A `waybill` command as a person types it. It finds the instance by its folder, which is named unless it is the
+ * default. An image (see the Dockerfile) has no npm project, and names the folder already.
  */
 export function commandAt(dataDir: string, command: string): string {
   if (process.env.WAYBILL_IMAGE !== undefined) return `docker exec CONTAINER waybill ${command}`;

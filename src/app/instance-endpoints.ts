@@ -17,8 +17,8 @@ type EmbeddedAddresses = Pick<EmbeddedStack, 'databaseUrl' | 'temporalAddress' |
 };
 
 /**
- * The endpoints known from the configuration and from the servers started here. An API in another process of this machine is known
- * from `PORT` or from `DATA_DIR`, which lists operators' consoles, too.
+ * The endpoints known from the configuration and from the servers started here. An API in another process of this
+ * machine is known from `PORT` or `DATA_DIR`, which also lists operators' consoles.
  */
 export function instanceEndpoints(
   { settings }: Pick<Config, 'settings'>,

@@ -1,6 +1,6 @@
 /**
- * A new master key for the stored secrets, resealed batch by batch while the instance runs. May be interrupted and repeated: secrets
- * sealed under the new key are left alone.
+ * A new master key for the stored secrets, resealed batch by batch while the instance runs. May be interrupted and
+ * repeated: secrets sealed under the new key are left alone.
  */
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config/variables.ts';
@@ -67,7 +67,7 @@ export function resealingSigningKey(keys: Keys, eshopId: number): (sealed: Buffe
   return resealOrNull((sealed) => keys.encryptSigningKey(keys.decryptSigningKey(sealed, eshopId), eshopId));
 }
 
-/** Reseals the kept answers. One that no key opens stays: its request is not done again (`src/api/idempotency.ts`). */
+/** Reseals the kept answers. One that no key opens stays: its request is not repeated (`src/api/idempotency.ts`). */
 async function resealAllAnswers(sql: Pool, keys: Keys, batch: number): Promise<void> {
   for (let after: AnswerOwner | null | undefined; after !== null; ) {
     after = await resealAnswers(sql, after ?? null, batch, (sealed, owner) => {
@@ -144,8 +144,8 @@ async function prepareGeneratedKey(dataDir: DataDir): Promise<boolean> {
 }
 
 /**
- * Reseals the secrets under the present master key: the one in `SECRET_KEY`, with the old one in `SECRET_KEY_PREVIOUS`; without
- * these, a new one in the folder.
+ * Reseals the secrets under the present master key: the one in `SECRET_KEY`, with the old one in
+ * `SECRET_KEY_PREVIOUS`; without these, a new one in the folder.
  * @throws ConfigError when the database's key is none of them
  */
 export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Rotation> {

@@ -12,9 +12,9 @@ import { resealing, resealingSigningKey } from './key-rotation.ts';
 import { CHECK_VALUE, configuredKeys, PREVIOUS_KEY_FILE } from './master-key.ts';
 
 /**
- * Replaces secrets that no configured key opens by new ones, unknown to anybody until the e-shop regenerates them, and drops static
- * headers that no key opens. So are the secrets of notices, of which nobody is mailed. All others are resealed under the present key. Signing keys that no key opens are replaced too. It
- * becomes the key of the database, and one mail per e-shop is to be sent, also to one that lost nothing but the key of its asymmetric webhooks.
+ * Replaces webhooks' and notices' secrets and signing keys that no configured key opens: nobody knows the new secrets
+ * until the e-shop regenerates them. Drops static headers that none opens. All others are resealed under the present
+ * key, which becomes the database's. Each e-shop that lost more than the secret of its notices is to get one mail.
  * @param dryRun changes nothing
  * @returns null if the database has this key and nothing is lost
  */

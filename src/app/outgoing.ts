@@ -18,7 +18,7 @@ export function configuredSender(
   return createSender({ timeoutMs, allowCidrs: deliveryAllowCidrs, own, dnsServers, version, ...proxy });
 }
 
-/** Why a URL is no destination, such as "must not lead to …"; null if it may be one. @param before the URL that it replaces */
+/** Why a URL is no destination ("must not lead to …"); null if it may be one. @param before the URL it replaces */
 export type DestinationProblem = (url: string, before?: string) => string | null;
 
 export function configuredGuard(

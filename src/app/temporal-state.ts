@@ -1,14 +1,14 @@
 /** Whether this process can use Temporal, judged by the answers to its calls and by its workers' polls. Pure. */
 
 /**
- * How long no call of the relay may have failed before the answer to a question counts as well, in milliseconds. Temporal may answer
- * questions while it cannot start workflows. Less: up between two failed calls. More: down for longer after another worker has done the
- * failed work.
+ * How long no call of the relay may have failed before an answered question counts too, in milliseconds: Temporal may
+ * answer questions while it starts no workflows. Less: up between two failed calls. More: down for longer after
+ * another worker has done the failed work.
  */
 const QUIET_MS = 30_000;
 /**
- * For how long an accepted poll counts, in milliseconds: an idle worker polls once a minute. Less: idle workers are down. More: polls that
- * are refused show later.
+ * How long an accepted poll counts, in milliseconds: an idle worker polls once a minute. Less: idle workers are down.
+ * More: refused polls show later.
  */
 const POLLED_MS = 90_000;
 
@@ -34,7 +34,7 @@ export function createTemporalState(now: () => number = () => performance.now())
     /** Whether it has ever been up. */
     hasReached: () => reached,
     set,
-    /** A question was answered. Without it, a process whose failed work was done by others would stay down until its next call. */
+    /** A question was answered. A process whose failed work others did would else stay down until its next call. */
     questionAnswered() {
       if (now() - failedAt > QUIET_MS) set('up');
     },

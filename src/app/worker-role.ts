@@ -1,11 +1,12 @@
 /**
- * The worker role: one session after the other. It starts even if Temporal is away, and goes on by itself when Temporal is back. But
- * the relay is part of a session, and a session begins with a connection to Temporal: one that runs makes attempts while Temporal is
- * away, a process that starts then makes none. When Temporal answers again, a new session takes over; until it is connected, this
- * process claims nothing.
+ * The worker role: one session after the other. It starts even if Temporal is away, and goes on by itself when that
+ * is back. But a session, with its relay, begins with a connection to Temporal: one that runs makes attempts while
+ * Temporal is away, a process that starts then makes none. When Temporal answers again, a new session takes over;
+ * until it is connected, this process claims nothing.
  *
- * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded, http, lib, log, mail, metrics, reconciler, relay, secrets, temporal, theme, traces, workflows. Begin: `api-role.ts`, this file and
- * `../main.ts`, which starts both.
+ * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded,
+ * http, lib, log, mail, metrics, reconciler, relay, secrets, temporal, theme, traces, workflows. Begin:
+ * `api-role.ts`, this file and `../main.ts`, which starts both.
  */
 
 import type { WorkflowBundleOption } from '@temporalio/worker';
@@ -58,11 +59,11 @@ const FIRST_RECONNECT_MS = 250;
 const MAX_RECONNECT_DELAY_MS = 5_000;
 /** The least time between two renewals of the workers: an unstable connection must not cause many. */
 const RENEWAL_SPACING_MS = 30_000;
-/** The wait after a worker has failed. Less: workers that fail at once take the processor. More: work stands still. */
+/** The wait after a failed worker. Less: workers that fail at once take the processor. More: work stands still. */
 const AFTER_FAILURE_MS = 2_000;
 /**
- * Failed workers that may stay in memory. Each keeps its connection, its threads and up to a thousand workflows. Fewer: a Temporal that
- * refuses polls for minutes ends the process, with its API. More: memory runs out first.
+ * Failed workers that may stay in memory, each with its connection, threads and up to a thousand workflows. Fewer: a
+ * Temporal that refuses polls for minutes ends the process, with its API. More: memory runs out first.
  */
 const MAX_ABANDONED = 5;
 const TOO_MANY_ABANDONED = `Temporal's SDK has given up polling ${MAX_ABANDONED} times: the log says why. This process ends, to be started again.`;

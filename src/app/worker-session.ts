@@ -1,6 +1,4 @@
-/**
- * One session of the worker role: relay, reconciler and Temporal workers on one connection, until it fails or is ended.
- */
+/** A session of the worker role: relay, reconciler and Temporal workers on one connection, until it fails or ends. */
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
@@ -100,7 +98,7 @@ export interface SessionDeps extends SessionOptions {
 
 /** The end of a session, and its callbacks. */
 interface SessionTerms {
-  /** Ends its workers: another session has to take over. Attempts of the queue go on until then, whatever Temporal does. */
+  /** Ends its workers: another session takes over. Attempts of the queue go on until then, whatever Temporal does. */
   readonly renewal: AbortSignal;
   /** Ends it: no new claims, attempts under way finish. */
   readonly until: AbortSignal;
@@ -112,31 +110,31 @@ interface SessionTerms {
 }
 
 /**
- * Waybill's own steps under way at once. Nearly all are short, and more of these would only wait for a connection to the database: 20.
- * Mails may take long, of which there are 20 at most (`activities/mail-once.ts`), and so may notices to URLs, 40 at most
+ * Waybill's own steps under way at once: 20 short ones, since more would only wait for a connection to the database.
+ * Mails may take long, 20 at most (`activities/mail-once.ts`), and so may notices to URLs, 40 at most
  * (`activities/notice-places.ts`); neither holds a connection meanwhile. Runs of the retention are few.
  */
 const MAX_STEPS_AT_ONCE = 80;
 /**
- * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not cached costs a replay with every failed attempt. All fit
- * in a heap of 512 MB (docs/decisions/0021).
+ * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not costs a replay with every failed attempt.
+ * All fit in a heap of 512 MB (docs/decisions/0021).
  */
 const MAX_CACHED_WORKFLOWS = 1_000;
 /**
- * Workflow tasks under way at once, and pollers for more of them, which take a place as well: for cached workflows, and for others.
- * While more tasks of cached workflows wait than are polled for, the SDK polls for others with one poller; under full load these then
- * wait for half a minute (docs/decisions/0021). More places: each task takes longer. Pollers take fewer than half of the places, so
- * that a workflow started here finds one.
+ * Workflow tasks under way at once, of cached workflows and of others, and pollers for more, which take places too.
+ * While more tasks of cached workflows wait than are polled for, the SDK polls for others with one poller: under full
+ * load they wait for half a minute (docs/decisions/0021). More places: each task takes longer. Pollers take fewer
+ * than half of the places, so that a workflow started here finds one.
  */
 const MAX_WORKFLOW_TASKS_AT_ONCE = 100;
 const MAX_WORKFLOW_POLLERS = 40;
 /**
- * How long a workflow waits for its last worker, in milliseconds: the default of 10 s would delay an activation by as much after a
- * worker died; much less would cost replays under load.
+ * How long a workflow waits for its last worker, in milliseconds. The default of 10 s would delay an activation after
+ * a worker's death as much; much less would cost replays under load.
  */
 const STICKY_TIMEOUT_MS = 3_000;
 /**
- * Heartbeats are sent at most this often, in milliseconds: three in the time after which a worker counts as dead. With the SDK's
+ * Heartbeats are sent at most this often, in milliseconds: three until a worker counts as dead. With the SDK's
  * default, four fifths of that time, none could be late.
  */
 const HEARTBEAT_THROTTLE_MS = 1_500;
@@ -155,7 +153,7 @@ const RECONCILE_INTERVAL_MS = 5_000;
 /** Beyond the attempt's own time-out, in milliseconds: a record less late than this is still being worked on. */
 const RECONCILE_SLACK_MS = 5_000;
 
-/** Connects, works until it is told to stop or the worker fails, and cleans up. @throws the error of the connection or of a worker */
+/** Connects, works until stopped or the worker fails, and cleans up. @throws the connection's or worker's error */
 export async function runSession(
   deps: SessionDeps,
   { renewal, until, onReady, onSetBack, onWorkerFailure }: SessionTerms,

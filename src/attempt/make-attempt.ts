@@ -1,6 +1,6 @@
 /**
- * One attempt of one delivery, from its number to its record (docs/interface.md, D1–D6). It knows the database and the wire, but not
- * its caller: the queue makes the attempts of a delivery until Temporal has its workflow, which then makes the others.
+ * One attempt of one delivery, from its number to its record (docs/interface.md, D1–D6). It knows the database and
+ * the wire, but not its caller: the queue, or the delivery's workflow once Temporal has one.
  *
  * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file.
  */

@@ -1,8 +1,8 @@
 /**
  * Transactions that wake the relay: they note what is written for it, and wake it after COMMIT.
  *
- * Module db, which imports concurrency, domain, lib, secrets, traces. Begin: `records/write.ts`, `webhooks/change.ts` and
- * `outbox/` for what is written, `migrations/` for the tables.
+ * Module db, which imports concurrency, domain, lib, secrets, traces. Begin: `records/write.ts`, `webhooks/change.ts`
+ * and `outbox/` for what is written, `migrations/` for the tables.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';

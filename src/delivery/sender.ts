@@ -1,7 +1,8 @@
 /**
- * Sends one attempt of a delivery (docs/interface.md, D4 and D5). Internal failures are distinguished from the receiver's (`fault.ts`).
+ * Sends one attempt of a delivery (docs/interface.md, D4 and D5). `fault.ts` decides whose failure it was.
  *
- * Module delivery, which imports domain, lib, traces. Begin: this file, then `request.ts`, `exchange.ts` and `address-guard.ts`.
+ * Module delivery, which imports domain, lib, traces. Begin: this file, then `request.ts`, `exchange.ts` and
+ * `address-guard.ts`.
  */
 import { lookup } from 'node:dns/promises';
 import { createAddressGuard } from './address-guard.ts';

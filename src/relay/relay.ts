@@ -1,9 +1,9 @@
 /**
- * The relay: from the outbox to attempts and to Temporal, in loops of which none waits for a step of another; which class of deliveries
- * gives way to which is in `classes.ts`. LISTEN wakes them; polling is the guarantee.
+ * The relay: from the outbox to attempts and to Temporal, in loops of which none waits for a step of another;
+ * `classes.ts` says which class of deliveries gives way. LISTEN wakes them; polling is the guarantee.
  *
- * Module relay, which imports attempt, concurrency, db, domain, lib, temporal. Begin: `loop.ts` runs each step, `attempts.ts` is the
- * first.
+ * Module relay, which imports attempt, concurrency, db, domain, lib, temporal. Begin: `loop.ts` runs each step,
+ * `attempts.ts` is the first.
  */
 import { type ClaimLimits, claimDeliveries } from '../db/outbox/claim.ts';
 import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';

@@ -5,12 +5,12 @@ import type { Sql } from '../pool.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
 /**
- * How many of the latest events are searched for those that no webhook got. Less: an event of some minutes ago is missed
- * in a rush. More: each view of the page reads that many events with their deliveries.
+ * How many of the latest events are searched for those that no webhook got. Less: an event of some minutes ago is
+ * missed in a rush. More: each view of the page reads that many events with their deliveries.
  */
 export const MAX_EVENTS_SEARCHED = 5_000;
 
-/** The newest of the latest {@link MAX_EVENTS_SEARCHED} matching events that no existing webhook has got, nor a newer one instead. */
+/** The newest of the searched events that no existing webhook has got, nor a newer one instead. */
 export function listUndeliveredEvents(sql: Sql, eshopId: number, filter: EventFilter, limit: number) {
   const latest = { limit: MAX_EVENTS_SEARCHED, offset: 0 };
   return sql<EventRow[]>`
