@@ -1,6 +1,6 @@
 /**
- * Finds words and phrases that are not plain English of the trade, in prose and in identifiers: part of `npm run lint`.
- * Prints file:line, the word, and what to write instead; exit code 1 if there is any.
+ * Finds words that are not plain English of the trade, in prose and in identifiers, and comments that are too wide:
+ * part of `npm run lint`. Prints file:line, what was found, and what to do; exit code 1 if there is any.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -15,6 +15,10 @@ export interface Hit {
 }
 
 const TEXT = /\.(?:ts|tsx|js|mjs|css|md|sql|ya?ml|json|py|go|java|rb|php|sh|svg)$|^[^.]+$|\/[^./]+$/;
+const SOURCE = /\.(?:ts|tsx|js|mjs)$/;
+const COMMENT = /^\s*(?:\/[/*]|\*)/;
+/** Bounds a line of a comment in the sources. */
+const MAX_COMMENT_COLUMNS = 118;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
 /** "HTTPServer_sent2" has the parts http, server, sent and 2. */
 const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g;
@@ -44,6 +48,16 @@ export function hitsIn(text: string): Hit[] {
   });
 }
 
+/** The lines of comments that are too wide. @param file its path from the root: only sources are checked */
+export function wideCommentsIn(file: string, text: string): Hit[] {
+  if (!SOURCE.test(file)) return [];
+  return text.split('\n').flatMap((content, index) => {
+    if (content.length <= MAX_COMMENT_COLUMNS || !COMMENT.test(content)) return [];
+    const found = `a comment of ${content.length} columns`;
+    return [{ line: index + 1, found, instead: `shorten it, or wrap it at ${MAX_COMMENT_COLUMNS}` }];
+  });
+}
+
 /** Whether a file is checked. @param file its path from the root, with `/` */
 export const isChecked = (file: string): boolean =>
   TEXT.test(file) && !exceptions.some(([path]) => file === path || file.startsWith(`${path}/`));
@@ -59,14 +73,15 @@ function main(): void {
   for (const file of listed.split('\n').filter(isChecked)) {
     const path = join(root, file);
     if (!existsSync(path)) continue;
-    for (const { line, found, instead } of hitsIn(readFileSync(path, 'utf8'))) {
+    const text = readFileSync(path, 'utf8');
+    for (const { line, found, instead } of [...hitsIn(text), ...wideCommentsIn(file, text)]) {
       console.error(`${file}:${line}: "${found}": ${instead}`);
       hits += 1;
     }
   }
   if (hits > 0) {
     console.error(
-      `${hits} to replace. tools/word-list.ts has the rules, and the few exceptions with their reasons.`,
+      `${hits} to change. tools/word-list.ts has the words, and the few exceptions with their reasons.`,
     );
     process.exitCode = 1;
   }

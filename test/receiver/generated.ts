@@ -1,5 +1,5 @@
 /**
- * The parts of the receiver's kit made from the server's schemas and signing code: types, kinds, samples, test vectors.
+ * The parts of the receiver's kit made from the server's schemas and signing code: types, kinds, samples, vectors.
  * Types and samples are not kept in the repository, and not formatted.
  */
 import { spawn } from 'node:child_process';

@@ -1,7 +1,7 @@
-/** The check of words: `npm run words` finds what the list names, in prose and in identifiers, and nothing else. */
+/** `npm run words` finds what the list names, in prose and in identifiers, too wide comments, and nothing else. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { hitsIn, isChecked } from '../../tools/words.ts';
+import { hitsIn, isChecked, wideCommentsIn } from '../../tools/words.ts';
 
 test.each([
   ['prose', '// The e-shop was told of it.', 'told'],
@@ -18,6 +18,24 @@ test.each(['It is told to stop.', 'const stone = untoldable;', 'an order of a cu
     expect(hitsIn(line)).toEqual([]);
   },
 );
+
+test.each(['// ', '/** ', '/* ', ' * '])(
+  'a line of comment that begins with %j has 118 columns at most',
+  (start) => {
+    const line = start.padEnd(118, 'x');
+    expect(wideCommentsIn('src/a.ts', `${line}\n${line}x`)).toEqual([
+      { line: 2, found: 'a comment of 119 columns', instead: 'shorten it, or wrap it at 118' },
+    ]);
+  },
+);
+
+test.each([
+  ['code', 'src/a.ts', 'const text = '],
+  ['a comment behind code', 'src/a.ts', 'stop(); // '],
+  ['prose', 'docs/a.md', '* '],
+])('%s may be wider than a comment', (_, file, start) => {
+  expect(wideCommentsIn(file, start.padEnd(200, 'x'))).toEqual([]);
+});
 
 test('histories and published vectors are left as they are; everything else is checked', () => {
   expect(isChecked('test/replay/histories/notice-sent.json')).toBe(false);
