@@ -1,12 +1,12 @@
 /** Histories from a Temporal server, of running and ended workflows. */
-import { type Client, ServiceError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { validate as isUuid } from 'uuid';
 import { deliveryIdOf } from '../../workflows/delivery-id.ts';
 import { timeOf } from '../domain/id-time.ts';
 import { UserError } from '../lib/user-error.ts';
-import { isRejection } from '../temporal/rejection.ts';
+import { causeOf, isRejection } from '../temporal/rejection.ts';
 
 /** One run of a workflow. */
 export interface Run {
@@ -50,9 +50,7 @@ export async function runsFor(client: Client, query: string, limit: number): Pro
     }
   } catch (error) {
     if (!isRejection(error)) throw error;
-    const { cause } = error instanceof ServiceError ? error : { cause: error };
-    const why = cause instanceof Error && 'details' in cause ? cause.details : cause;
-    throw new UserError(`Temporal refuses the query ${query}: ${why}.`);
+    throw new UserError(`Temporal rejects the query ${query}: ${causeOf(error)}.`);
   }
   return runs;
 }

@@ -2,7 +2,7 @@
  * Bulk actions: a batch operation of Temporal signals each workflow that a query finds. It runs in the server,
  * even if no client watches it.
  */
-import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../workflows/search-attributes.ts';
 import type { ActionInput, ActionName } from '../domain/operator-action.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
-import { NOT_FOUND } from './rejection.ts';
+import { grpcStatusOf, NOT_FOUND } from './rejection.ts';
 
 /** Selects open deliveries by at least one condition. */
 export interface BulkFilter {
@@ -133,8 +133,7 @@ async function orNull<T>(asked: Promise<T>, codes: readonly number[]): Promise<T
   try {
     return await asked;
   } catch (error) {
-    const cause = error instanceof ServiceError ? error.cause : error;
-    if (isGrpcServiceError(cause) && codes.includes(cause.code)) return null;
-    throw error;
+    if (!codes.includes(grpcStatusOf(error) ?? Number.NaN)) throw error;
+    return null;
   }
 }

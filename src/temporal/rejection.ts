@@ -6,20 +6,23 @@ const INVALID_ARGUMENT = 3;
 /** gRPC status NOT_FOUND. */
 export const NOT_FOUND = 5;
 
-/** True if Temporal rejected the request itself, false if it is away. */
-export function isRejection(error: unknown): boolean {
-  const cause = error instanceof ServiceError ? error.cause : error;
-  return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT;
+/** The error of gRPC that the client's own error wraps, if it does. */
+const unwrapped = (error: unknown) => (error instanceof ServiceError ? (error.cause ?? error) : error);
+
+/** The gRPC status of an error of Temporal's client; null if it is another error. */
+export function grpcStatusOf(error: unknown): number | null {
+  const cause = unwrapped(error);
+  return isGrpcServiceError(cause) ? cause.code : null;
 }
+
+/** True if Temporal rejected the request itself, false if it is away. */
+export const isRejection = (error: unknown): boolean => grpcStatusOf(error) === INVALID_ARGUMENT;
 
 /** gRPC status RESOURCE_EXHAUSTED: a limit of Temporal, such as the calls per second of a namespace. */
 export const RESOURCE_EXHAUSTED = 8;
 
 /** True if Temporal rejected a call because of its limits. */
-export function isRateLimited(error: unknown): boolean {
-  const cause = error instanceof ServiceError ? error.cause : error;
-  return isGrpcServiceError(cause) && cause.code === RESOURCE_EXHAUSTED;
-}
+export const isRateLimited = (error: unknown): boolean => grpcStatusOf(error) === RESOURCE_EXHAUSTED;
 
 /** True if Temporal's client threw it, and not the database or our own code. */
 export function isOfTemporal(error: unknown): boolean {
@@ -28,6 +31,6 @@ export function isOfTemporal(error: unknown): boolean {
 
 /** The cause of an error of Temporal's client: "7 PERMISSION_DENIED: Request unauthorized." */
 export function causeOf(error: unknown): string {
-  const cause = error instanceof ServiceError ? (error.cause ?? error) : error;
+  const cause = unwrapped(error);
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -118,7 +118,7 @@ test('a query, or workflow ids, choose', async () => {
 
 test.each([
   [['--query', "EntityId = 'no such record'"], "No workflow matches EntityId = 'no such record'."],
-  [['--query', 'Nonsense = 1'], /^Temporal refuses the query Nonsense = 1: .*Nonsense/],
+  [['--query', 'Nonsense = 1'], /^Temporal rejects the query Nonsense = 1: .*Nonsense/],
   [['delivery/none'], 'Temporal has no workflow delivery/none.'],
   [
     ['delivery/01a1fb49-91ad-7462-92f5-c93b78f95301'],
