@@ -14,7 +14,7 @@ import { createRecoveryActivities } from './recovery-steps.ts';
 import { createReleaseActivities } from './release-order.ts';
 import { createRetentionActivities, type RetentionDeps } from './retention.ts';
 
-interface ActivityDeps extends AttemptDeliveryDeps, RetentionDeps, NoticeDeps {}
+interface ActivityDeps extends AttemptDeliveryDeps, RetentionDeps, Omit<NoticeDeps, 'mailsUnderWay'> {}
 
 /** Makes all activities: the attempts, and the steps, which have their own task queue. */
 export function createActivities(deps: ActivityDeps): {
@@ -26,13 +26,14 @@ export function createActivities(deps: ActivityDeps): {
     WarningActivities &
     NoticeActivities;
 } {
+  const mailing = { ...deps, mailsUnderWay: { count: 0 } };
   return {
     attempts: { attemptDelivery: createAttemptDelivery(deps) },
     steps: {
       ...createDeliverySteps(deps),
-      mailDeactivation: createMailDeactivation(deps),
-      ...createWarningActivities(deps),
-      ...createNoticeActivities(deps),
+      mailDeactivation: createMailDeactivation(mailing),
+      ...createWarningActivities(mailing),
+      ...createNoticeActivities(mailing),
       ...createReleaseActivities(deps),
       ...createRetentionActivities(deps),
       ...createRecoveryActivities(deps),

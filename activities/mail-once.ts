@@ -23,6 +23,8 @@ import { withHeartbeat } from './with-heartbeat.ts';
 export interface MailOnceDeps {
   readonly sql: Pool;
   readonly mailer: Mailer;
+  /** How many mails are being sent now, of all that share these dependencies. */
+  readonly mailsUnderWay: { count: number };
   readonly log: Logger;
 }
 
@@ -65,8 +67,6 @@ const mergedWith = v.array(
  * holds each for 40 s. More: deliveries wait for it too. Fewer: many mails take longer.
  */
 const MAX_UNDER_WAY = 20;
-/** How many are being sent now. */
-let underWay = 0;
 
 /** The maximum number of deferred mails that are merged into one. */
 export const MAX_MERGED = 50;
@@ -105,10 +105,14 @@ export async function mailOnce(deps: MailOnceDeps, pending: PendingMail): Promis
 }
 
 /** @returns the others merged into it */
-async function send({ sql, mailer }: MailOnceDeps, pending: PendingMail): Promise<readonly MailKey[]> {
+async function send(
+  { sql, mailer, mailsUnderWay }: MailOnceDeps,
+  pending: PendingMail,
+): Promise<readonly MailKey[]> {
   const context = Context.current();
-  if (underWay >= MAX_UNDER_WAY) throw deferral(`the ${pending.what} waits: many mails are being sent`);
-  underWay += 1;
+  if (mailsUnderWay.count >= MAX_UNDER_WAY)
+    throw deferral(`the ${pending.what} waits: many mails are being sent`);
+  mailsUnderWay.count += 1;
   try {
     await takePlace(sql, pending);
     try {
@@ -122,7 +126,7 @@ async function send({ sql, mailer }: MailOnceDeps, pending: PendingMail): Promis
       throw error;
     }
   } finally {
-    underWay -= 1;
+    mailsUnderWay.count -= 1;
   }
 }
 

@@ -6,15 +6,16 @@ import type { ActivityCancellationDetails } from '@temporalio/common';
 const HEARTBEAT_INTERVAL_MS = 1_000;
 
 /**
- * Runs work with heartbeats.
- * @param aborts whether a cancellation aborts its signal. Default: if the worker is stopping or the server has given
- * up on the activity. After the workflow's, an operator's pause or a reset, the request may finish: a success counts.
+ * Whether a cancellation aborts the work: if the worker is stopping, or the server has given up on the activity. After
+ * the workflow's, an operator's pause or a reset, the request may finish: a success counts.
  */
+const aborts = ({ cancelRequested, paused, reset }: Partial<ActivityCancellationDetails>) =>
+  !cancelRequested && !paused && !reset;
+
+/** Runs work with heartbeats. */
 export async function withHeartbeat<T>(
   context: Context,
   run: (signal: AbortSignal) => Promise<T>,
-  aborts = ({ cancelRequested, paused, reset }: Partial<ActivityCancellationDetails>) =>
-    !cancelRequested && !paused && !reset,
 ): Promise<T> {
   const abort = new AbortController();
   const onCancel = () => {

@@ -34,6 +34,7 @@ async function linkOf(): Promise<string> {
     mailer: createMailer({ smtpUrl: server.url, from: 'waybill@warehouse.example', directory: '/nowhere' }),
     sendNotice: () => Promise.reject(new Error('none has a URL')),
     log: pino({ level: 'silent' }),
+    mailsUnderWay: { count: 0 },
     publicUrl,
     policy: defaultRetryPolicy,
   });

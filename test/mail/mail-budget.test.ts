@@ -31,7 +31,9 @@ afterEach(() => server.close());
 
 const HOUR = 3_600_000;
 
+const mailsUnderWay = { count: 0 };
 const deps = () => ({
+  mailsUnderWay,
   sql: database.sql,
   mailer: createMailer({ smtpUrl: server.url, from: 'waybill@warehouse.example', directory: '/nowhere' }),
   log: pino({ level: 'silent' }),

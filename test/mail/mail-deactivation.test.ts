@@ -42,7 +42,13 @@ async function mailIt(): Promise<void> {
     from: 'waybill@warehouse.example',
     directory: '/nowhere',
   });
-  const activity = createMailDeactivation({ sql: database.sql, mailer, log, publicUrl: null });
+  const activity = createMailDeactivation({
+    sql: database.sql,
+    mailer,
+    log,
+    mailsUnderWay: { count: 0 },
+    publicUrl: null,
+  });
   await new MockActivityEnvironment().run(activity, { webhookId, generation: 1 });
 }
 

@@ -55,7 +55,14 @@ async function mailIt(id: string) {
     from: 'waybill@warehouse.example',
     directory: '/nowhere',
   });
-  const deps = { sql: database.sql, mailer, log, publicUrl: null, policy: defaultRetryPolicy };
+  const deps = {
+    sql: database.sql,
+    mailer,
+    log,
+    mailsUnderWay: { count: 0 },
+    publicUrl: null,
+    policy: defaultRetryPolicy,
+  };
   const { mailWarning } = createWarningActivities(deps);
   return await new MockActivityEnvironment().run(mailWarning, id);
 }

@@ -40,6 +40,7 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
   // As long as the test takes: none of them times out meanwhile.
   const sender = createSender({ timeoutMs: 600_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
   const { deliverNotice } = createNoticeActivities({
+    mailsUnderWay: { count: 0 },
     sql,
     mailer: { send: () => Promise.reject(new Error('nothing is mailed')) },
     sendNotice: createNoticeSender({ sender, keys }),

@@ -31,6 +31,7 @@ afterEach(() => server.close());
 
 const activities = () =>
   createNoticeActivities({
+    mailsUnderWay: { count: 0 },
     sql: database.sql,
     mailer: createMailer({ smtpUrl: server.url, from: 'waybill@warehouse.example', directory: '/nowhere' }),
     sendNotice: () => Promise.reject(new Error('none has a URL')),
