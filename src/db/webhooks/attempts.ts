@@ -242,6 +242,13 @@ export async function recordAttempts(
   if (records.length === 0) return new Map();
   const ids = records.map(({ deliveryId }) => deliveryId);
   const rowsOf = records.map(({ plan, ...record }) => ({ ...record, ...plan }));
+  // The first result stays, except that a success replaces a failure. With another owner by now, only a success counts.
+  const mayFinish = sql`(a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')`;
+  // After a change of the webhook meanwhile the next attempt is due no later than after the first wait.
+  const next = sql`case when finished."claimId" is not null and finished."nextAttemptAt" is not null
+            and finished.generation <> (select w.generation from webhooks w where w.id = finished."webhookId")
+          then least(finished."nextAttemptAt", finished."finishedAt" + make_interval(secs => finished."firstWaitMs" / 1000))
+          else finished."nextAttemptAt" end`;
   // Of one that an operator has stopped meanwhile its workflow decides at once.
   const soon = sql`(d.operator_stop is null and f.next <= f."finishedAt" + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
   // Never null. If nobody has claimed it since its lease was over, the plan is needed all the same.
@@ -256,16 +263,12 @@ export async function recordAttempts(
         "durationMs" int, status int, error text, "responseExcerpt" text, "nextAttemptAt" timestamptz, "lateMs" bigint,
         "windowLost" boolean, "claimId" uuid, workflow text, "firstWaitMs" float8)
       where a.delivery_id = r."deliveryId" and a.number = r.number and ${anyOf(sql, sql`a.delivery_id`, ids)}
-        and (a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')
+        and ${mayFinish}
       returning r.*),
     -- Without statistics the planner expects one row from a CTE that writes, and would look up all the ids again for each. From a
     -- series whose end it does not know it expects a thousand; behind a pooler it would know a parameter.
     recorded as materialized (
-      select finished.*,
-        case when finished."claimId" is not null and finished."nextAttemptAt" is not null
-            and finished.generation <> (select w.generation from webhooks w where w.id = finished."webhookId")
-          then least(finished."nextAttemptAt", finished."finishedAt" + make_interval(secs => finished."firstWaitMs" / 1000))
-          else finished."nextAttemptAt" end as next
+      select finished.*, ${next} as next
       from finished, generate_series(1, (select 1))),
     changed as (
       update deliveries d set
