@@ -6,8 +6,8 @@ import type { ActivityCancellationDetails } from '@temporalio/common';
 const HEARTBEAT_INTERVAL_MS = 1_000;
 
 /**
- * Whether a cancellation aborts the work: if the worker is stopping, or the server has given up on the activity. After
- * the workflow's, an operator's pause or a reset, the request may finish: a success counts.
+ * Whether a cancellation aborts the work: if the worker stops, or the server has given up on the activity. After the
+ * workflow's, an operator's pause or a reset, the request may finish: a success counts.
  */
 const aborts = ({ cancelRequested, paused, reset }: Partial<ActivityCancellationDetails>) =>
   !cancelRequested && !paused && !reset;
