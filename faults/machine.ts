@@ -53,7 +53,7 @@ export function busyMs({ busy }: MachineWatch, since: number): number {
   return busy.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since)), 0);
 }
 
-/** Whether a wait is over, in milliseconds; time on a busy machine does not count, up to as much again. */
+/** Whether a wait of this many milliseconds is over; a busy machine may double it. */
 export function isSpent(machine: MachineWatch, since: number, patienceMs: number): boolean {
   return Date.now() - since >= patienceMs + Math.min(patienceMs, busyMs(machine, since));
 }

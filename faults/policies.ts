@@ -12,7 +12,7 @@ export const policies = {
   scaled: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 120_000 },
   /**
    * The same with a window as narrow as the real one's: a late outage shortens the last wait, or takes the rest of
-   * the window. The room is for attempts on a busy machine, and for receivers at the fault, whose time is no outage.
+   * the window. Its room is for attempts on a busy machine, and for receivers at the fault, whose time is no outage.
    */
   tight: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 30_000 },
   /** One wait of an hour: an attempt that a fault delays by a wait does not come within the round. */

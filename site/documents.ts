@@ -31,7 +31,7 @@ export const guideOrder: readonly string[] = [
   'going-live',
 ];
 
-/** Pages outside a folder, in reading order. Other documents have diagrams, or are for changing the program. */
+/** Pages outside a folder, in reading order. Other documents have diagrams, or are for maintainers. */
 const ABOUT_THE_WHOLE: readonly string[] = [
   'is-it-for-me',
   'interface',

@@ -1,5 +1,5 @@
 /**
- * One notice to one recipient (docs/interface.md, N5), even after a long outage of the recipient or the mail server.
+ * One notice to one recipient (docs/interface.md, N5), delivered even after long outages of it or the mail server.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */

@@ -1,4 +1,4 @@
-/** Internal failures in a delivery, as a worker's death: they use up no attempt, and the planned wait follows. */
+/** Internal failures in a delivery, such as a dead worker: they use up no attempt, and the planned wait follows. */
 import { TimeoutType } from '@temporalio/common';
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { AttemptVerdict } from '../src/attempt/outcome.ts';

@@ -12,7 +12,7 @@ export interface WarningInput extends MailTimes {
 
 /** The result of a warning. */
 export interface WarningResult {
-  /** `dropped`: nothing to warn of. `refused`: by the mail server, for a day. `endedBefore`: before this run. */
+  /** `dropped`: nothing to warn of. `refused`: by the mail server, for a day. `endedBefore`: had ended already. */
   readonly outcome: 'mailed' | 'dropped' | 'refused' | 'endedBefore';
 }
 

@@ -43,7 +43,7 @@ export const rush: Section = {
     const stack = await bench.stack();
     for (let run = 0; run < bench.runs; run += 1) {
       for (const setting of bench.settings) {
-        // Only if compared with the floors, and just after them: the machine's speed may change within minutes.
+        // Floors only where they are compared, and just before: the machine's speed may change within minutes.
         if (setting === mainSetting(bench)) {
           await floor(bench, stack);
           await sender(bench, stack);

@@ -206,7 +206,7 @@ async function tryOne(failure: Failure, prometheus: Prometheus, installation: In
     if (/reconciled|repaired|"level":50/.test(line)) say(line);
 }
 
-/** @returns after how many ms it was so for each alert, which others began to fire, and which of all as delivered */
+/** @returns after how many ms it was so for each alert, which others began to fire, and which fired as delivered */
 async function watch(
   prometheus: Prometheus,
   since: number,

@@ -44,7 +44,7 @@ const querySchema = v.object({ data: v.object({ result: v.array(v.unknown()) }) 
  * Starts it and waits until it has read the metrics of every target: before, each counts as gone.
  * @param directory for its configuration, data and log
  * @param targets `host:port` of each process
- * @param factor divides every `for:`, and the time between scrapes, down to two seconds
+ * @param factor divides every `for:`, and the time between scrapes, which is two seconds at least
  * @throws Error with its log if it does not come up or cannot read a target, or is not installed
  */
 export async function startPrometheus(

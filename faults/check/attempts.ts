@@ -1,4 +1,4 @@
-/** Attempts come in order, once unless a fault met one in flight, none early, none later than outage and grace. */
+/** Attempts come in order, once unless a fault met one in flight, none early, none late beyond outage and grace. */
 import { ownedMs } from '../../src/attempt/ownership.ts';
 import { jitteredWait, maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { SPREAD_MS } from '../../src/domain/webhook-pause.ts';

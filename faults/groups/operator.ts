@@ -28,7 +28,7 @@ const pendingSchema = v.object({
   ),
 });
 
-/** Acts on the activity of a delivery's attempts, once its workflow waits for it: one that ended takes nothing. */
+/** Acts on the activity of a delivery's attempts, once its workflow waits for it: an ended one takes no command. */
 async function toActivity(
   scene: Scene,
   verb: 'pause' | 'unpause' | 'reset',

@@ -40,7 +40,7 @@ export function wrongKey(settings: Settings, dataDir: DataDir): ConfigError {
 }
 
 /**
- * The keys of a server process. A key newer than the database's is noted: now `waybill keys rotate` may reseal.
+ * The keys of a server process. A key newer than the database's is noted: then `waybill keys rotate` may reseal.
  * @throws ConfigError when the database was created with another key: its webhook secrets could not be read
  */
 export async function masterKeys(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Keys> {

@@ -34,7 +34,7 @@ export function createTemporalState(now: () => number = () => performance.now())
     /** Whether it has ever been up. */
     hasReached: () => reached,
     set,
-    /** A question was answered. A process whose failed work others did would else stay down until its next call. */
+    /** A question was answered. Otherwise a process whose failed work others did stays down until its next call. */
     questionAnswered() {
       if (now() - failedAt > QUIET_MS) set('up');
     },

@@ -116,7 +116,7 @@ interface SessionTerms {
  */
 const MAX_STEPS_AT_ONCE = 80;
 /**
- * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not costs a replay with every failed attempt.
+ * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one not cached costs a replay with every failed attempt.
  * All fit in a heap of 512 MB (docs/decisions/0021).
  */
 const MAX_CACHED_WORKFLOWS = 1_000;
@@ -129,8 +129,8 @@ const MAX_CACHED_WORKFLOWS = 1_000;
 const MAX_WORKFLOW_TASKS_AT_ONCE = 100;
 const MAX_WORKFLOW_POLLERS = 40;
 /**
- * How long a workflow waits for its last worker, in milliseconds. The default of 10 s would delay an activation after
- * a worker's death as much; much less would cost replays under load.
+ * How long a workflow waits for its last worker, in milliseconds. After a worker's death the default of 10 s would
+ * delay an activation by as much; much less would cost replays under load.
  */
 const STICKY_TIMEOUT_MS = 3_000;
 /**

@@ -90,7 +90,7 @@ async function bulkFilter(settings: Settings, filter: BulkOptions): Promise<Bulk
 
 /**
  * How many the database knows, asked after the list: what ends in between is missing here. Null for a state or a
- * time, which only the list has as asked for, and without a database, which the action does not need.
+ * time, by which only the list filters, and without a database, which the action does not need.
  */
 async function countInDatabase(settings: Settings, filter: BulkFilter): Promise<number | null> {
   const { state, since, until } = filter;

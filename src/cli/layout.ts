@@ -30,7 +30,7 @@ const cutTo = (text: string, length: number) =>
 /**
  * A table with the titles of the first record; numbers are aligned to the right.
  * @param cuttable the columns that are cut to fit the terminal, the least important first, each with the characters
- * that it keeps. Name none of identifiers or secrets: a part of one is no use.
+ * that it keeps. Never an identifier or a secret: a part of one is no use.
  */
 export function table(
   records: readonly Cells[],

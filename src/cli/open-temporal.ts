@@ -26,7 +26,7 @@ export class TemporalAway extends UserError {
   override readonly name = 'TemporalAway';
 }
 
-/** Repeats calls as usual, except beyond Temporal's limits: in the end the error would name a deadline, not these. */
+/** Repeats calls as usual, except beyond a limit of Temporal: in the end the error would name only a deadline. */
 function repeatingWithinLimits() {
   const usual = defaultGrpcRetryOptions();
   return makeGrpcRetryInterceptor({

@@ -17,7 +17,10 @@ export function confirmationRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   const path = `${CONFIRM_PATH.slice(CONSOLE.length)}/:token`;
 
-  /** One page for expired, removed and made-up links. A limit could be used up by a stranger; 32 bytes need none. */
+  /**
+   * Expired, removed and made-up links get the same page. No limit: nobody guesses 32 bytes, and behind a proxy one
+   * stranger could lock everybody out.
+   */
   async function shown(
     c: Context<ConsoleEnv>,
     find: (token: string) => Promise<Confirmable | null>,

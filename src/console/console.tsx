@@ -41,7 +41,7 @@ function isLive(c: Context<ConsoleEnv>): boolean {
   return c.req.header('hx-request') === 'true' || c.req.path === `${CONSOLE}${LIVE}`;
 }
 
-/** Pages rendered at once, of all e-shops and of one: it bounds reads that bypass the API, in its budget. */
+/** Pages rendered at once, of all e-shops and of one: bounds reads that bypass the API but share its budget. */
 const CONCURRENT_PAGES = { total: 8, perKey: 3 } as const;
 /** How long a page waits for its turn, in milliseconds. */
 const PAGE_QUEUE_TIMEOUT_MS = 10_000;

@@ -79,7 +79,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
       c,
       async (stream) => {
         stream.onAbort(() => left.abort());
-        // A response queued on its connection is not read, and misses that this is closed: aborting ends the write.
+        // A response queued behind another is not read, and misses that its connection closes: abort ends the write.
         const abort = () => stream.abort();
         const socket = c.env?.incoming?.socket;
         if (socket?.destroyed === true) abort();

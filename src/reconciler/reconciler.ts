@@ -1,7 +1,7 @@
 /**
  * A worker's reconciler: Postgres knows what is open, Temporal what runs, and mismatches are repaired. All is checked
  * at the start and whenever Temporal may have lost something; in between, late workflows and those that operators
- * ended. In the queue there is no workflow: if the process dies, the lease and the ownership of its attempt run out.
+ * ended. A delivery in the queue has no workflow to compare: if its process dies, lease and ownership run out.
  *
  * Module reconciler, which imports attempt, db, domain, lib, temporal, workflows. Begin: this file, then `passes.ts`,
  * and `verdict.ts` for the decisions.

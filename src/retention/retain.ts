@@ -1,6 +1,6 @@
 /**
- * Retention: makes partitions ahead, and drops old ones, a week at a time; everything open stays. Any number of
- * processes may run it, also again after an interruption. A step that fails stops no other.
+ * Retention: makes partitions ahead, and drops old ones, a week at a time; everything open stays. May be
+ * interrupted, repeated, and run by several processes at once. A step that fails stops no other.
  *
  * Module retention, which imports db, domain. Begin: `plan.ts` decides what goes.
  */

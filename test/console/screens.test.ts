@@ -1,4 +1,4 @@
-/** Every screen, narrow and wide, light and dark: axe finds nothing, none is too wide for it, and no script fails. */
+/** Every screen, narrow and wide, light and dark: axe finds nothing, nothing overflows it, and no script fails. */
 import type { BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { looks, picture, signIn, startBrowser, violations } from '../support/browser.ts';

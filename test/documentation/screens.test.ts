@@ -1,4 +1,4 @@
-/** The documentation in a browser: accessible, as wide as the screen, searchable by keyboard, readable unscripted. */
+/** Documentation in a browser: accessible, as wide as the screen, searchable by keyboard, readable without script. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { looks, picture, startBrowser, violations } from '../support/browser.ts';
 import { serveConsole } from '../support/console.ts';
@@ -29,7 +29,7 @@ const screens = {
   results: '/docs/search/?q=retry',
 };
 
-/** Names in tables and statuses broken beyond their parts; code whose first line a button covers. */
+/** Names in tables and statuses on more lines than they have parts; code whose first line a button covers. */
 const BROKEN_OR_COVERED = `[
   ...[...document.querySelectorAll('main :is(td, th, .status) code')]
     .filter((code) => code.getClientRects().length > code.querySelectorAll('wbr').length + code.textContent.split(/[ -]/).length)

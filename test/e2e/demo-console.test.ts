@@ -1,4 +1,4 @@
-/** A newcomer's view: after `waybill demo --receive` no page of the console is empty, in any size and colours. */
+/** A newcomer's view: `waybill demo --receive` leaves no page of the console empty, narrow or wide, light or dark. */
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The checker of `npm run faults`: a kept promise, and each kind of broken one. See also `npm run mutants`. */
+/** The checker of `npm run faults`: a kept promise, and each kind of broken one. On defects: `npm run mutants`. */
 import { expect, test } from 'vitest';
 import { check } from '../../faults/check/check.ts';
 import type { DeliveryRow, Evidence } from '../../faults/evidence.ts';

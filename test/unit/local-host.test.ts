@@ -1,4 +1,4 @@
-/** Its socket says whether only this machine can reach a server: a configured host has many spellings. */
+/** A server's socket says whether only this machine can reach it: a configured host has many spellings. */
 import { afterEach, expect, it } from 'vitest';
 import { type HttpServer, listen } from '../../src/http/http-server.ts';
 import { isLoopback } from '../../src/lib/local-host.ts';

@@ -1,4 +1,4 @@
-/** `package.json` says where the project lives and who hears of its holes; `npm run owner` sets other texts. */
+/** `package.json` says where the project lives and who hears of its holes; `npm run owner` sets the copies. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -42,8 +42,9 @@ function attempt(method: 'POST' | 'GET', secrets: readonly string[]) {
 
 // Computed with `printf '%s' "$t.$content" | openssl dgst -sha256 -hmac "$secret"`. What is piped for `v2` is
 // `printf '%s\n' "$t" d-1 e-1 CREATE_ORDER 3 7 true POST '/hooks?a=1'` and `printf '%s' '{"a":1}'`; for `v3`
-// likewise, with `shop ''` behind the 7. The second is by `openssl dgst -sha256 -mac HMAC -macopt hexkey:$key -binary
-// | base64` with `key=$(base64 -d <<< "${secret#whsec_}" | od -An -tx1 | tr -d ' ')`.
+// likewise, with `shop ''` behind the 7. The second signature is that of
+// `openssl dgst -sha256 -mac HMAC -macopt hexkey:$key -binary | base64`, with
+// `key=$(base64 -d <<< "${secret#whsec_}" | od -An -tx1 | tr -d ' ')`.
 test('the signatures are what openssl computes', () => {
   const timestamp = 1_700_000_000;
   const signed = {

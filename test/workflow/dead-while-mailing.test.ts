@@ -1,4 +1,4 @@
-/** Workers die while mailing: the next one mails; none is lost, and twice sent only if the server had accepted it. */
+/** Workers die while mailing: the next one mails. No mail is lost; one is sent twice only if it had been accepted. */
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';

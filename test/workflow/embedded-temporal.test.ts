@@ -25,7 +25,7 @@ exec '${await findTemporal({ report: () => {} })}' "$@"
   return program;
 }
 
-/** As the product's. Even if the program lets a start through, other tests may have taken its ports. */
+/** As many as the product makes: a start that the program lets through may find its ports taken by other tests. */
 const MAX_STARTS = 3;
 
 test.each([

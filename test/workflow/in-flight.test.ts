@@ -1,4 +1,4 @@
-/** Attempts from the queue, then a workflow with their result: one request each, whatever dies meanwhile. */
+/** Attempts from the queue, then a workflow with the result: one request each and one workflow, whatever dies. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';

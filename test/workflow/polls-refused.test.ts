@@ -1,4 +1,4 @@
-/** Workers of which Temporal refuses the polls alone: they give up for good, and others take over. */
+/** Workers whose polls, and nothing else, Temporal refuses: they give up for good, and others take over. */
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { type GrpcProxy, POLLS, startGrpcProxy, TOO_LARGE } from '../support/grpc-proxy.ts';

@@ -1,4 +1,4 @@
-/** Recoveries on a real Temporal server: lost events are delivered once, no matter who controls it and from where. */
+/** Recoveries on a real Temporal server deliver lost events once, no matter who controls them, and from where. */
 
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
