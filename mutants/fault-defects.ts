@@ -221,9 +221,9 @@ export const faultDefects: readonly FaultDefect[] = [
     name: 'faults-stop',
     group: 'stop',
     fault: 'worker stopped in order',
-    file: 'src/app/worker-session.ts',
-    text: '      shutdownGraceTime: deps.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,\n',
-    replacement: '      shutdownGraceTime: Math.min(1, SHUTDOWN_SLACK_MS),\n',
+    file: 'src/app/sdk-workers.ts',
+    text: '    shutdownGraceTime: policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,\n',
+    replacement: '    shutdownGraceTime: Math.min(1, SHUTDOWN_SLACK_MS),\n',
     noticed: 'A deploy cuts the requests that are under way, and makes them again.',
   },
 ];

@@ -4,7 +4,7 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
-import { deliveryWorkerTuning } from '../../src/app/worker-session.ts';
+import { deliveryWorkerTuning } from '../../src/app/sdk-workers.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { eachLimited } from '../../src/lib/each-limited.ts';

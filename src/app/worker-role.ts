@@ -5,7 +5,7 @@
  * until it is connected, this process claims nothing.
  *
  * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded,
- * http, lib, log, mail, metrics, reconciler, relay, secrets, temporal, theme, traces, workflows. Begin:
+ * http, lib, log, mail, metrics, reconciler, relay, retention, secrets, temporal, theme, traces, workflows. Begin:
  * `api-role.ts`, this file and `../main.ts`, which starts both.
  */
 
@@ -27,8 +27,9 @@ import { routeTemporalLogs } from '../temporal/logs.ts';
 import { AbandonedWorker } from '../temporal/run-together.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { type Traces, untraced } from '../traces/traces.ts';
+import type { SessionDeps, SessionOptions } from './session-deps.ts';
 import { createTemporalState } from './temporal-state.ts';
-import { aborted, runSession, type SessionDeps, type SessionOptions } from './worker-session.ts';
+import { aborted, runSession } from './worker-session.ts';
 
 interface WorkerOptions extends SessionOptions {
   /** Where events are counted; left out: the counts are not shown. */

@@ -1,0 +1,76 @@
+/** The database of a process: its pools, and the watch of its disk. */
+import type { Logger } from 'pino';
+import { POOL_SIZE, type Settings } from '../config/variables.ts';
+import { watchDisk } from '../db/disk.ts';
+import { migrate } from '../db/migrate.ts';
+import { notifierOf } from '../db/outbox/notify.ts';
+import { createPool, type Pool } from '../db/pool.ts';
+import { createSessionPool, inspectServer } from '../db/server.ts';
+import { counted } from '../domain/text.ts';
+import { makeAhead } from '../retention/retain.ts';
+
+export interface Database {
+  readonly sql: Pool;
+  /** One connection, for checks of its health. */
+  readonly healthSql: Pool;
+  /** Direct sessions with the server; null if there are none: work is polled for. */
+  readonly sessionSql: Pool | null;
+  /** Whether the address leads to the server itself, without a pooler. */
+  readonly session: boolean;
+  readonly isDiskFull: () => boolean;
+  /** Wakes relays for the last time, then ends the pools. */
+  close(): Promise<void>;
+}
+
+/** How long a pool may take to end, in seconds. */
+const END_S = 5;
+const POLLING =
+  'Database: a pooler is in front of it, and DATABASE_DIRECT_URL is not set: work is looked for once a second.';
+
+/**
+ * Checks the server, migrates the database, and opens the pools.
+ * @param print receives lines for the person who starts the process
+ * @throws UserError with one sentence if Waybill cannot work with it
+ */
+export async function openDatabase(
+  url: string,
+  { DATABASE_DIRECT_URL: directUrl }: Settings,
+  log: Logger,
+  print: (text: string) => void,
+): Promise<Database> {
+  const { pooled } = await inspectServer(url);
+  const applied = await migrate(url, { say: print });
+  const latest = applied.at(-1);
+  if (latest !== undefined)
+    print(`Database: ${counted(applied.length, 'migration')} applied, up to ${latest}`);
+  const session = !pooled;
+  const sql = createPool(url, POOL_SIZE, { session });
+  const healthSql = createPool(url, 1, { session });
+  const direct = directUrl === undefined ? null : await createSessionPool(sql, directUrl);
+  if (pooled && direct === null) print(POLLING);
+  const pools = direct === null ? [sql] : [sql, direct];
+  const disk = watchDisk({
+    pools,
+    sql: healthSql,
+    onChange(isFull) {
+      if (isFull) log.error("the database's disk is full: writes fail until there is room");
+      else log.info("the database's disk has room again");
+    },
+  });
+  // After weeks without a worker the current week may have no partitions; nothing is lost without them.
+  await makeAhead(sql).catch((error: unknown) =>
+    log.warn({ err: error }, 'partitions could not be made ahead'),
+  );
+  return {
+    sql,
+    healthSql,
+    sessionSql: direct ?? (pooled ? null : sql),
+    session,
+    isDiskFull: disk.isFull,
+    async close() {
+      await notifierOf(sql).close();
+      await disk.stop();
+      for (const pool of [...pools.reverse(), healthSql]) await pool.end({ timeout: END_S });
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/** What a session of the worker role needs, and what it reports. */
+import type { WorkflowBundleOption } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import type { MailTimes } from '../../workflows/delivery-types.ts';
+import type { AttemptDeps } from '../attempt/begin-attempt.ts';
+import type { DeliveryWatch } from '../attempt/watch.ts';
+import type { Limits } from '../concurrency/limits.ts';
+import type { SchedulerOptions } from '../concurrency/settings.ts';
+import type { Starts } from '../concurrency/starts.ts';
+import type { Pool } from '../db/pool.ts';
+import type { Sender } from '../delivery/sender.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
+import type { Mailer } from '../mail/mail.ts';
+import type { Repair } from '../reconciler/repair.ts';
+import type { WorkflowsSetting } from '../relay/deps.ts';
+import type { RelayOptions } from '../relay/relay.ts';
+import type { Keys } from '../secrets/keys.ts';
+import type { TemporalTarget } from '../temporal/target.ts';
+import type { Traces } from '../traces/traces.ts';
+
+/** Times that are not configurable. */
+export interface Timings extends MailTimes {
+  /** The time between two checks of the reconciler for late or ended workflows, in milliseconds; default 5 s. */
+  readonly reconcileIntervalMs?: number;
+  /** How late a record may be before the reconciler checks it, in milliseconds; default 5 s beyond an attempt. */
+  readonly reconcileGraceMs?: number;
+  /** The time between two looks at what the namespace must have, in milliseconds; default 15 s. */
+  readonly lookMs?: number;
+  /** The waits between the tries of a notice to a URL, in milliseconds; default: 58 minutes in all. */
+  readonly noticeWaitsMs?: readonly number[];
+}
+
+export interface SessionOptions {
+  readonly sql: Pool;
+  /** As in `RelayOptions`. */
+  readonly sessionSql: Pool | null;
+  readonly temporal: TemporalTarget;
+  readonly policy: RetryPolicy;
+  readonly workflows: WorkflowsSetting;
+  readonly keys: Keys;
+  readonly sender: Sender;
+  readonly mailer: Mailer;
+  /** Where e-shops reach the API, for the links in mails; null if unknown. */
+  readonly publicUrl: string | null;
+  readonly log: Logger;
+  readonly retention: {
+    /** The least time that events and deliveries are kept, in milliseconds. */
+    readonly periodMs: number;
+    /** Whether it runs on a schedule. */
+    readonly scheduled: boolean;
+  };
+  /** Tests shorten these. */
+  readonly timings?: Timings;
+}
+
+export interface SessionDeps extends SessionOptions {
+  readonly traces: Traces;
+  readonly workflowBundle: WorkflowBundleOption;
+  readonly scheduler: SchedulerOptions;
+  readonly limits: Limits;
+  readonly underWay: AttemptDeps['underWay'];
+  readonly starts: Starts;
+  readonly watch: DeliveryWatch;
+  /** Called with each repair of the reconciler. */
+  readonly onRepair: (repair: Repair) => void;
+  readonly onPass: RelayOptions['onPass'];
+  readonly onClaim: RelayOptions['onClaim'];
+  /** Called for each step of the retention that failed. */
+  readonly onRetentionFailure: () => void;
+  /** Called with the state of Temporal. */
+  readonly onTemporal: RelayOptions['onTemporal'];
+  /** Called when Temporal has answered a question of the reconciler. */
+  readonly onQuestionAnswered: () => void;
+  /** Called when Temporal has accepted a poll of this process. */
+  readonly onPolled: () => void;
+}
+
+/** The end of a session, and its callbacks. */
+export interface SessionTerms {
+  /** Ends its workers: another session takes over. Attempts of the queue go on until then, whatever Temporal does. */
+  readonly renewal: AbortSignal;
+  /** Ends it: no new claims, attempts under way finish. */
+  readonly until: AbortSignal;
+  readonly onReady: () => void;
+  /** Called when Temporal may know less than the session's workers remember. */
+  readonly onSetBack: (why: string) => void;
+  /** Called when a worker has failed, or stops unasked: another session has to take over. */
+  readonly onWorkerFailure: (reason: Error) => void;
+}
