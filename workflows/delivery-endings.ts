@@ -5,12 +5,16 @@
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { DeliverySituation } from '../src/attempt/situation.ts';
+import type { OpenSituation } from '../src/attempt/situation.ts';
 import type { FinalState } from '../src/domain/delivery-state.ts';
 import { attribution } from '../src/domain/operator-action.ts';
 import { counted } from '../src/domain/text.ts';
-import type { CompensationResult, DeliverEventInput, DeliveryActivities } from './delivery-types.ts';
-import { operatorOf } from './next-step.ts';
+import type {
+  CompensationResult,
+  DeliverEventInput,
+  Delivered,
+  DeliveryActivities,
+} from './delivery-types.ts';
 import { deliveryTitle, type OperatorView } from './operator-view.ts';
 
 /** The result of a delivery that did not fail. */
@@ -32,6 +36,11 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     return own.closeDelivery({ deliveryId: input.deliveryId, state, alarm });
   }
 
+  function delivered({ number, status }: Delivered): DeliverEventResult {
+    view.ended('delivered', `Delivered by attempt ${number} (HTTP ${status}).`);
+    return { state: 'delivered' };
+  }
+
   /** The webhook was deleted. */
   async function cancel(): Promise<DeliverEventResult> {
     const state = await close('canceled', false);
@@ -39,21 +48,23 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     return { state };
   }
 
-  async function giveUp(situation: DeliverySituation): Promise<DeliverEventResult> {
+  async function giveUp({ operator }: OpenSituation): Promise<DeliverEventResult> {
     const state = await close('canceled', false);
-    const operator = operatorOf(situation);
     view.ended(state, `Given up by ${operator === null ? 'an operator' : attribution(operator)}.`);
     return { state };
   }
 
-  async function expire(alarm: boolean, situation: DeliverySituation): Promise<DeliverEventResult> {
+  async function expire(alarm: boolean, situation: OpenSituation): Promise<DeliverEventResult> {
     const state = await close('expired', alarm);
     return state === 'expired' ? fail(state, whyExpired(situation, alarm)) : { state };
   }
 
-  /** Started again, or reset by an operator, after the delivery ended: its outcome stays and is shown again. */
-  async function endedBefore(state: FinalState): Promise<DeliverEventResult> {
-    if (state === 'failed') return await compensate('Had already failed, after');
+  /**
+   * Started again, or reset by an operator, after the delivery ended: its outcome stays and is shown again.
+   * @param justSpent the attempts just made have ended it: a 410 is recorded with its attempt
+   */
+  async function endedBefore(state: FinalState, justSpent: boolean): Promise<DeliverEventResult> {
+    if (state === 'failed') return await compensate(justSpent ? undefined : 'Had already failed, after');
     if (state === 'expired') return fail(state, 'Had already expired; nothing was sent.');
     view.ended(state, `Had already ended as ${state}; nothing was sent.`);
     return { state };
@@ -91,17 +102,17 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     view.ended(state, `Ended by an operator as ${state}.`);
   }
 
-  return { cancel, giveUp, expire, endedBefore, compensate, endedByOperator };
+  return { delivered, cancel, giveUp, expire, endedBefore, compensate, endedByOperator };
 }
 
-function whyExpired(situation: DeliverySituation, alarm: boolean): string {
-  if (situation.open && situation.spent === 'windowLost') {
+function whyExpired(situation: OpenSituation, alarm: boolean): string {
+  if (situation.spent === 'windowLost') {
     const who = alarm
       ? 'an outage of Waybill used up the window'
       : 'an operator held it for most of the window';
     return `Expired: ${who}, and the last attempt failed (${situation.lastError ?? 'no answer'}). The webhook stays active.`;
   }
-  const meanwhile = operatorOf(situation) === null ? 'the webhook was inactive' : 'an operator held it';
+  const meanwhile = situation.operator === null ? 'the webhook was inactive' : 'an operator held it';
   return `Expired: the window ended while ${meanwhile}.`;
 }
 

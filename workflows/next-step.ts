@@ -1,11 +1,8 @@
 /** The next step of a delivery, by its present situation alone. Pure: every case is a line of a table test. */
-import type { DeliverySituation } from '../src/attempt/situation.ts';
-import type { FinalState } from '../src/domain/delivery-state.ts';
-import type { OperatorHold } from '../src/domain/operator-action.ts';
+import type { OpenSituation } from '../src/attempt/situation.ts';
 
-/** The next step of a delivery; times in milliseconds since 1970. */
+/** The next step of an open delivery; times in milliseconds since 1970. */
 type NextStep =
-  | { readonly step: 'end'; readonly state: FinalState }
   /** An attempt is under way elsewhere: there is nothing to decide before its result. */
   | { readonly step: 'waitForResult'; readonly until: number }
   | { readonly step: 'cancel' }
@@ -18,8 +15,7 @@ type NextStep =
   | { readonly step: 'attempt'; readonly lastChance: boolean };
 
 /** Decides the next step by the database's clock. */
-export function nextStep(situation: DeliverySituation): NextStep {
-  if (!situation.open) return { step: 'end', state: situation.state };
+export function nextStep(situation: OpenSituation): NextStep {
   const now = situation.readAt;
   if (situation.underWayUntil !== undefined) return { step: 'waitForResult', until: situation.underWayUntil };
   if (situation.webhook === 'deleted') return { step: 'cancel' };
@@ -42,14 +38,4 @@ export function nextStep(situation: DeliverySituation): NextStep {
   if (nextAttemptAt !== null && now < nextAttemptAt)
     return { step: 'waitForNextAttempt', until: nextAttemptAt };
   return { step: 'attempt', lastChance: false };
-}
-
-/** The operator hold of a delivery. */
-export function operatorOf(situation: DeliverySituation): OperatorHold | null {
-  return situation.open ? situation.operator : null;
-}
-
-/** Why its webhook holds a delivery that is held. */
-export function heldByWebhook(situation: DeliverySituation): 'inactive' | 'paused' {
-  return situation.open && situation.pausedUntil !== undefined ? 'paused' : 'inactive';
 }

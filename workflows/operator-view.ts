@@ -1,7 +1,8 @@
 /** The operator's view of a delivery in the Temporal UI: search attributes and a short Markdown table. */
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { OpenSituation } from '../src/attempt/situation.ts';
 import type { FinalState } from '../src/domain/delivery-state.ts';
-import type { ActionName, OperatorAction, OperatorHold } from '../src/domain/operator-action.ts';
+import type { ActionName, OperatorAction } from '../src/domain/operator-action.ts';
 import { maxAttempts } from '../src/domain/retry-policy.ts';
 import type { DeliverEventInput, FailedAttempt } from './delivery-types.ts';
 import { literal, literalCell } from './markdown.ts';
@@ -91,8 +92,10 @@ export function createOperatorView(input: DeliverEventInput) {
       }
       show();
     },
-    /** @param operator the operator hold; null: its webhook is inactive or paused */
-    held(until: number, operator: OperatorHold | null, webhook: 'inactive' | 'paused'): void {
+    /** An operator holds it, or its webhook is inactive or paused. */
+    held(until: number, situation: Pick<OpenSituation, 'operator' | 'pausedUntil'>): void {
+      const { operator } = situation;
+      const webhook = heldBy(situation);
       const why =
         operator === null
           ? `Held: the webhook is ${webhook}.`
@@ -119,6 +122,11 @@ export function createOperatorView(input: DeliverEventInput) {
     /** The failed attempts, in the order of their reports. */
     failures: (): readonly FailedAttempt[] => failed,
   };
+}
+
+/** Why its webhook holds a delivery that is held. */
+export function heldBy({ pausedUntil }: Pick<OpenSituation, 'pausedUntil'>): 'inactive' | 'paused' {
+  return pausedUntil === undefined ? 'inactive' : 'paused';
 }
 
 /** The longest search attribute on SQL, in characters. */

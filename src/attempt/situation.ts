@@ -16,33 +16,33 @@ type SpentReason =
   | 'windowLost';
 
 /** The present state of a delivery and its webhook. */
-export type DeliverySituation =
-  | { readonly open: false; readonly state: FinalState }
-  | {
-      readonly open: true;
-      /** When it was read, by the database's clock, like all times here. */
-      readonly readAt: number;
-      readonly webhook: 'active' | 'inactive' | 'deleted';
-      /** Its webhook is paused, and it goes on then; absent if it is not. */
-      readonly pausedUntil?: number;
-      /** The next attempt has an owner, at most until then; absent if it has none. */
-      readonly underWayUntil?: number;
-      /** The webhook was activated or got another URL since the last attempt: an attempt is due at once. */
-      readonly generationChanged: boolean;
-      readonly attemptsMade: number;
-      readonly spent: SpentReason | null;
-      /** null before the first attempt or hold. */
-      readonly windowEndsAt: number | null;
-      readonly nextAttemptAt: number | null;
-      /** "HTTP 503 from shop.example after 212 ms"; null before the first failure. */
-      readonly lastError: string | null;
-      /** The operator hold; null if there is none. */
-      readonly operator: OperatorHold | null;
-      /** The host in its webhook's URL. */
-      readonly receiverHost: string | null;
-      /** An operator holds it or held it before: the time its window lost by that is no outage. */
-      readonly operatorHeld: boolean;
-    };
+export type DeliverySituation = { readonly open: false; readonly state: FinalState } | OpenSituation;
+
+export interface OpenSituation {
+  readonly open: true;
+  /** When it was read, by the database's clock, like all times here. */
+  readonly readAt: number;
+  readonly webhook: 'active' | 'inactive' | 'deleted';
+  /** Its webhook is paused, and it goes on then; absent if it is not. */
+  readonly pausedUntil?: number;
+  /** The next attempt has an owner, at most until then; absent if it has none. */
+  readonly underWayUntil?: number;
+  /** The webhook was activated or got another URL since the last attempt: an attempt is due at once. */
+  readonly generationChanged: boolean;
+  readonly attemptsMade: number;
+  readonly spent: SpentReason | null;
+  /** null before the first attempt or hold. */
+  readonly windowEndsAt: number | null;
+  readonly nextAttemptAt: number | null;
+  /** "HTTP 503 from shop.example after 212 ms"; null before the first failure. */
+  readonly lastError: string | null;
+  /** The operator hold; null if there is none. */
+  readonly operator: OperatorHold | null;
+  /** The host in its webhook's URL. */
+  readonly receiverHost: string | null;
+  /** An operator holds it or held it before: the time its window lost by that is no outage. */
+  readonly operatorHeld: boolean;
+}
 
 /** The terms that a delivery's times depend on, in milliseconds. */
 export interface SituationTerms {

@@ -1,11 +1,10 @@
 /** The present situation of a delivery, case by case. */
 import { describe, expect, test } from 'vitest';
-import { type DeliverySituation, finalState, situationOf } from '../../../src/attempt/situation.ts';
+import { finalState, type OpenSituation as Open, situationOf } from '../../../src/attempt/situation.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import { at, MINUTE, NOW, untried, waiting } from './delivery.ts';
 
 const terms = { windowMs: 60 * MINUTE, firstWaitMs: 10_000, maxAttempts: 21 };
-type Open = Extract<DeliverySituation, { open: true }>;
 
 test('a delivery under retry', () => {
   expect(situationOf(waiting, terms)).toEqual({
