@@ -1,7 +1,7 @@
 /** Workflow tasks that timed out: each is a step that was delayed by seconds. */
 import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { eachLimited } from '../src/lib/each-limited.ts';
+import pLimit from 'p-limit';
 
 /** The number of newest histories to read: reading many thousands would take longer than the trial. */
 const MOST = 2_000;
@@ -19,7 +19,7 @@ export async function countTaskTimeouts(address: string): Promise<number> {
       if (found.length >= MOST) break;
     }
     let count = 0;
-    await eachLimited(found, AT_ONCE, async ({ workflowId, runId }) => {
+    await pLimit(AT_ONCE).map(found, async ({ workflowId, runId }) => {
       const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
       count += (events ?? []).filter(({ eventType }) => eventType === TIMED_OUT).length;
     });

@@ -2,6 +2,7 @@
  * The e-shop of a round: it keeps sending its orders, each until it is answered, and records the accepted ones.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import * as v from 'valibot';
 import { ordinaryOrder } from '../bench/order.ts';
 import { createEshopWithUsers } from '../src/app/accounts.ts';
@@ -9,7 +10,6 @@ import type { Pool } from '../src/db/pool.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
 import type { Ordering } from '../src/domain/webhook.ts';
-import { eachLimited } from '../src/lib/each-limited.ts';
 import type { Ledger } from './ledger.ts';
 import { isSpent, type MachineWatch } from './machine.ts';
 
@@ -180,7 +180,7 @@ export async function openShop(
     },
     async sendOrders(count, burst, onSent) {
       const ids = Array.from({ length: burst }, (_, index) => `${name}-rush-${index}`);
-      const rush = eachLimited(ids, RUSH_CLIENTS, createOrder);
+      const rush = pLimit(RUSH_CLIENTS).map(ids, createOrder);
       // Awaited below.
       rush.catch(() => {});
       for (let index = 0; index < count; index += 1) {

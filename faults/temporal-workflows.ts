@@ -1,6 +1,6 @@
 /** Which deliveries have a workflow in Temporal. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { eachLimited } from '../src/lib/each-limited.ts';
+import pLimit from 'p-limit';
 import { deliveryWorkflowId, type NamedDelivery } from '../workflows/delivery-id.ts';
 
 /** Calls of Temporal under way at once. */
@@ -12,7 +12,7 @@ export async function withWorkflow(
   deliveries: readonly NamedDelivery[],
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  await eachLimited(deliveries, CONCURRENCY, async (delivery) => {
+  await pLimit(CONCURRENCY).map(deliveries, async (delivery) => {
     try {
       await workflow.getHandle(deliveryWorkflowId(delivery)).describe();
       found.add(delivery.id);

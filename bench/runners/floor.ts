@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { deliveryWorkerTuning } from '../../src/app/sdk-workers.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { eachLimited } from '../../src/lib/each-limited.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { keepSearchAttributes } from '../../src/temporal/register-search-attributes.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
@@ -81,7 +81,7 @@ async function run(times: number): Promise<readonly number[]> {
       startsUnderWay - startedAt.size,
       perSecond === Number.POSITIVE_INFINITY ? left : 1,
     );
-    await eachLimited(Array.from({ length: Math.max(0, count) }), startsUnderWay, startOne);
+    await pLimit(startsUnderWay).map(Array.from({ length: Math.max(0, count) }), startOne);
     left -= Math.max(0, count);
     if (perSecond !== Number.POSITIVE_INFINITY) await sleep(1_000 / perSecond);
     else if (count < 1) await sleep(AGAIN_MS);

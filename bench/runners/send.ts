@@ -1,7 +1,8 @@
 /** The sender alone: signs and sends requests, without a database or Temporal. */
+
+import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
 import { createSender } from '../../src/delivery/sender.ts';
-import { eachLimited } from '../../src/lib/each-limited.ts';
 import { newWebhookSecret } from '../../src/secrets/keys.ts';
 import { benchRecord } from '../backlog.ts';
 import { serve } from './serve.ts';
@@ -14,7 +15,7 @@ const secrets = [newWebhookSecret()];
 const body = JSON.stringify(benchRecord('bench-10001'));
 
 async function run(times: number): Promise<readonly number[]> {
-  await eachLimited(Array.from({ length: times }), AT_ONCE, () =>
+  await pLimit(AT_ONCE).map(Array.from({ length: times }), () =>
     sender.send({
       eshopId: 1,
       url: process.env.RECEIVER_URL ?? '',

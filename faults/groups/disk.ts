@@ -1,5 +1,5 @@
 /** A disk that is full, with everything on it: Postgres, Temporal, and the mails. */
-import { eachLimited } from '../../src/lib/each-limited.ts';
+import pLimit from 'p-limit';
 import { until } from '../../test/support/until.ts';
 import type { EmbeddedFault, Scene } from '../fault.ts';
 import type { EmbeddedStack } from '../stack/embedded.ts';
@@ -9,7 +9,7 @@ const ORDERS = 60;
 const CLIENTS = 4;
 
 /** The orders under way. */
-const sending = new WeakMap<Scene<EmbeddedStack>, Promise<void>>();
+const sending = new WeakMap<Scene<EmbeddedStack>, Promise<unknown>>();
 
 const full = (name: string, inject: (stack: EmbeddedStack) => Promise<void>): EmbeddedFault => ({
   embedded: true,
@@ -24,7 +24,7 @@ const full = (name: string, inject: (stack: EmbeddedStack) => Promise<void>): Em
     await stack.disk?.fill();
     await inject(stack);
     const ids = Array.from({ length: ORDERS }, (_, index) => `full-${shop.eshopId}-${index}`);
-    const sent = eachLimited(ids, CLIENTS, shop.createOrder);
+    const sent = pLimit(CLIENTS).map(ids, shop.createOrder);
     sent.catch(() => {});
     sending.set(scene, sent);
   },

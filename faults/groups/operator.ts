@@ -1,10 +1,10 @@
 /** An operator at work in Temporal, with its own command line: orders given there are carried out. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import pLimit from 'p-limit';
 import * as v from 'valibot';
 import { isOpen } from '../../src/domain/delivery-state.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
-import { eachLimited } from '../../src/lib/each-limited.ts';
 import { until } from '../../test/support/until.ts';
 import { workflowIdOf } from '../../test/support/workflow-ids.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';
@@ -79,9 +79,8 @@ function allEnded(verb: 'terminate' | 'cancel'): Fault {
     lasts: [500, 2_000],
     async inject(scene) {
       const { deliveries } = await readRows(scene.stack.sql, scene.shop.eshopId);
-      await eachLimited(
+      await pLimit(AT_ONCE).map(
         deliveries.filter(({ state }) => isOpen(state)),
-        AT_ONCE,
         async (row) => {
           const receiver = scene.receivers.all.find(({ webhookId }) => webhookId === row.webhookId);
           // Its attempt under way may still be accepted.

@@ -1,7 +1,7 @@
 /** Records that change during a fault, and webhooks with an order. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { isOpen } from '../../src/domain/delivery-state.ts';
-import { eachLimited } from '../../src/lib/each-limited.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { createReceiver, type Receiver } from '../../test/support/receiver.ts';
 import { workflowIdOf } from '../../test/support/workflow-ids.ts';
@@ -95,7 +95,7 @@ async function begin(scene: Scene): Promise<void> {
   const pauses = records.map(() =>
     Array.from({ length: ordered.events - 1 }, () => random.integer(PAUSE_MS[0], PAUSE_MS[1])),
   );
-  const sent = eachLimited([...records.entries()], AT_ONCE, async ([index, id]) => {
+  const sent = pLimit(AT_ONCE).map([...records.entries()], async ([index, id]) => {
     await shop.createOrder(id);
     for (const [change, pause] of (pauses[index] ?? []).entries()) {
       await sleep(pause);

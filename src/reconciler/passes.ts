@@ -1,7 +1,8 @@
 /** The reconciler's passes: over late workflows, over workflows ended by operators, and over everything. */
+
+import pLimit from 'p-limit';
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
-import { eachLimited } from '../lib/each-limited.ts';
 import { isRejection } from '../temporal/rejection.ts';
 import { countsOf, summary } from './counts.ts';
 import type { Executions } from './executions.ts';
@@ -54,10 +55,10 @@ export function createPasses(options: PassesOptions) {
   let listedUntil = new Date(Date.now() - CLOCK_LAG_MS);
 
   async function repairAll(tracked: readonly TrackedWorkflow[], repairs: Repair[]): Promise<void> {
-    let away = false;
-    await eachLimited(tracked, CONCURRENCY, async (workflow) => {
+    const failures: unknown[] = [];
+    await pLimit(CONCURRENCY).map(tracked, async (workflow) => {
       // After Temporal has failed to answer once, the rest are skipped: each would only wait for the deadline too.
-      if (away || signal.aborted) return;
+      if (failures.length > 0 || signal.aborted) return;
       try {
         const done = await check(workflow);
         if (done === null) return;
@@ -68,13 +69,13 @@ export function createPasses(options: PassesOptions) {
         log.info({ repaired: kind, reason, action, ...name, by, comment }, 'repaired');
       } catch (error) {
         // A refused repair must not stop the others, which may well be accepted.
-        if (!isRejection(error)) {
-          away = true;
-          throw error;
-        }
-        log.error({ ...workflow.name, err: error }, 'Temporal rejected the repair of a workflow');
+        if (isRejection(error))
+          log.error({ ...workflow.name, err: error }, 'Temporal rejected the repair of a workflow');
+        else failures.push(error);
       }
     });
+    // Not before: repairs under way finish, and are counted.
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Wakes workflows that wait although their delivery is over: some would never end otherwise. */

@@ -1,6 +1,7 @@
 /** Calls to Temporal for many claimed rows. */
+
+import pLimit from 'p-limit';
 import { whileLeased } from '../db/outbox/lease.ts';
-import { eachLimited } from '../lib/each-limited.ts';
 import { isRejection } from '../temporal/rejection.ts';
 import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
@@ -25,7 +26,7 @@ export async function callEach<Item>(
 ) {
   const left = new Set(items);
   let failure: { readonly error: unknown } | undefined;
-  await eachLimited(items, concurrency, async (item) => {
+  await pLimit(concurrency).map(items, async (item) => {
     if (failure !== undefined || stopping.aborted) return;
     try {
       await call(item);

@@ -4,8 +4,8 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { TypedSearchAttributes } from '@temporalio/common';
+import pLimit from 'p-limit';
 import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { eachLimited } from '../../src/lib/each-limited.ts';
 import { webhookIdKey } from '../../workflows/search-attributes.ts';
 import { builtCli } from '../support/built.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
@@ -165,17 +165,12 @@ describe('by options', () => {
     const taskQueue = `nobody-${randomUUID()}`;
     const names = Array.from({ length: JOB_SIZE }, (_, index) => `${taskQueue}/${index}`);
     const typedSearchAttributes = new TypedSearchAttributes([{ key: webhookIdKey, value: webhookId }]);
-    await eachLimited(names, 20, async (workflowId) => {
+    await pLimit(20).map(names, async (workflowId) => {
       await stack.client.workflow.start('deliverEvent', { taskQueue, workflowId, typedSearchAttributes });
     });
-    onTestFinished(() =>
-      eachLimited(names, 20, (name) =>
-        stack.client.workflow
-          .getHandle(name)
-          .terminate()
-          .then(() => {}),
-      ),
-    );
+    onTestFinished(async () => {
+      await pLimit(20).map(names, (name) => stack.client.workflow.getHandle(name).terminate());
+    });
     const elsewhere = { ...env, TEMPORAL_TASK_QUEUE: taskQueue };
     const all = ['deliveries', 'hold', '--webhook', String(webhookId)];
     await stack.until('all are in the list', async () =>

@@ -1,5 +1,5 @@
 /** Deliveries of several e-shops, found with the queries that list an e-shop's own deliveries. */
-import { eachLimited } from '../../lib/each-limited.ts';
+import pLimit from 'p-limit';
 import type { Pool } from '../pool.ts';
 import { type AllDeliveriesFilter, listAllDeliveries } from './all-deliveries.ts';
 import { listAllWebhooks } from './all-webhooks.ts';
@@ -64,7 +64,7 @@ export async function findDeliveries(
 ): Promise<OperatorsDelivery[]> {
   const { webhookType, entityId, state, status, since, until } = filter;
   const found: OperatorsDelivery[] = [];
-  await eachLimited(await scopesOf(sql, filter), CONCURRENCY, async ({ eshopId, webhookIds }) => {
+  await pLimit(CONCURRENCY).map(await scopesOf(sql, filter), async ({ eshopId, webhookIds }) => {
     const wanted = { among: webhookIds, webhookType, entityId, state, status, since, until };
     const rows = await listAllDeliveries(sql, eshopId, wanted, { limit, offset: 0 });
     found.push(...rows.map((row) => ({ eshopId, ...row })));
