@@ -3,15 +3,12 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type CommandContext, flag, runs } from '../lib/command-line.ts';
-import { eshopFields, eshopImport, refusedEshop } from './imports/eshop-import.ts';
+import { eshopImport, eshopSchema, refusedEshop } from './imports/eshop-import.ts';
 import { openImport } from './imports/import-lines.ts';
 import { runImport } from './imports/run-import.ts';
 import { withDatabase } from './open-database.ts';
 
 const importOptions = v.object({ dryRun: flag('--dry-run', 'print the results, and import nothing') });
-
-/** Fields written as JSON in a CSV. */
-const JSON_FIELDS = ['users'];
 
 export function importEshopsCommand(command: Command, { env, print }: CommandContext): void {
   command
@@ -21,7 +18,7 @@ export function importEshopsCommand(command: Command, { env, print }: CommandCon
       '\nAn e-shop that is there already is skipped. Exit code: 0 none refused, 1 could not be made, 2 some refused.',
     );
   runs(command, importOptions, async ({ dryRun, json }, file) => {
-    const source = await openImport(file, { known: eshopFields, json: JSON_FIELDS });
+    const source = await openImport(file, eshopSchema.entries);
     await withDatabase(readSettings(env), (sql) =>
       runImport({
         noun: 'e-shop',

@@ -10,7 +10,7 @@ import { foreignSystems } from './imports/foreign-records.ts';
 import { type ImportLine, openImport } from './imports/import-lines.ts';
 import { type Mapping, readMapping } from './imports/mapping.ts';
 import { runImport } from './imports/run-import.ts';
-import { refusedWebhook, webhookFields, webhookImport } from './imports/webhook-import.ts';
+import { lineEntries, refusedWebhook, webhookImport } from './imports/webhook-import.ts';
 import { withDatabase } from './open-database.ts';
 import { eshopNumber } from './options.ts';
 import { ownParts } from './own-parts.ts';
@@ -31,9 +31,6 @@ const importOptions = v.object({
   dryRun: flag('--dry-run', 'print the results, and import nothing'),
 });
 
-/** Fields written as JSON in a CSV. */
-const JSON_FIELDS = ['active', 'additionalTypes', 'skipOwn', 'parameters', 'headers', 'eshop', 'id'];
-
 export function importWebhooksCommand(command: Command, { env, print }: CommandContext): void {
   command
     .argument('<file>', 'NDJSON or CSV with a line of titles; - for standard input')
@@ -47,7 +44,7 @@ export function importWebhooksCommand(command: Command, { env, print }: CommandC
     }
     const mapping: Mapping | null = map === undefined ? null : await readMapping(map);
     const { config, own, keys } = await ownParts(env);
-    const source = await openImport(file, { known: webhookFields, json: JSON_FIELDS });
+    const source = await openImport(file, lineEntries);
     const lines: AsyncIterable<ImportLine> =
       from === undefined || mapping === null ? source.lines : foreignLines(from, source.lines, mapping);
     await withDatabase(config.settings, async (sql) =>

@@ -2,17 +2,21 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { openImport } from '../../src/cli/imports/import-lines.ts';
+import { lineEntries } from '../../src/cli/imports/webhook-import.ts';
 import { folderOfFile } from '../support/ends.ts';
 
 const folder = await folderOfFile('waybill-lines-');
 
+const fields: v.ObjectEntries = { url: v.string(), note: v.nullish(v.string()), active: v.boolean() };
+
 /** Reads a new file: one that was given up early may still be open. */
-async function read(text: string): Promise<unknown[]> {
+async function read(text: string, entries = fields): Promise<unknown[]> {
   const file = join(folder, randomUUID());
   await writeFile(file, text);
-  const { lines } = await openImport(file, { known: ['url', 'note', 'active'], json: ['active'] });
+  const { lines } = await openImport(file, entries);
   const found: unknown[] = [];
   for await (const each of lines) found.push([each.line, 'problem' in each ? each.problem : each.value]);
   return found;
@@ -107,4 +111,29 @@ test('JSON over several lines says how it is to be written', async () => {
     [2, NOT_JSON],
     [3, NOT_JSON],
   ]);
+});
+
+/** Not the default of any field. */
+const webhook: Record<keyof typeof lineEntries, unknown> = {
+  eshop: 2,
+  id: 12,
+  url: 'https://shop.example/hooks',
+  webhookType: 'UPDATE_ORDER',
+  additionalTypes: ['UPDATE_ORDER_STATUS'],
+  active: true,
+  method: 'POST',
+  parameters: { withPackingLists: true },
+  payloadVersion: 'v21',
+  description: '1',
+  ordering: 'latest',
+  skipOwn: true,
+  asymmetric: true,
+  headers: { 'X-Gateway-Key': 'a, "b"' },
+  secret: 'a secret of their old system',
+};
+
+test.each(Object.entries(webhook))('CSV: the field %s of a webhook keeps its type', async (title, value) => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const found = await read(`${title}\n"${text.replaceAll('"', '""')}"\n`, lineEntries);
+  expect(found).toEqual([[2, { [title]: value }]]);
 });

@@ -24,7 +24,8 @@ const user = v.strictObject({
     null,
   ),
 });
-const eshopSchema = v.strictObject({
+/** A line. */
+export const eshopSchema = v.strictObject({
   name: v.pipe(text(200), v.trim(), v.minLength(1, 'must not be empty')),
   email: email(),
   apiKeyHash: v.nullish(
@@ -46,9 +47,6 @@ const eshopSchema = v.strictObject({
     [],
   ),
 });
-
-/** The possible titles of a CSV. */
-export const eshopFields = Object.keys(eshopSchema.entries);
 
 /** The outcome of a line, or that of a dry run. */
 interface EshopResult extends Omit<ImportedEshop, 'eshop'> {

@@ -1,6 +1,7 @@
 /** The lines of a file to import, one at a time: NDJSON or CSV, recognized by its beginning. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type * as v from 'valibot';
 import { UserError } from '../../lib/user-error.ts';
 import { csvRecords, type TextLine } from './csv.ts';
 
@@ -18,11 +19,15 @@ export interface ImportSource {
   stop(reason: Error): void;
 }
 
-/** The titles of a CSV. */
-interface Titles {
-  readonly known: readonly string[];
-  /** The titles of fields written as JSON; the others are text, and empty fields are left out. */
-  readonly json: readonly string[];
+/** The fields of a line by name: the possible titles of a CSV. Text and enumerations are plain there, all others JSON. */
+type Titles = v.ObjectEntries;
+
+const PLAIN: readonly string[] = ['string', 'picklist'];
+
+function isPlain(schema: object): boolean {
+  if ('wrapped' in schema && typeof schema.wrapped === 'object' && schema.wrapped !== null)
+    return isPlain(schema.wrapped);
+  return 'type' in schema && PLAIN.includes(String(schema.type));
 }
 
 /** The most characters in a line: a webhook has a hundredth of that. */
@@ -133,8 +138,10 @@ function parsed(line: number, text: string): ImportLine {
 
 async function* csv(
   lines: AsyncIterable<TextLine>,
-  { known, json }: Titles,
+  fields: Titles,
 ): AsyncGenerator<ImportLine, void> {
+  const known = Object.keys(fields);
+  const json = known.filter((name) => !isPlain(fields[name] ?? {}));
   let titles: readonly string[] | null = null;
   for await (const record of csvRecords(lines, MAX_LINE)) {
     const { line } = record;

@@ -34,11 +34,8 @@ const placeSchema = v.object({
   id: number(MAX_ID, `must be an integer from 1 to ${MAX_ID}`),
 });
 
-/** The possible titles of a CSV. */
-export const webhookFields = [
-  ...Object.keys(placeSchema.entries),
-  ...Object.keys(webhookCreationSchema.entries),
-];
+/** The fields of a line. */
+export const lineEntries = { ...placeSchema.entries, ...webhookCreationSchema.entries };
 
 /** The outcome of a line, or that of a dry run. */
 interface ImportResult {
