@@ -288,6 +288,13 @@ describe('all together', () => {
     );
   });
 
+  test('a filter that means nothing is refused, and not taken for one that nothing matches', async () => {
+    const mine = await signedIn();
+    const { status, text } = await mine.ask('/console/all/webhooks?among=abc');
+    expect(status).toBe(400);
+    expect(text).toContain('Enter the number of the e-shop');
+  });
+
   test('links lead into Temporal: to a workflow, and to lists of these e-shops only', async () => {
     const mine = await signedIn();
     const linksIn = (text: string) =>

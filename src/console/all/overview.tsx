@@ -28,7 +28,7 @@ interface Sums {
 const nothing: Sums = { webhooks: 0, troubled: 0, open: 0, held: 0 };
 
 /** Whether a webhook is failing, or was deactivated because of failures. */
-export function isTroubled({ active, incidentSince, deactivationReason }: OperatorsWebhook): boolean {
+function isTroubled({ active, incidentSince, deactivationReason }: OperatorsWebhook): boolean {
   if (active) return incidentSince !== null;
   return deactivationReason !== null && deactivationReason !== 'user';
 }

@@ -20,7 +20,7 @@ import { installationParts } from '../operator/installation.tsx';
 import { ALL } from '../session.ts';
 import { namesIn } from '../webhooks/names-in.ts';
 import { AllDeliveriesPage, type Asked, CHOSEN, GiveUpAllPage } from './deliveries.tsx';
-import { AllPage, isTroubled } from './overview.tsx';
+import { AllPage } from './overview.tsx';
 import { MAX_ROWS, scopeOf } from './scope.ts';
 import { AllWebhooksPage } from './webhooks.tsx';
 
@@ -86,10 +86,15 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     const asked: Query = c.req.query();
     const query = v.safeParse(WebhookQuery, asked);
     const { among: eshopId, trouble, ...filter } = query.success ? query.output : {};
-    const wanted = { ...filter, eshopId, among: scopeOf(viewer) };
-    const found = query.success ? await listAllWebhooks(sql, wanted, MAX_WEBHOOKS_LISTED) : [];
-    const webhooks = (trouble === 'true' ? found.filter(isTroubled) : found).slice(0, MAX_ROWS);
-    return c.html(html(<AllWebhooksPage {...{ viewer, policy, asked, webhooks }} />));
+    const wanted = { ...filter, troubled: trouble === 'true', eshopId, among: scopeOf(viewer) };
+    const webhooks = query.success ? await listAllWebhooks(sql, wanted, MAX_ROWS) : [];
+    const refused = query.success
+      ? undefined
+      : 'Enter the number of the e-shop, such as 7, and choose health and event type from their lists.';
+    return c.html(
+      html(<AllWebhooksPage {...{ viewer, policy, asked, webhooks, refused }} />),
+      query.success ? 200 : 400,
+    );
   });
 
   async function list(c: Context<ConsoleEnv>, asked: Query, results: readonly Asked[]) {

@@ -24,11 +24,12 @@ export function AllWebhooksPage(props: {
   policy: RetryPolicy;
   asked: Query;
   webhooks: readonly OperatorsWebhook[];
+  refused?: string | undefined;
 }) {
-  const { viewer, policy, asked, webhooks } = props;
+  const { viewer, policy, asked, webhooks, refused } = props;
   const titles = titlesOf(viewer);
   return (
-    <Page title="All webhooks" viewer={viewer} here={PATH}>
+    <Page title="All webhooks" viewer={viewer} here={PATH} refused={refused}>
       <h1>All webhooks</h1>
       <Filters path={PATH} asked={asked}>
         <EshopFilter viewer={viewer} value={asked.among} />

@@ -12,6 +12,8 @@ interface AllWebhooksFilter {
   /** Those that have this type, among others perhaps. */
   readonly webhookType?: string | undefined;
   readonly active?: boolean | undefined;
+  /** Those that are failing, or were deactivated because of failures. */
+  readonly troubled?: boolean | undefined;
   /** The host that they call, with its port, or without one for any port. */
   readonly receiver?: string | undefined;
 }
@@ -29,7 +31,7 @@ export async function listAllWebhooks(
   filter: AllWebhooksFilter,
   limit: number,
 ): Promise<OperatorsWebhook[]> {
-  const { id, eshopId, among, webhookType, active, receiver } = filter;
+  const { id, eshopId, among, webhookType, active, troubled, receiver } = filter;
   return await sql<OperatorsWebhook[]>`
     select x.*, o.eshop_id, d.pending, d.retrying,
            case when x.active and x.paused_until is null then d.stopped else 0 end as held_by_operators
@@ -41,6 +43,7 @@ export async function listAllWebhooks(
         ${among === undefined ? sql`` : sql`and w.eshop_id = any(${[...among]}::int[])`}
         ${webhookType === undefined ? sql`` : sql`and ${webhookType} = any(w.types)`}
         ${active === undefined ? sql`` : sql`and w.active = ${active}`}
+        ${troubled === true ? sql`and case when w.active then i.since is not null else x.reason <> 'user' end` : sql``}
         ${receiver === undefined ? sql`` : sql`and ${callsHost(sql, receiver.toLowerCase())}`}
       order by w.id limit ${limit}) x
     join webhooks o on o.id = x.id
