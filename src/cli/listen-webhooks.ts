@@ -56,9 +56,14 @@ export async function register(
   if (webhookType === undefined)
     throw new UserError(`The contract of e-shop ${eshopId} allows no event type.`);
   const description = `${PREFIX}${process.pid}`;
-  const input = settled(
-    v.parse(webhookInputSchema, { ...form, webhookType, additionalTypes, active: true, description }),
-  );
+  const wanted: v.InferInput<typeof webhookInputSchema> = {
+    ...form,
+    webhookType,
+    additionalTypes,
+    active: true,
+    description,
+  };
+  const input = settled(v.parse(webhookInputSchema, wanted));
   const [problem] = contractProblems(contract, input);
   if (problem !== undefined) throw new UserError(`E-shop ${eshopId}: ${problem.message}.`);
   const row = await createWebhook(

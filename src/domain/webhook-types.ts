@@ -70,8 +70,9 @@ export function typeRules(stored: readonly EventType[]) {
     },
     noLatest: {
       fields: [['webhookType'], ['additionalTypes'], ['ordering']],
-      allowed: (input: GivenTypes & { readonly ordering?: 'none' | 'record' | 'latest' | undefined }) =>
-        input.ordering !== 'latest' || typesIn(input, stored).every((type) => movementOf(type) === null),
+      allowed: (
+        input: GivenTypes & { readonly ordering?: 'none' | 'record' | 'latest' | null | undefined },
+      ) => input.ordering !== 'latest' || typesIn(input, stored).every((type) => movementOf(type) === null),
       message: NO_LATEST,
       at: ['ordering'],
     },

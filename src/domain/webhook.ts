@@ -75,10 +75,29 @@ const webhookType = described(
 /** Many times the types that there are, since a repeat is harmless. More: a useless list costs time. */
 const MAX_TYPES_SENT = 100;
 
+/** The order of the deliveries of one record (docs/interface.md, D16). */
+const orderings = ['none', 'record', 'latest'] as const;
+export type Ordering = (typeof orderings)[number];
+
+/** The fields that stay if a replacement leaves them out (docs/interface.md, W9). */
+interface Omissible {
+  readonly additionalTypes: EventType[];
+  readonly ordering: Ordering;
+  readonly skipOwn: boolean;
+  readonly asymmetric: boolean;
+}
+/** As they are in a new webhook. */
+const unset: Omissible = { additionalTypes: [], ordering: 'none', skipOwn: false, asymmetric: false };
+/** All fields that stay if a replacement leaves them out. */
+export const omissible = [...Object.keys(unset), 'headers'].sort();
+
+const leftOut = (field: keyof Omissible) =>
+  `Left out: \`${JSON.stringify(unset[field])}\` when a webhook is created; when it is replaced, as it was. Null: \`${JSON.stringify(unset[field])}\`.`;
+
 const additionalTypes = described(
   list(oneOf(eventTypeNames), MAX_TYPES_SENT, 'event types'),
   'Further event types of the same webhook: it gets the events of its `webhookType` and of these, at one URL, signed with one secret. ' +
-    'A repeat, and the `webhookType` itself, are dropped. Left out: none when a webhook is created; when it is replaced, as they were. Null and `[]` empty them.',
+    `A repeat, and the \`webhookType\` itself, are dropped. ${leftOut('additionalTypes')}`,
 );
 
 const method = described(
@@ -121,31 +140,26 @@ const payloadVersion = described(
   'The form of the POST payload: `v2` writes money and counts as decimal strings, `v21` as JSON numbers.',
 );
 
-/** The order of the deliveries of one record (docs/interface.md, D16). */
-const orderings = ['none', 'record', 'latest'] as const;
-export type Ordering = (typeof orderings)[number];
-
 const ordering = described(
   v.picklist(orderings, 'must be none, record or latest'),
   'In which order the events of one record are delivered. `none`: as they come. `record`: one after the other, by `sequence`, at the ' +
     'receiver (scheme, host and port of `url`), across its webhooks and types; other records are not held up. `latest`: the same, and what a newer ' +
     'event of the record has replaced before it was accepted is not sent any more: it ends as `superseded`. Not for stock movements. ' +
-    'Recoveries and redeliveries stand outside: they bring old events after newer ones. ' +
-    'Left out: `none` when a webhook is created; when it is replaced, as it was.',
+    `Recoveries and redeliveries stand outside: they bring old events after newer ones. ${leftOut('ordering')}`,
 );
 
 const skipOwn = described(
   v.boolean('must be true or false'),
-  'Leaves out changes by the e-shop itself (`origin` `shop`): their events create no delivery for this webhook, so that a receiver does not hear of what ' +
-    'its own e-shop has just done. Those about stock alone come all the same: movements, and updates of a product in which only `stock` changed. ' +
-    'Left out: false when a webhook is created; when it is replaced, as it was.',
+  'Leaves out changes by the e-shop itself (`origin` `shop`): their events create no delivery for this webhook. ' +
+    'Those about stock alone come all the same: movements, and updates of a product in which only `stock` changed. ' +
+    leftOut('skipOwn'),
 );
 
 const asymmetric = described(
   v.boolean('must be true or false'),
   'Whether `webhook-signature` also has a `v1a` for each signing key of the e-shop (`GET /eshop/signing-keys`): Ed25519, as Standard ' +
     'Webhooks define it. The public key cannot be used to forge signatures. ' +
-    'Left out: false when a webhook is created; when it is replaced, as it was.',
+    leftOut('asymmetric'),
 );
 
 const description = v.pipe(
@@ -161,11 +175,11 @@ const inputEntries = {
   active: described(v.boolean('must be true or false'), 'Whether the webhook delivers.'),
   method,
   parameters: v.nullish(parameters, null),
-  payloadVersion: v.optional(payloadVersion, 'v2'),
+  payloadVersion: v.nullish(payloadVersion, 'v2'),
   description: v.nullish(description, null),
-  ordering: v.optional(ordering),
+  ordering: v.nullish(ordering),
   skipOwn: v.nullish(skipOwn),
-  asymmetric: v.optional(asymmetric),
+  asymmetric: v.nullish(asymmetric),
 };
 
 /**
@@ -292,23 +306,23 @@ export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
 /** The fields that an e-shop writes, with the defaults filled in. */
 export type WebhookSettings = Pick<WebhookRecord, (typeof webhookFields)[number]>;
 
-/** Fields that may be missing in a body. */
-type Omissible = 'ordering' | 'additionalTypes' | 'skipOwn' | 'asymmetric';
-/** The same as in a body: what is left out of a new webhook gets its default, and of a replaced one stays. */
-export type GivenSettings = Omit<WebhookSettings, Omissible> & Pick<WebhookInput, Omissible>;
+/** As in a body, where they may be null too. */
+type Sent = { readonly [Field in keyof Omissible]?: Omissible[Field] | null | undefined };
+export type GivenSettings = Omit<WebhookSettings, keyof Omissible> & Sent;
 
-/** The whole settings. @param before what is left out gets; null for a new webhook */
-export function settled(
-  given: GivenSettings,
-  before: Pick<WebhookSettings, Omissible> | null = null,
-): WebhookSettings {
-  const [, ...additionalTypes] = typesIn(given, before?.additionalTypes ?? []);
-  const {
-    ordering = before?.ordering ?? 'none',
-    skipOwn = before?.skipOwn ?? false,
-    asymmetric = before?.asymmetric ?? false,
-  } = given;
-  return { ...given, additionalTypes, ordering, skipOwn: skipOwn ?? false, asymmetric };
+/** The whole settings: what is null has its default. @param before what is left out has */
+export function settled(given: GivenSettings, before = unset): WebhookSettings {
+  const sent: Sent = given;
+  const after = <Field extends keyof Omissible>(field: Field): Omissible[Field] =>
+    sent[field] === undefined ? before[field] : (sent[field] ?? unset[field]);
+  const [, ...additionalTypes] = typesIn(given, before.additionalTypes);
+  return {
+    ...given,
+    additionalTypes,
+    ordering: after('ordering'),
+    skipOwn: after('skipOwn'),
+    asymmetric: after('asymmetric'),
+  };
 }
 
 export type RequestSettings = Pick<WebhookRecord, (typeof requestFields)[number]>;

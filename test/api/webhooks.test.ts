@@ -4,6 +4,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { updateContract } from '../../src/db/eshops.ts';
 import { contractOf } from '../../src/domain/contract.ts';
+import { omissible, type WebhookSettings, webhookFields } from '../../src/domain/webhook.ts';
 import { NO_LATEST } from '../../src/domain/webhook-types.ts';
 import type { TestEshop } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -61,23 +62,44 @@ test('creation answers 200, the record with its defaults, and the secret', async
   expect(openedSecret(api.keys, stored, 'secret')).toBe(answer.data.secret);
 });
 
+/** No field has its default. */
+const full: WebhookSettings = {
+  url: 'http://shop.example:8080/a%20b/ž?x=1&order=',
+  webhookType: 'UPDATE_ORDER_STATUS',
+  additionalTypes: ['CREATE_ORDER'],
+  active: false,
+  method: 'GET',
+  parameters: { withPackingLists: true },
+  payloadVersion: 'v21',
+  description: 'Note with "quotes" and ž',
+  ordering: 'record',
+  skipOwn: true,
+  asymmetric: true,
+};
+
 test('everything that may be sent is kept', async () => {
-  const full = {
-    url: 'http://shop.example:8080/a%20b/ž?x=1&order=',
-    webhookType: 'UPDATE_ORDER_STATUS',
-    active: false,
-    method: 'GET',
-    parameters: { withPackingLists: true },
-    payloadVersion: 'v21',
-    description: 'Note with "quotes" and ž',
-    ordering: 'record',
-    skipOwn: true,
-  };
   const created = await create(full);
   expect(created).toMatchObject({ ...full, unregisteredAt: null });
   const { secret: _, ...record } = created;
   expect((await request('GET', `/v21/webhooks/${created.id}`)).data).toEqual(record);
 });
+
+test.each(webhookFields)(
+  '%s: left out in a replacement it stays, or gets its default; null is the default',
+  async (field) => {
+    const { [field]: first } = await create();
+    const { id } = await create(full);
+    expect(full[field]).not.toEqual(first);
+    const put = (more: object) => request('PUT', `/v21/webhooks/${id}`, more);
+    const { [field]: _, parameters: __, ...others } = full;
+    if (field in minimalWebhook) {
+      expect((await put(others)).body.message).toBe(`${field}: is required`);
+      return;
+    }
+    expect((await put(others)).data[field]).toEqual(omissible.includes(field) ? full[field] : first);
+    expect((await put({ ...others, [field]: null })).data[field]).toEqual(first);
+  },
+);
 
 const encoded = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 

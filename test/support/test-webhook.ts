@@ -2,14 +2,17 @@
 import * as v from 'valibot';
 import { type GivenSettings, webhookInputSchema } from '../../src/domain/webhook.ts';
 
-export function testWebhook(named: Partial<v.InferInput<typeof webhookInputSchema>> = {}): GivenSettings {
-  return v.parse(webhookInputSchema, {
+type Body = v.InferInput<typeof webhookInputSchema>;
+
+export function testWebhook(named: Partial<Body> = {}): GivenSettings {
+  const body: Body = {
     url: 'https://shop.example/hook',
     webhookType: 'CREATE_ORDER',
     active: true,
     method: 'POST',
     ...named,
-  });
+  };
+  return v.parse(webhookInputSchema, body);
 }
 
 /** Its sealed columns, for tests that send nothing to it. */

@@ -12,6 +12,7 @@ import { badRequest, existing, invalid, recordNotFound } from '../../domain/prob
 import { headersOrNull, replacedHeaders } from '../../domain/static-headers.ts';
 import { counted } from '../../domain/text.ts';
 import {
+  omissible,
   replacementSchema,
   settled,
   type WebhookSettings,
@@ -142,7 +143,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       id: 'replaceWebhook',
       summary: 'Replace a webhook',
       description:
-        'Replaces all fields; those left out get their defaults, except `additionalTypes`, `asymmetric`, `headers` and `ordering`, which then stay. Changing `active` has the same effect as activate and ' +
+        `Replaces all fields; those left out get their defaults, except ${omissible.map((field) => `\`${field}\``).join(', ')}, which then stay. Changing \`active\` has the same effect as activate and ` +
         'deactivate. Open deliveries keep the type of their event, and take everything else from the webhook as it is at their next attempt. ' +
         'Failures of an earlier URL do not count against a new one.',
       tag,

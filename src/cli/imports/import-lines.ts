@@ -136,10 +136,7 @@ function parsed(line: number, text: string): ImportLine {
   }
 }
 
-async function* csv(
-  lines: AsyncIterable<TextLine>,
-  fields: Titles,
-): AsyncGenerator<ImportLine, void> {
+async function* csv(lines: AsyncIterable<TextLine>, fields: Titles): AsyncGenerator<ImportLine, void> {
   const known = Object.keys(fields);
   const json = known.filter((name) => !isPlain(fields[name] ?? {}));
   let titles: readonly string[] | null = null;

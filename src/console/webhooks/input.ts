@@ -62,7 +62,7 @@ function headersOf(text: string): Record<string, string | null> {
   return Object.fromEntries(headers);
 }
 
-/** The complete body: fields left out would be reset. */
+/** The complete body: what is not ticked or filled in is sent as such, and does not stay. */
 export function inputOf(fields: Fields, active: boolean): object {
   const {
     url = '',

@@ -14,17 +14,15 @@ import { endPause } from './pause.ts';
 import { keepRequestSettings } from './request-settings.ts';
 import { readBack, type WebhookRow } from './webhooks.ts';
 
-interface Locked extends Pick<WebhookSettings, 'ordering' | 'additionalTypes' | 'skipOwn' | 'asymmetric'> {
+interface Locked extends WebhookSettings {
   readonly id: number;
-  readonly url: string;
   readonly headers: Buffer | null;
-  readonly active: boolean;
   readonly generation: number;
 }
 
 async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null> {
   const [row] = await tx<Locked[]>`
-    select id, url, headers, active, ordering, additional_types, skip_own, "asymmetric", generation from webhooks
+    select id, ${settingsColumns(tx)}, headers, generation from webhooks
     where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
     for update`;
   return row ?? null;
@@ -77,7 +75,7 @@ export async function setActive(
 }
 
 /**
- * Replaces all fields by those of the body; omitted `ordering`, `additionalTypes` and `asymmetric` stay.
+ * Replaces all fields by those of the body; what `settled` lets stay stays.
  * @param headersAfter returns the new static headers; undefined, or omitted: they stay
  * @returns null if there is no such webhook
  * @throws Problem 400 if a setting that stays does not fit the body's types

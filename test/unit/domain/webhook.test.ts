@@ -180,7 +180,7 @@ test('the settings of a webhook are what its e-shop writes', () => {
 });
 
 describe('the types', () => {
-  const additionalOf = (more: object, before: Parameters<typeof settled>[1] = null) =>
+  const additionalOf = (more: object, before?: Parameters<typeof settled>[1]) =>
     settled(v.parse(webhookInputSchema, { ...body, ...more }), before).additionalTypes;
   const before: Parameters<typeof settled>[1] = {
     ordering: 'none',
