@@ -87,7 +87,11 @@ export interface SignedIn {
 /** The type parameter of every Hono instance here. */
 export interface ApiEnv {
   /** From the HTTP server; absent if the application is called directly, as by the console. */
-  Bindings: Partial<HttpBindings> & { readonly signedIn?: SignedIn };
+  Bindings: Partial<HttpBindings> & {
+    readonly signedIn?: SignedIn;
+    /** Of a webhook's replacement: its `active` stays, whatever the body says. */
+    readonly keepsActive?: boolean;
+  };
   Variables: {
     /** Absent before authentication. */
     session: Session;

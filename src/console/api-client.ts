@@ -39,6 +39,7 @@ export interface ApiClient {
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body?: object,
+    within?: Pick<ApiEnv['Bindings'], 'keepsActive'>,
   ): Promise<v.InferOutput<Schema>>;
 }
 
@@ -61,8 +62,8 @@ export function queryText(query: Query): string {
 export const piece = encodeURIComponent;
 
 export function apiClient(api: Hono<ApiEnv>, signedIn: SignedIn): ApiClient {
-  async function ask(path: string, init: RequestInit): Promise<unknown> {
-    const response = await api.request(path, init, { signedIn });
+  async function ask(path: string, init: RequestInit, within: ApiEnv['Bindings'] = {}): Promise<unknown> {
+    const response = await api.request(path, init, { ...within, signedIn });
     const answer: unknown = await response.json();
     if (response.ok) return answer;
     const body = v.safeParse(ErrorBody, answer);
@@ -71,15 +72,9 @@ export function apiClient(api: Hono<ApiEnv>, signedIn: SignedIn): ApiClient {
   }
   return {
     get: async (schema, path, query = {}) => v.parse(schema, await ask(`${path}${queryText(query)}`, {})),
-    send: async (schema, method, path, body) =>
-      v.parse(
-        schema,
-        await ask(path, {
-          method,
-          ...(body === undefined
-            ? {}
-            : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-        }),
-      ),
+    send: async (schema, method, path, body, within) => {
+      const json = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+      return v.parse(schema, await ask(path, { method, ...(body === undefined ? {} : json) }, within));
+    },
   };
 }

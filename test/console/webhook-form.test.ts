@@ -4,6 +4,7 @@ import { settingsOf, type WebhookInput, webhookFields } from '../../src/domain/w
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 import { testWebhook } from '../support/test-webhook.ts';
+import { until } from '../support/until.ts';
 import { visitorOf } from '../support/visitor.ts';
 
 /** Every field differs from its default. */
@@ -101,6 +102,23 @@ test.each([true, false])(
     expect(await save(id, form)).toEqual({ ...full, active });
   },
 );
+
+test('a deactivation while a form is being saved is not undone', async () => {
+  const id = await created({ active: true });
+  const form = sent((await ask(`/console/webhooks/${id}/edit`)).text);
+  const { saved } = await api.sql.begin(async (tx) => {
+    await tx`select from webhooks where id = ${id} for update`;
+    const saved = save(id, form);
+    await until('the form waits for the webhook', async () => {
+      const waiting = await api.sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length > 0;
+    });
+    await tx`update webhooks set active = false where id = ${id}`;
+    return { saved };
+  });
+  expect(await saved).toEqual({ ...full, active: false });
+});
 
 test('static headers are typed one per line; saved untouched they are kept, and nobody sees a value', async () => {
   const headers = { 'X-Gateway-Key': 'the key: of the gateway', 'X-More': 'b' };

@@ -170,7 +170,8 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       await checkInput(sql, eshopId, settled(input, before), before.url);
       if (input.asymmetric === true) await ensureSigningKey(sql, eshopId, () => newSealedPair(keys, eshopId));
       const owner = { eshopId, webhookId: id };
-      const row = await replaceWebhook(sql, eshopId, id, input, ({ url, headers: sealed }) => {
+      const active = c.env?.keepsActive === true ? null : input.active;
+      const row = await replaceWebhook(sql, eshopId, id, { ...input, active }, ({ url, headers: sealed }) => {
         const open = sealed === null ? null : () => openHeaders(keys, sealed, owner);
         const headers = replacedHeaders(sent, input.url, { url, open });
         return headers === undefined ? undefined : sealHeaders(keys, headers, owner);

@@ -88,7 +88,10 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     const id = c.req.param('id');
     const { data } = await api.get(One, `/v21/webhooks/${piece(id)}`);
     try {
-      await api.send(One, 'PUT', `/v21/webhooks/${piece(id)}`, inputOf(form, data.active));
+      // The page does not switch it: what happened since it was shown stays.
+      await api.send(One, 'PUT', `/v21/webhooks/${piece(id)}`, inputOf(form, data.active), {
+        keepsActive: true,
+      });
       return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=saved`, 303);
     } catch (error) {
       return c.html(

@@ -76,6 +76,7 @@ export async function setActive(
 
 /**
  * Replaces all fields by those of the body; what `settled` lets stay stays.
+ * @param input with null as `active`, that stays too
  * @param headersAfter returns the new static headers; undefined, or omitted: they stay
  * @returns null if there is no such webhook
  * @throws Problem 400 if a setting that stays does not fit the body's types
@@ -84,7 +85,7 @@ export async function replaceWebhook(
   sql: Pool,
   eshopId: number,
   id: number,
-  input: GivenSettings,
+  input: Omit<GivenSettings, 'active'> & { readonly active: boolean | null },
   headersAfter?: (before: {
     readonly url: string;
     readonly headers: Buffer | null;
@@ -99,7 +100,7 @@ export async function replaceWebhook(
         update webhooks set headers = ${sealed.headers}, header_names = ${headerNamesOf(sealed.headerNames)}::text[]
         where id = ${before.id}`;
     }
-    const after = settled(input, before);
+    const after = settled({ ...input, active: input.active ?? before.active }, before);
     const problems = typeProblems(after);
     if (problems.length > 0) throw invalid(problems);
     await keepRequestSettings(tx, before.id, after);
