@@ -17,14 +17,10 @@ export function payloadVersionOf(value: unknown, inDecimals = false): PayloadVer
 }
 
 /** @throws Refused when a record is not in the version that the receiver expects */
-export function checkPayloadVersion(kind: string, json: string, expected: PayloadVersion | undefined): void {
-  if (expected === undefined) return;
+export function checkPayloadVersion(kind: string, json: string, expected: PayloadVersion): void {
   const found = payloadVersionOf(JSON.parse(json));
   if (found === null || found === expected) return;
-  const what = `${kind} came in ${found}, and the payloadVersion of this receiver is ${expected}`;
-  throw new Refused(
-    'setup',
-    500,
-    `${what}: set that of the webhook, or of the receiver (and of waybill(), for GET).`,
-  );
+  const what = `${kind} came in ${found}, and this receiver expects ${expected}`;
+  const remedy = `give it payloadVersion: '${found}' (for GET set waybill() to ${expected}), or set the webhook to ${expected}`;
+  throw new Refused('setup', 500, `${what}: ${remedy}.`);
 }

@@ -42,8 +42,8 @@ interface CommonOptions<V extends PayloadVersion> {
    */
   readonly order?: Order;
   /**
-   * The payload version of the webhooks. Decides the types of the payloads (default: `v2`, as for webhooks); if
-   * given, payloads in the other version are refused.
+   * The payload version of the webhooks, and so of the types of the payloads (default: `v2`, as for webhooks).
+   * Payloads in the other version are refused.
    */
   readonly payloadVersion?: V;
   /** Reads the record that a GET delivery names, as JSON text or object: `api.read`, see `waybill()`. */
@@ -132,8 +132,10 @@ interface Handlers {
 export function receiver<V extends PayloadVersion = 'v2'>(options: ReceiverOptions<V>): Receiver<V> {
   checkStore(options.store);
   checkOrder(options.order);
+  const payloadVersion: PayloadVersion = options.payloadVersion ?? 'v2';
   const settings = {
     ...options,
+    payloadVersion,
     ...keysOf(options),
     accept: options.accept ?? ['v3', 'v2'],
     tolerance: options.tolerance ?? 300,
@@ -158,8 +160,9 @@ function reported(problem: unknown): void {
   console.error(problem instanceof Refused ? problem.message : problem);
 }
 
-type Settings = Omit<CommonOptions<PayloadVersion>, 'secrets' | 'publicKeys'> &
+type Settings = Omit<CommonOptions<PayloadVersion>, 'secrets' | 'publicKeys' | 'payloadVersion'> &
   Required<Pick<ReceiverOptions, 'accept' | 'tolerance' | 'leaseMs' | 'now' | 'onProblem'>> &
+  Required<Pick<CommonOptions<PayloadVersion>, 'payloadVersion'>> &
   ReturnType<typeof keysOf>;
 
 function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers): Receiver<V> {
@@ -186,7 +189,11 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
       // A test event is in the delivery log, where `reconcile` would find it; an examination checks how a delivery
       // would be treated.
       const handling = await withOrdering(settings, delivery, () =>
-        once(settings, delivery.id, async () => {}),
+        once(settings, delivery.id, async () => {
+          // The record of a GET does not exist.
+          if (delivery.method === 'POST')
+            checkPayloadVersion(delivery.kind, await json(), settings.payloadVersion);
+        }),
       );
       return responseTo(handling === 'repeat' || handling === 'stale' ? handling : 'verified');
     } catch (problem) {
