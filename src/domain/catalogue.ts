@@ -7,7 +7,14 @@
  */
 import type * as v from 'valibot';
 import type { PayloadVersion } from './decimal.ts';
-import { type EntityKind, type EventType, eventTypes, movementOf, type Occasion } from './event-types.ts';
+import {
+  type EntityKind,
+  type EventType,
+  eventTypes,
+  movementOf,
+  type Occasion,
+  type OccasionsOf,
+} from './event-types.ts';
 import { createdOrder, orderRecordSchema, sampleOrder } from './order/record.ts';
 import { orderResponseOnly } from './order/schema.ts';
 import { productRecordSchema, productResponseOnly, sampleProduct } from './product/schema.ts';
@@ -50,11 +57,22 @@ export interface CatalogueEntry {
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;
   /** A complete record in its v2 form. */
   readonly sample: object;
-  /** The fields that differ in a record that was just created. */
-  readonly created?: object;
-  /** The fields that an update of the sample changed, by what happened, in the form of `changedFields`. */
-  readonly sampleChanges?: Partial<Record<Occasion, string>>;
+  /** The samples of its events, by what happened. */
+  readonly samples: Readonly<Partial<Record<Occasion, EventSample>>>;
 }
+
+interface EventSample {
+  /** The fields in which its record differs from the kind's sample. */
+  readonly fields?: object;
+  /** The fields that the write changed, in the form of `changedFields`; null on creation. */
+  readonly changed: string | null;
+}
+
+/** An entry with a sample for every occasion on which the kind has events. */
+type EntryFor<Kind extends EntityKind> = CatalogueEntry & {
+  readonly kind: Kind;
+  readonly samples: Readonly<Record<OccasionsOf<Kind>, EventSample>>;
+};
 
 export const orderEntry = {
   kind: 'order',
@@ -64,9 +82,12 @@ export const orderEntry = {
   responseOnly: orderResponseOnly,
   recordSchema: orderRecordSchema,
   sample: sampleOrder,
-  created: createdOrder,
-  sampleChanges: { updated: 'trackingNumbers,orderProducts', statusChanged: 'status,statusHistory' },
-} as const satisfies CatalogueEntry;
+  samples: {
+    created: { fields: createdOrder, changed: null },
+    updated: { changed: 'trackingNumbers,orderProducts' },
+    statusChanged: { changed: 'status,statusHistory' },
+  },
+} as const satisfies EntryFor<'order'>;
 
 export const productEntry = {
   kind: 'product',
@@ -76,8 +97,8 @@ export const productEntry = {
   responseOnly: productResponseOnly,
   recordSchema: productRecordSchema,
   sample: sampleProduct,
-  sampleChanges: { updated: 'price' },
-} as const satisfies CatalogueEntry;
+  samples: { created: { changed: null }, updated: { changed: 'price' } },
+} as const satisfies EntryFor<'product'>;
 
 export const receivingEntry = {
   kind: 'receiving',
@@ -87,9 +108,12 @@ export const receivingEntry = {
   responseOnly: receivingResponseOnly,
   recordSchema: receivingRecordSchema,
   sample: sampleReceiving,
-  created: createdReceiving,
-  sampleChanges: { updated: 'products', statusChanged: 'status' },
-} as const satisfies CatalogueEntry;
+  samples: {
+    created: { fields: createdReceiving, changed: null },
+    updated: { changed: 'products' },
+    statusChanged: { changed: 'status' },
+  },
+} as const satisfies EntryFor<'receiving'>;
 
 export const returnEntry = {
   kind: 'return',
@@ -100,9 +124,12 @@ export const returnEntry = {
   warehouseFields: returnWarehouseFields,
   recordSchema: returnRecordSchema,
   sample: sampleReturn,
-  created: createdReturn,
-  sampleChanges: { updated: 'returnedOrderProducts', statusChanged: 'status' },
-} as const satisfies CatalogueEntry;
+  samples: {
+    created: { fields: createdReturn, changed: null },
+    updated: { changed: 'returnedOrderProducts' },
+    statusChanged: { changed: 'status' },
+  },
+} as const satisfies EntryFor<'return'>;
 
 export const stockMovementEntry = {
   kind: 'stockMovement',
@@ -112,7 +139,8 @@ export const stockMovementEntry = {
   responseOnly: stockMovementResponseOnly,
   recordSchema: stockMovementRecordSchema,
   sample: sampleStockMovement,
-} as const satisfies CatalogueEntry;
+  samples: { created: { changed: null } },
+} as const satisfies EntryFor<'stockMovement'>;
 
 export const catalogue: Readonly<Record<EntityKind, CatalogueEntry>> = {
   order: orderEntry,
@@ -135,11 +163,11 @@ export function idOf({ idField }: CatalogueEntry, record: object): string {
 export function sampleOf(type: EventType): object {
   const movement = movementOf(type);
   if (movement !== null) return sampleMovementOf(movement);
-  const { sample, created = {} } = entryOf(type);
-  return eventTypes[type].on === 'created' ? { ...sample, ...created } : sample;
+  const { sample, samples } = entryOf(type);
+  return { ...sample, ...samples[eventTypes[type].on]?.fields };
 }
 
 /** What an event with {@link sampleOf} says to have changed; null if it is no update. */
 export function sampleChangesOf(type: EventType): string | null {
-  return entryOf(type).sampleChanges?.[eventTypes[type].on] ?? null;
+  return entryOf(type).samples[eventTypes[type].on]?.changed ?? null;
 }

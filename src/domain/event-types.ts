@@ -5,13 +5,14 @@
 
 export type EntityKind = 'order' | 'product' | 'receiving' | 'return' | 'stockMovement';
 
-/** What a write did to a record; defined in `fired-events.ts`. */
-export type Occasion = 'created' | 'updated' | 'statusChanged';
+/** What a write did to a record, in the order in which its events fire; defined in `fired-events.ts`. */
+export const occasions = ['created', 'updated', 'statusChanged'] as const;
+export type Occasion = (typeof occasions)[number];
 
 interface EventTypeEntry {
   readonly entity: EntityKind;
   readonly on: Occasion;
-  /** The type of a stock movement, as each has its own event (`completition` is spelled as given). */
+  /** The type of a stock movement. */
   readonly movement?: string;
   /** When it fires, as a clause for documentation. */
   readonly firesWhen: string;
@@ -73,6 +74,12 @@ const groups = {
 
 /** "orders", "products", … */
 export const groupNames = Object.keys(groups) as (keyof typeof groups)[];
+
+/** The occasions on which a kind of record has events. */
+export type OccasionsOf<Kind extends EntityKind> = Extract<
+  (typeof eventTypes)[EventType],
+  { entity: Kind }
+>['on'];
 
 /** All types about a kind of record, in the order of the interface. */
 export function typesAbout(group: keyof typeof groups): EventType[] {

@@ -3,7 +3,7 @@
  * changes nothing fires nothing, on any path.
  */
 import type { CatalogueEntry } from './catalogue.ts';
-import { type EventType, eventOn, type Occasion } from './event-types.ts';
+import { type EventType, eventOn, type Occasion, occasions } from './event-types.ts';
 import { unchanged } from './unchanged.ts';
 
 /** True if two records differ in a field that requests of the e-shop or the warehouse may write, except `status`. */
@@ -32,8 +32,7 @@ interface Write {
   readonly after: object;
 }
 
-/** The occasions, in the order in which their events fire. */
-const occasions = {
+const happened = {
   created: ({ before }) => before === null,
   updated: ({ entry, before, after }) => before !== null && differs(entry, before, after),
   statusChanged: ({ before, after }) => before !== null && statusOf(before) !== statusOf(after),
@@ -45,8 +44,8 @@ const occasions = {
  */
 export function eventsOf(entry: CatalogueEntry, before: object | null, after: object): EventType[] {
   const write = { entry, before, after };
-  return (Object.keys(occasions) as Occasion[])
-    .filter((on) => occasions[on](write))
+  return occasions
+    .filter((on) => happened[on](write))
     .map((on) => eventOn(entry.kind, on))
     .filter((type) => type !== null);
 }

@@ -8,6 +8,7 @@ import {
   eventTypeNames,
   eventTypes,
   movementOf,
+  type Occasion,
 } from '../../src/domain/event-types.ts';
 import { eventsOf } from '../../src/domain/fired-events.ts';
 import { renderValue } from '../../src/domain/render.ts';
@@ -42,7 +43,7 @@ describe.each(Object.values(catalogue).map((entry) => [entry.kind, entry] as con
   });
 });
 
-test.each(eventTypeNames)('%s is fired by what its entry says, and has a sample of its own', (type) => {
+test.each(eventTypeNames)('%s is fired by what its entry says, and its sample is such a record', (type) => {
   const entry = entryOf(type);
   const { entity, on } = eventTypes[type];
   expect(entry.kind).toBe(entity);
@@ -64,7 +65,7 @@ test.each(eventTypeNames)('%s is fired by what its entry says, and has a sample 
     created: [null, entry.sample],
     updated: [entry.sample, { ...entry.sample, [field]: 'another' }],
     statusChanged: [entry.sample, { ...entry.sample, status: 'another' }],
-  } as const;
+  } as const satisfies Record<Occasion, unknown>;
   const [before, after] = writes[on];
   expect(eventsOf(entry, before, after)).toContain(type);
 });

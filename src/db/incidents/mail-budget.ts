@@ -2,7 +2,7 @@
 import type { Sql } from '../pool.ts';
 
 /**
- * How many at once: a receiver that is gone affects all its webhooks, one for each of an e-shop's 18 types. Fewer:
+ * How many at once: a receiver that is gone affects all its webhooks, one for each event type. Fewer:
  * their mails are deferred. More: a loop that switches webhooks on and off fills a mailbox.
  */
 const AT_ONCE = 20;
