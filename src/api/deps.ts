@@ -9,6 +9,7 @@ import type { DeliveriesFrom } from '../domain/eshop.ts';
 import type { Examine } from '../domain/examination.ts';
 import type { RequestAction } from '../domain/operator-action.ts';
 import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Role } from '../domain/role.ts';
 import type { SendTest } from '../domain/test-delivery.ts';
@@ -91,6 +92,8 @@ export interface ApiEnv {
     readonly signedIn?: SignedIn;
     /** Of a webhook's replacement: its `active` stays, whatever the body says. */
     readonly keepsActive?: boolean;
+    /** Told the problem that becomes the response: its list of fields is in no response. */
+    readonly refused?: (problem: Problem) => void;
   };
   Variables: {
     /** Absent before authentication. */

@@ -61,6 +61,7 @@ export function failureOf(error: unknown, requestId: string): Failure {
 export function errorHandler(deps: ApiDeps): (error: Error, c: Context<ApiEnv>) => Response {
   return (error, c) => {
     const requestId = c.get('requestId');
+    if (error instanceof Problem) c.env?.refused?.(error);
     const { status, message, headers, internal } = failureOf(error, requestId);
     if (internal) {
       deps.log.error(

@@ -14,6 +14,8 @@ import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { masked } from '../domain/static-headers.ts';
 import { counted } from '../domain/text.ts';
+import { factsOf, stateOf, whyDeactivated } from '../domain/webhook-facts.ts';
+import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import { type CommandContext, checked, flag, noOptions, runs } from '../lib/command-line.ts';
 import { addCreate } from './create-webhook.ts';
@@ -31,24 +33,21 @@ const webhookFilters = v.pipe(
   v.check(({ active, inactive }) => !(active && inactive), '--active and --inactive cannot be combined.'),
 );
 
-const REASONS = {
-  user: 'on request',
-  retriesExhausted: 'all attempts failed',
-  gone: 'responded with 410',
-} as const;
-
-/** Since when and why it is inactive; empty while it is active. */
-function inactivity({ active, deactivatedAt, deactivationReason }: OperatorsWebhook): string {
-  if (active) return '';
-  if (deactivatedAt === null || deactivationReason === null) return 'never activated';
-  return `${minute(deactivatedAt)} ${REASONS[deactivationReason]}`;
-}
-
-/** Its state, and since or until when. */
-function stateOf(webhook: OperatorsWebhook): string {
-  const { active, pausedUntil } = webhook;
-  if (!active) return `inactive: ${inactivity(webhook)}`;
-  return pausedUntil === null ? 'active' : `paused until ${minute(pausedUntil)}`;
+/** Its state, and since or until when and why. */
+function stateText(webhook: OperatorsWebhook): string {
+  const { active, pausedUntil, incidentSince, deactivatedAt, deactivationReason: reason } = webhook;
+  const state = stateOf({
+    active,
+    isFailing: incidentSince !== null,
+    isPaused: pausedUntil !== null,
+    reason,
+  });
+  const paused = pausedUntil === null ? [] : [`paused until ${minute(pausedUntil)}`];
+  if (state === 'failing') return [`failing since ${failing(webhook)}`, ...paused].join(', ');
+  if (state === 'paused') return paused.join();
+  if (active) return state;
+  if (deactivatedAt === null || reason === null) return `${state}: never activated`;
+  return `${state}: ${minute(deactivatedAt)} ${whyDeactivated[reason]}`;
 }
 
 /** Since when an active webhook has been failing; empty if it is not. */
@@ -57,24 +56,22 @@ function failing({ incidentSince, incidentFailures }: OperatorsWebhook): string 
   return `${minute(incidentSince)} ${counted(incidentFailures, 'failure')}`;
 }
 
-const isFailing = ({ active, pausedUntil, incidentSince }: OperatorsWebhook) =>
-  active && pausedUntil === null && incidentSince !== null;
-
 function listTable(webhooks: readonly OperatorsWebhook[]): string {
   const rows = webhooks.map((webhook) => ({
     id: webhook.id,
     'e-shop': webhook.eshopId,
-    state: isFailing(webhook) ? `failing since ${failing(webhook)}` : stateOf(webhook),
+    name: nameOf(webhook),
+    state: stateText(webhook),
     pending: webhook.pending,
     retrying: webhook.retrying,
     type: shortTypes(typesOf(webhook)),
     url: webhook.url,
   }));
-  return table(rows, { type: 14, state: 32, url: 24 });
+  return table(rows, { type: 14, name: 20, state: 32, url: 24 });
 }
 
 function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
-  const { active, deactivationError, deactivationDeliveryId, description } = webhook;
+  const { active, deactivationError, deactivationDeliveryId } = webhook;
   const incident = incidentOf(policy, webhook);
   const deactivationAt = incident?.deactivationAt ?? null;
   return pairs([
@@ -82,21 +79,12 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
     ['E-shop', webhook.eshopId],
     typesFact(webhook),
     ['URL', `${webhook.method} ${webhook.url}`],
-    ['Payload', webhook.method === 'GET' ? 'none: the identifier is in the URL' : webhook.payloadVersion],
-    ['Packing lists', webhook.parameters?.withPackingLists === true ? 'yes' : null],
-    ['Personal data', webhook.parameters?.withoutPersonalData === true ? 'left out' : null],
-    ['Changes of stock', webhook.parameters?.onStockChange === true ? 'yes' : null],
-    ['Own changes', webhook.skipOwn ? 'left out' : null],
-    ['Static headers', webhook.headerNames?.join(', ') ?? null],
-    ['Signatures', webhook.asymmetric ? 'also with the e-shop’s key (v1a)' : null],
-    ['Order', webhook.ordering === 'none' ? null : webhook.ordering],
-    ['Description', description],
+    ...factsOf(webhook, webhook.headerNames),
     ['Registered', minute(webhook.registeredAt)],
-    ['State', stateOf(webhook)],
+    ['State', stateText(webhook)],
     ...(incident === null
       ? []
       : ([
-          ['Failing since', failing(webhook)],
           ['Last error', incident.lastError ?? 'none recorded'],
           ['Deactivation', deactivationAt === null ? 'not due' : minute(new Date(deactivationAt))],
         ] as const)),

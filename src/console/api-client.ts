@@ -2,25 +2,29 @@
 import type { Hono } from 'hono';
 import * as v from 'valibot';
 import type { ApiEnv, SignedIn } from '../api/deps.ts';
-import type { ProblemStatus } from '../domain/problem.ts';
+import type { FieldProblem, Problem, ProblemStatus } from '../domain/problem.ts';
+import type { Rejection } from './problems.ts';
 
 const STATUSES = [400, 401, 403, 404, 405, 409, 411, 413, 415, 429, 503] as const satisfies ProblemStatus[];
 type ErrorStatus = (typeof STATUSES)[number] | 500;
 
-/** A refusal by the API, with its sentence. */
+/** A refusal by the API, with its sentence, and the problems of fields that it consists of, if any. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: ErrorStatus;
+  readonly problems: readonly FieldProblem[];
 
-  constructor(status: ErrorStatus, message: string) {
+  constructor(status: ErrorStatus, message: string, problems: readonly FieldProblem[]) {
     super(message);
     this.status = status;
+    this.problems = problems;
   }
 }
 
 /** Why the API refused, for the page that asked. @throws the error if it is no refusal, or 404: nothing to show */
-export function apiErrorMessage(error: unknown): string {
-  if (error instanceof ApiError && error.status !== 404) return error.message;
+export function rejectionOf(error: unknown): Rejection {
+  if (error instanceof ApiError && error.status !== 404)
+    return error.problems.length > 0 ? error.problems : error.message;
   throw error;
 }
 
@@ -63,12 +67,20 @@ export const piece = encodeURIComponent;
 
 export function apiClient(api: Hono<ApiEnv>, signedIn: SignedIn): ApiClient {
   async function ask(path: string, init: RequestInit, within: ApiEnv['Bindings'] = {}): Promise<unknown> {
-    const response = await api.request(path, init, { ...within, signedIn });
+    let problems: readonly FieldProblem[] = [];
+    const refused = (problem: Problem) => {
+      problems = problem.problems;
+    };
+    const response = await api.request(path, init, { ...within, signedIn, refused });
     const answer: unknown = await response.json();
     if (response.ok) return answer;
     const body = v.safeParse(ErrorBody, answer);
     const status = STATUSES.find((each) => each === response.status) ?? 500;
-    throw new ApiError(status, body.success ? body.output.message : 'The API rejected the request.');
+    throw new ApiError(
+      status,
+      body.success ? body.output.message : 'The API rejected the request.',
+      problems,
+    );
   }
   return {
     get: async (schema, path, query = {}) => v.parse(schema, await ask(`${path}${queryText(query)}`, {})),

@@ -42,7 +42,7 @@ function Ask({ token, address, eshopName }: Confirmable & { token: string }) {
       <form method="post" action={`${CONFIRM_PATH}/${token}`} class="card">
         <p>
           <strong>{eshopName}</strong> would like <strong>{address}</strong> to be notified when one of its
-          webhooks is failing, was deactivated, or is well again.
+          webhooks is failing, was deactivated, or has recovered.
         </p>
         <button type="submit" class="main">
           Confirm this address

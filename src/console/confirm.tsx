@@ -3,7 +3,7 @@
 import type { Child } from 'hono/jsx';
 import type { Viewer } from './deps.ts';
 import { Csrf, Page } from './layout.tsx';
-import type { FieldPaths } from './problems.ts';
+import type { FieldPaths, Rejection } from './problems.ts';
 import { CONSOLE } from './session.ts';
 
 /** Paths are relative to `/console`. */
@@ -15,7 +15,7 @@ export function ConfirmPage(props: {
   action: string;
   back: string;
   /** Why the last one was refused. */
-  refused?: string | undefined;
+  refused?: Rejection | undefined;
   /** Of its fields, if it has some. */
   fields?: FieldPaths;
   children: Child;

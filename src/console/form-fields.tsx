@@ -30,7 +30,8 @@ function described(name: string, hint: string | undefined) {
   };
 }
 
-function Below({ name, hint }: { name: string; hint?: string | undefined }) {
+/** The problem and the hint of a field. */
+export function Below({ name, hint }: { name: string; hint?: string | undefined }) {
   const problem = useContext(ProblemsOfForm)[name];
   return (
     <>

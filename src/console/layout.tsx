@@ -5,7 +5,7 @@ import { withoutUnseen } from '../domain/text.ts';
 import { asset } from './assets.ts';
 import type { Viewer } from './deps.ts';
 import { ESHOP_HEADER } from './eshops.ts';
-import { type FieldPaths, ProblemsOfForm, problemsIn } from './problems.ts';
+import { type FieldPaths, ProblemsOfForm, problemsIn, type Rejection } from './problems.ts';
 import { Sentence } from './sentence.tsx';
 import { ALL, CONSOLE } from './session.ts';
 import { Switcher } from './switcher.tsx';
@@ -137,7 +137,7 @@ interface PageProps {
   /** The action just done, in a sentence. */
   readonly notice?: string | undefined;
   /** The error message. */
-  readonly refused?: string | undefined;
+  readonly refused?: Rejection | undefined;
   /** The fields of its form, which show their own problems. */
   readonly fields?: FieldPaths;
   /** The webhooks that notice and refusal may name. */

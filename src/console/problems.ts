@@ -1,6 +1,10 @@
-/** A form's problems, each at its field: the API says "path: problem; path: problem" (docs/interface.md, C3). */
+/** The problems that the API finds in a form, each at its field. */
 import { createContext } from 'hono/jsx';
+import { type FieldProblem, problemsText } from '../domain/problem.ts';
 import { capital, counted } from '../domain/text.ts';
+
+/** Why the API refused: problems of fields, or one sentence. */
+export type Rejection = string | readonly FieldProblem[];
 
 /** By the name of the field. */
 export type Problems = Readonly<Record<string, string>>;
@@ -18,28 +22,27 @@ function aboutPart(part: string, message: string): string {
 }
 
 /**
- * @param refused the refusal; undefined if there is none
+ * @param refused undefined if nothing was
  * @returns the problems of known fields, and the rest, in a sentence
  */
 export function problemsIn(
-  refused: string | undefined,
+  refused: Rejection | undefined,
   paths: FieldPaths,
 ): { readonly at: Problems; readonly rest: string | undefined } {
-  const known = Object.keys(paths)
-    .map((path) => path.replaceAll('.', '\\.'))
-    .join('|');
-  if (refused === undefined || known === '') return { at: {}, rest: refused };
+  if (refused === undefined || typeof refused === 'string') return { at: {}, rest: refused };
   const at: Record<string, string> = {};
-  const others: string[] = [];
-  for (const problem of refused.split(new RegExp(`; (?=(?:${known})[.:])`))) {
-    const [, path = '', part = '', message = ''] =
-      new RegExp(`^(${known})(?:\\.(.+?))?: (.+)$`, 's').exec(problem) ?? [];
-    const field = paths[path];
-    if (field === undefined) others.push(problem);
-    else at[field] = `${at[field] === undefined ? '' : `${at[field]} `}${aboutPart(part, message)}`;
+  const others: FieldProblem[] = [];
+  for (const problem of refused) {
+    const found = Object.keys(paths).find((known) => `${problem.path}.`.startsWith(`${known}.`));
+    const field = found === undefined ? undefined : paths[found];
+    if (found === undefined || field === undefined) others.push(problem);
+    else {
+      const about = aboutPart(problem.path.slice(found.length + 1), problem.message);
+      at[field] = at[field] === undefined ? about : `${at[field]} ${about}`;
+    }
   }
   const count = Object.keys(at).length;
   const marked =
     count === 0 ? [] : [`Check the ${count === 1 ? 'marked field' : counted(count, 'marked field')}.`];
-  return { at, rest: [...others, ...marked].join(' ') };
+  return { at, rest: [...(others.length === 0 ? [] : [problemsText(others)]), ...marked].join('. ') };
 }

@@ -1,10 +1,10 @@
 /** The subjects of mails to e-shops. */
+import type { NamedBy } from './webhook-name.ts';
 import type { GivenTypes } from './webhook-types.ts';
 
 /** A deactivation of a webhook. */
-export interface Deactivation extends GivenTypes {
+export interface Deactivation extends GivenTypes, NamedBy {
   readonly webhookId: number;
-  readonly url: string;
   /** The generation of the webhook that ended. */
   readonly generation: number;
   /** `gone`: the receiver responded with 410. */
@@ -22,9 +22,8 @@ export interface Deactivation extends GivenTypes {
 }
 
 /** A webhook whose secret, static headers or signing key no key could open. */
-export interface LostWebhook extends GivenTypes {
+export interface LostWebhook extends GivenTypes, NamedBy {
   readonly id: number;
-  readonly url: string;
   /** Whether its secret is lost, and a new one that nobody knows. */
   readonly secret: boolean;
   /** The names of its static headers, whose values are lost and no longer sent; empty if it has none. */
@@ -34,8 +33,7 @@ export interface LostWebhook extends GivenTypes {
 }
 
 /** A webhook that has recovered. */
-export interface RecoveredWebhook extends GivenTypes {
+export interface RecoveredWebhook extends GivenTypes, NamedBy {
   readonly webhookId: number;
-  readonly url: string;
   readonly recoveredAt: Date;
 }

@@ -12,11 +12,19 @@ export class Problem extends Error {
   readonly status: ProblemStatus;
   /** Response headers that belong to the error, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What the message says of fields, for callers within the process; empty if it is about none. */
+  readonly problems: readonly FieldProblem[];
 
-  constructor(status: ProblemStatus, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: ProblemStatus,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    problems: readonly FieldProblem[] = [],
+  ) {
     super(message);
     this.status = status;
     this.headers = headers;
+    this.problems = problems;
   }
 }
 
@@ -44,15 +52,17 @@ function messageOf({ path, message }: FieldProblem): string {
   return shown === '' ? message : `${shown}: ${message}`;
 }
 
-/**
- * 400 that names up to {@link MAX_PROBLEMS} problems, each with the path of its field.
- * @param problems at least one
- */
-export function invalid(problems: readonly FieldProblem[]): Problem {
+/** "path: problem; path: problem", up to {@link MAX_PROBLEMS} of them. */
+export function problemsText(problems: readonly FieldProblem[]): string {
   const left = problems.length - MAX_PROBLEMS;
   const atLeast = problems.length >= ENOUGH_PROBLEMS ? 'at least ' : '';
   const more = left > 0 ? [`and ${atLeast}${left} more`] : [];
-  return badRequest([...problems.slice(0, MAX_PROBLEMS).map(messageOf), ...more].join('; '));
+  return [...problems.slice(0, MAX_PROBLEMS).map(messageOf), ...more].join('; ');
+}
+
+/** 400 that names each problem with the path of its field. @param problems at least one */
+export function invalid(problems: readonly FieldProblem[]): Problem {
+  return new Problem(400, problemsText(problems), {}, problems);
 }
 
 /** 401, with the challenge that RFC 9110 requires. */

@@ -2,6 +2,7 @@
 import { shortTypes } from '../domain/event-types.ts';
 import type { Deactivation } from '../domain/mailed.ts';
 import { counted } from '../domain/text.ts';
+import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { Mail } from './mail.ts';
 import { type MailContent, mailOf, merged } from './mail-template.ts';
@@ -44,7 +45,7 @@ function blocksOf(deactivation: Deactivation) {
     `webhook ${webhookId} was deactivated at ${at.toISOString()}. It will receive nothing until it is activated again.`,
     {
       facts: [
-        ['Webhook', String(webhookId)],
+        ['Webhook', `${webhookId}: ${nameOf(deactivation)}`],
         typesFact(deactivation),
         ['URL', url],
         ['Reason', why],

@@ -1,6 +1,7 @@
 /** The mail after the master key was lost (docs/interface.md, W20). */
 import { shortTypes } from '../domain/event-types.ts';
 import type { LostWebhook } from '../domain/mailed.ts';
+import { nameOf } from '../domain/webhook-name.ts';
 import { typesOf } from '../domain/webhook-types.ts';
 import type { Mail } from './mail.ts';
 import { type MailBlock, mailOf } from './mail-template.ts';
@@ -47,7 +48,8 @@ function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
           'Deliveries are signed with secrets that nobody knows, so that a receiver that checks signatures refuses them, until each of these webhooks gets a new secret:',
           {
             facts: secrets.map(
-              (each) => [`Webhook ${each.id}`, `${shortTypes(typesOf(each))}, ${each.url}`] as const,
+              (each) =>
+                [`Webhook ${each.id}`, `${nameOf(each)}, ${shortTypes(typesOf(each))}, ${each.url}`] as const,
             ),
           },
           `Make a new one${others.length > 0 ? ' for each' : ''}, which is shown once, and set it in the receiver:`,
@@ -66,7 +68,9 @@ function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
       ? []
       : [
           'The key pair that signs these webhooks is lost. There is a new one: a receiver that verifies with the public key before it refuses deliveries until it gets the new public key.',
-          { facts: asymmetric.map(({ id, url }) => [`Webhook ${id}`, url] as const) },
+          {
+            facts: asymmetric.map((each) => [`Webhook ${each.id}`, `${nameOf(each)}, ${each.url}`] as const),
+          },
           { request: listSigningKeys },
         ]),
     'Deliveries that are refused until then are retried, each within its own time limit. Nothing that you sent to the API is affected. Users have to sign in again.',

@@ -2,6 +2,7 @@
 import { shortTypes } from '../domain/event-types.ts';
 import type { RecoveredWebhook } from '../domain/mailed.ts';
 import { minute } from '../domain/text.ts';
+import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { Mail } from './mail.ts';
 import { type MailContent, mailOf, merged } from './mail-template.ts';
@@ -31,18 +32,18 @@ function contentOf({ id, eshopName, email }: MailedNotice, well: RecoveredWebhoo
   const { webhookId, url, recoveredAt } = well;
   return {
     to: email,
-    subject: `Webhook ${webhookId} (${shortTypes(typesOf(well))}) is well again`,
+    subject: `Webhook ${webhookId} (${shortTypes(typesOf(well))}) has recovered`,
     messageId: noticeMessageId(id),
     tone: 'good',
     blocks: [
       `${eshopName},`,
-      `webhook ${webhookId} is well again since ${minute(recoveredAt)}: a delivery was accepted.`,
+      `webhook ${webhookId} has been working since ${minute(recoveredAt)}: a delivery was accepted.`,
       {
         facts: [
-          ['Webhook', String(webhookId)],
+          ['Webhook', `${webhookId}: ${nameOf(well)}`],
           typesFact(well),
           ['URL', url],
-          ['Well since', minute(recoveredAt)],
+          ['Well again since', minute(recoveredAt)],
         ],
       },
       'What is still being retried follows by itself, each delivery at its time. To turn such notices off:',

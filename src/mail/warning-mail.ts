@@ -1,16 +1,16 @@
 /** The mail before Waybill deactivates a webhook (docs/interface.md, W15). */
 import { shortTypes } from '../domain/event-types.ts';
 import { counted, minute } from '../domain/text.ts';
+import { type NamedBy, nameOf } from '../domain/webhook-name.ts';
 import { type GivenTypes, typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { Mail } from './mail.ts';
 import { type MailBlock, type MailContent, mailOf, merged } from './mail-template.ts';
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
-export interface Warning extends GivenTypes {
+export interface Warning extends GivenTypes, NamedBy {
   /** A UUID of the warning, used in the Message-ID. */
   readonly id: string;
   readonly webhookId: number;
-  readonly url: string;
   /** The delivery whose last retries it is about; null if everything fails. */
   readonly deliveryId: string | null;
   /** The start of the incident, and how many attempts have failed since. */
@@ -59,7 +59,7 @@ function blocksOf(warning: Warning): MailBlock[] {
     `${due === null ? 'Once' : `On ${due} at the earliest, when`} all retries of a delivery have failed, the webhook will be deactivated. It will then receive nothing until it is activated again.`,
     {
       facts: [
-        ['Webhook', String(webhookId)],
+        ['Webhook', `${webhookId}: ${nameOf(warning)}`],
         typesFact(warning),
         ['URL', url],
         ['Failing since', minute(since)],

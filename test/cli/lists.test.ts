@@ -79,7 +79,7 @@ describe('webhooks list', () => {
 
   it('is a table for people', async () => {
     const [titles, ...rows] = (await waybill(['webhooks', 'list', '--inactive'])).split('\n');
-    expect(titles).toMatch(/^id +e-shop +state +pending +retrying +type +url$/);
+    expect(titles).toMatch(/^id +e-shop +name +state +pending +retrying +type +url$/);
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatch(
       /inactive: 20\d\d-.* on request +1 +0 +CREATE_ORDER +https:\/\/shop\.example:8443\/more$/,
@@ -195,7 +195,7 @@ describe('a webhook that fails', () => {
       / failing since 20\d\d-\S+ \d\d:\d\dZ 1 failure /m,
     );
     const text = await waybill(['webhooks', 'show', String(active.webhookId)]);
-    expect(text).toMatch(/^Failing since +20\d\d-\S+ \d\d:\d\dZ 1 failure$/m);
+    expect(text).toMatch(/^State +failing since 20\d\d-\S+ \d\d:\d\dZ 1 failure$/m);
     expect(text).toMatch(/^Last error +HTTP 503 from shop\.example$/m);
     expect(text).toMatch(/^Deactivation +20\d\d-\S+ \d\d:\d\dZ$/m);
   });

@@ -16,6 +16,7 @@ const deactivation: Deactivation = {
   webhookType: 'CREATE_ORDER',
   url: 'https://shop.example/hooks/orders?key=áé',
   generation: 3,
+  description: 'ERP',
   reason: 'retriesExhausted',
   at: new Date('2026-11-20T19:33:00.000Z'),
   deliveryId: '0197a0b4-0000-7000-8000-000000000001',

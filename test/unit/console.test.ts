@@ -9,7 +9,8 @@ import { problemsIn } from '../../src/console/problems.ts';
 import { Sentence } from '../../src/console/sentence.tsx';
 import { csrfToken, isCsrfToken } from '../../src/console/session.ts';
 import { fromField } from '../../src/console/times.tsx';
-import { nameOf, namesOf } from '../../src/console/webhooks/name.tsx';
+import { namesOf } from '../../src/console/webhooks/name.tsx';
+import { nameOf } from '../../src/domain/webhook-name.ts';
 
 test.each(["it's", '$(touch /tmp/no) `id` \\ "x"', 'Zoë\nnew line', "'; rm -rf / #"])(
   'a curl command says what was sent, and nothing of it is run by the shell: %j',
@@ -115,19 +116,26 @@ test('identifiers in a sentence are links, times are short, and the rest stays t
 
 test('a refusal is taken apart into the problems of known fields and the rest', () => {
   const paths = { url: 'url', headers: 'headers', 'parameters.onStockChange': 'onStockChange' };
-  const refused =
-    'url: must be a URL; not a; path: x; headers.X-A: is bad; headers.X-B: is worse; parameters.onStockChange: is for products; other: is wrong';
+  const refused = [
+    { path: 'url', message: 'must be a URL; not a; path: x' },
+    { path: 'headers.X-A', message: 'is bad' },
+    { path: 'headers.X-B', message: 'is worse' },
+    { path: 'parameters.onStockChange', message: 'is for products' },
+    { path: 'urls', message: 'unknown field' },
+    { path: 'other', message: 'is wrong' },
+  ];
   expect(problemsIn(refused, paths)).toEqual({
     at: {
       url: 'Must be a URL; not a; path: x.',
       headers: '“X-A” is bad. “X-B” is worse.',
-      onStockChange: 'Is for products; other: is wrong.',
+      onStockChange: 'Is for products.',
     },
-    rest: 'Check the 3 marked fields.',
+    rest: 'urls: unknown field; other: is wrong. Check the 3 marked fields.',
   });
   expect(problemsIn('The contract allows at most 3 webhooks.', paths)).toEqual({
     at: {},
     rest: 'The contract allows at most 3 webhooks.',
   });
+  expect(problemsIn([{ path: '', message: 'is no form' }], {}).rest).toBe('is no form');
   expect(problemsIn(undefined, paths)).toEqual({ at: {}, rest: undefined });
 });

@@ -11,7 +11,7 @@ import { Live } from '../live-parts.tsx';
 import { Code, Empty, Table } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
-import { Needing } from '../webhooks/health.tsx';
+import { TroubledWebhook } from '../webhooks/health.tsx';
 import { scopeOf, titlesOf } from './scope.ts';
 
 /** The most webhooks shown as needing attention: with more, the problem is elsewhere. */
@@ -113,7 +113,7 @@ export function AllPage(props: {
             ) : (
               <ul class="stack">
                 {needing.slice(0, MAX_SHOWN).map((webhook) => (
-                  <Needing
+                  <TroubledWebhook
                     webhook={recordOf(policy, webhook)}
                     eshop={titles(webhook.eshopId)}
                     now={viewer.now}

@@ -5,6 +5,7 @@ import { recordOf } from '../../api/webhooks/record.ts';
 import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
 import { shortTypes } from '../../domain/event-types.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
+import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
@@ -14,7 +15,6 @@ import { Live } from '../live-parts.tsx';
 import { Empty } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Health } from '../webhooks/health.tsx';
-import { nameOf } from '../webhooks/name.tsx';
 import { MAX_ROWS, titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/webhooks`;

@@ -17,6 +17,7 @@ import {
 import { Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
 import { Empty, Pages } from '../parts.tsx';
+import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import type { WebhookNames } from '../webhooks/name.tsx';
 import { type DeliveryList, DeliveryRows } from './rows.tsx';
@@ -30,7 +31,7 @@ export function DeliveriesPage(props: {
   /** Of all its webhooks. */
   names: WebhookNames;
   found: v.InferOutput<typeof DeliveryList> | null;
-  refused?: string | undefined;
+  refused?: Rejection | undefined;
 }) {
   const { viewer, asked, names, found, refused } = props;
   const { page: _, ...filters } = given(asked);

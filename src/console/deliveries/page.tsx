@@ -7,6 +7,7 @@ import type { SignedRequest, Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
 import { Live, LivePart, More } from '../live-parts.tsx';
 import { Code, Facts, headerLines, pretty, recordPath, TypeName, typeDescription } from '../parts.tsx';
+import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Time } from '../times.tsx';
@@ -86,7 +87,7 @@ export function DeliveryPage(
     /** Its workflow in Temporal's UI; null for an e-shop's user. */
     workflow: string | null;
     notice?: string | undefined;
-    refused?: string | undefined;
+    refused?: Rejection | undefined;
   },
 ) {
   const { viewer, delivery, names, request, workflow, maxAttempts, notice, refused } = props;

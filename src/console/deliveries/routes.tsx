@@ -9,9 +9,10 @@ import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
-import { ApiError, apiErrorMessage, piece } from '../api-client.ts';
+import { ApiError, piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
 import { html } from '../layout.tsx';
+import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
 import { namesOf } from '../webhooks/name.tsx';
@@ -57,7 +58,11 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     return signAgain({ deliveryId: delivery.id, number: Math.max(1, delivery.attemptsMade), webhook, event });
   }
 
-  async function shown(c: Asking, id: string, messages: { notice?: string | undefined; refused?: string }) {
+  async function shown(
+    c: Asking,
+    id: string,
+    messages: { notice?: string | undefined; refused?: Rejection },
+  ) {
     const { data: delivery } = await c.var.api.get(One, `/v21/deliveries/${piece(id)}`);
     const { viewer } = c.var;
     const [{ data: webhook }, request, accepted] = await Promise.all([
@@ -88,7 +93,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
       return c.html(
-        html(<DeliveriesPage {...{ viewer, asked, names, found: null, refused: error.message }} />),
+        html(<DeliveriesPage {...{ viewer, asked, names, found: null, refused: rejectionOf(error) }} />),
         400,
       );
     }
@@ -104,7 +109,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
       const { data } = await c.var.api.send(One, 'POST', `/v21/deliveries/${piece(id)}/redeliver`);
       return c.redirect(`${CONSOLE}/deliveries/${data.id}?done=redelivered`, 303);
     } catch (error) {
-      return c.html(await shown(c, id, { refused: apiErrorMessage(error) }), 409);
+      return c.html(await shown(c, id, { refused: rejectionOf(error) }), 409);
     }
   });
 

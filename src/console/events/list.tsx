@@ -11,6 +11,7 @@ import { EntityFilter, EventTypeFilter, FILTER_FIELDS, Filters, TimeFilters } fr
 import { Select } from '../form-fields.tsx';
 import { Page } from '../layout.tsx';
 import { Empty, Pages, TypeName } from '../parts.tsx';
+import type { Rejection } from '../problems.ts';
 import { Sentence } from '../sentence.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
@@ -66,7 +67,7 @@ export function EventsPage(props: {
   asked: Query;
   found: FoundEvents | null;
   names: WebhookNames;
-  refused?: string;
+  refused?: Rejection;
 }) {
   const { viewer, asked, found, names, refused } = props;
   const filtered = Object.values(asked).some((value) => value !== undefined && value !== '');

@@ -7,7 +7,7 @@ import { withOutcomes } from '../../api/event-outcomes.ts';
 import { EventWithRecord } from '../../api/event-schemas.ts';
 import { listUndeliveredEvents } from '../../db/console/undelivered-events.ts';
 import { dateOf } from '../../domain/timestamp.ts';
-import { ApiError, given, piece, type Query } from '../api-client.ts';
+import { ApiError, given, piece, type Query, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { fromField } from '../times.tsx';
@@ -49,7 +49,7 @@ export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv>
       return c.html(html(<EventsPage {...{ viewer, asked, found, names }} />));
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
-      const page = { viewer, asked, found: null, names: new Map(), refused: error.message };
+      const page = { viewer, asked, found: null, names: new Map(), refused: rejectionOf(error) };
       return c.html(html(<EventsPage {...page} />), 400);
     }
   });

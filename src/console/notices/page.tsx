@@ -6,6 +6,7 @@ import type { Viewer } from '../deps.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
 import { Code, Empty } from '../parts.tsx';
+import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import type { WebhookNames } from '../webhooks/name.tsx';
 import { NoticeRows } from './sent.tsx';
@@ -54,7 +55,7 @@ interface NoticesPageProps {
   readonly sent: readonly ListedNotice[];
   readonly names: WebhookNames;
   readonly notice?: string | undefined;
-  readonly refused?: string | undefined;
+  readonly refused?: Rejection | undefined;
 }
 
 export function NoticesPage({
@@ -92,7 +93,7 @@ export function NoticesPage({
         />
         <Check
           name="recovered"
-          label="Notify when a webhook is well again"
+          label="Notify when a webhook has recovered"
           checked={fields.recovered === 'true'}
         />
         <TextArea
@@ -135,7 +136,7 @@ export function NoticesPage({
         <h2 id="sent">Sent</h2>
         {sent.length === 0 ? (
           <Empty title="No notices yet">
-            Warnings, deactivations and webhooks that are well again appear here.
+            Warnings, deactivations and webhooks that have recovered appear here.
           </Empty>
         ) : (
           <NoticeRows notices={sent} names={names} now={viewer.now} />

@@ -4,9 +4,10 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { listNotices } from '../../db/console/notices.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
-import { apiErrorMessage } from '../api-client.ts';
+import { rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
+import type { Rejection } from '../problems.ts';
 import { namesIn } from '../webhooks/names-in.ts';
 import { changeOf, fieldsOf, NOTICES, type NoticeFields, NoticesPage } from './page.tsx';
 
@@ -22,7 +23,7 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   async function shown(
     c: Context<ConsoleEnv>,
     { email, notifications }: Eshop,
-    more: { readonly fields?: NoticeFields; readonly notice?: string; readonly refused?: string },
+    more: { readonly fields?: NoticeFields; readonly notice?: string; readonly refused?: Rejection },
   ) {
     const { viewer } = c.var;
     const sent = await listNotices(sql, viewer.session.eshopId, { webhookId: null, limit: SHOWN });
@@ -41,7 +42,7 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       const { data } = await api.send(One, 'PATCH', '/v21/eshop', { notifications: changeOf(form) });
       return c.html(await shown(c, data, { notice: 'The notices were changed.' }));
     } catch (error) {
-      return c.html(await shown(c, await read(c), { fields: form, refused: apiErrorMessage(error) }), 400);
+      return c.html(await shown(c, await read(c), { fields: form, refused: rejectionOf(error) }), 400);
     }
   });
   return app;

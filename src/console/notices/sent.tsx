@@ -8,7 +8,7 @@ import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 const WORDS: Readonly<Record<ListedNotice['kind'], string>> = {
   warning: 'is failing',
   deactivated: 'was deactivated',
-  recovered: 'is well again',
+  recovered: 'has recovered',
   confirmation: 'asked for a confirmation',
   lostSecrets: 'needs a new secret',
 };

@@ -20,7 +20,7 @@ import { Empty, recordPath } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, duration } from '../times.tsx';
-import { byUrgency, Needing, needsAttention } from '../webhooks/health.tsx';
+import { byUrgency, needsAttention, TroubledWebhook } from '../webhooks/health.tsx';
 import { Chart } from './chart.tsx';
 import { type Range, rangeOf, ranges } from './ranges.ts';
 
@@ -41,7 +41,7 @@ function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now:
       <h2 id="incidents">Needs attention</h2>
       <ul class="stack">
         {needing.map((webhook) => (
-          <Needing webhook={webhook} now={now} />
+          <TroubledWebhook webhook={webhook} now={now} />
         ))}
       </ul>
     </section>

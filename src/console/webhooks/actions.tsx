@@ -4,15 +4,16 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { examinationSchema } from '../../domain/examination.ts';
 import { testResultSchema } from '../../domain/test-delivery.ts';
-import { apiErrorMessage, piece, queryText } from '../api-client.ts';
+import { piece, queryText, rejectionOf } from '../api-client.ts';
 import type { ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
+import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
 import { confirmations, confirmed } from './confirm.tsx';
 import { ExaminationPage } from './examination.tsx';
 import { ownSecretOf } from './input.ts';
-import { Any, One, SIGNING_KEYS, SigningKeys, type WebhookPages, WithSecret } from './show.tsx';
+import { AnyAnswer, One, SIGNING_KEYS, SigningKeys, type WebhookPages, WithSecret } from './show.tsx';
 
 const Tested = v.object({ data: testResultSchema });
 const Examined = v.object({ data: examinationSchema });
@@ -28,7 +29,7 @@ export function webhookActionRoutes({
   async function confirmation(
     c: Context<ConsoleEnv>,
     name: keyof typeof confirmations,
-    again: { readonly fields?: Readonly<Record<string, string>>; readonly refused?: string } = {},
+    again: { readonly fields?: Readonly<Record<string, string>>; readonly refused?: Rejection } = {},
   ) {
     const { data: webhook } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id') ?? '')}`);
     const overlapUntil = await overlapOf(c, webhook.id);
@@ -42,7 +43,7 @@ export function webhookActionRoutes({
   app.post('/webhooks/:id/delete', (c) => {
     const id = c.req.param('id');
     return orRefused(c, id, async () => {
-      await c.var.api.send(Any, 'DELETE', `/v21/webhooks/${piece(id)}`);
+      await c.var.api.send(AnyAnswer, 'DELETE', `/v21/webhooks/${piece(id)}`);
       return c.redirect(`${CONSOLE}/webhooks?done=deleted`, 303);
     });
   });
@@ -69,7 +70,7 @@ export function webhookActionRoutes({
       await api.send(One, 'PUT', `/v21/webhooks/${id}/pause`, { until: end });
       return c.redirect(`${CONSOLE}/webhooks/${id}?done=paused`, 303);
     } catch (error) {
-      return c.html(await confirmation(c, 'pause', { fields: form, refused: apiErrorMessage(error) }), 409);
+      return c.html(await confirmation(c, 'pause', { fields: form, refused: rejectionOf(error) }), 409);
     }
   });
 
@@ -82,7 +83,7 @@ export function webhookActionRoutes({
       secrets.keep(c, data.id, data.secret);
       return c.redirect(`${CONSOLE}/webhooks/${data.id}?done=rotated`, 303);
     } catch (error) {
-      return c.html(await confirmation(c, 'rotate', { fields: form, refused: apiErrorMessage(error) }), 409);
+      return c.html(await confirmation(c, 'rotate', { fields: form, refused: rejectionOf(error) }), 409);
     }
   });
 
@@ -121,7 +122,7 @@ export function webhookActionRoutes({
       return c.html(html(<ExaminationPage {...{ viewer, webhook, found, type }} />));
     } catch (error) {
       return c.html(
-        html(<ExaminationPage {...{ viewer, webhook, type, refused: apiErrorMessage(error) }} />),
+        html(<ExaminationPage {...{ viewer, webhook, type, refused: rejectionOf(error) }} />),
         409,
       );
     }

@@ -2,14 +2,15 @@
 /** The confirmations before a webhook is deactivated or deleted, or gets a new secret. */
 import { shortTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import { nameOf } from '../../domain/webhook-name.ts';
 import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { Viewer } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
+import type { Rejection } from '../problems.ts';
 import { Time } from '../times.tsx';
 import { OwnSecret } from './form.tsx';
-import { nameOf } from './name.tsx';
 
 interface Asked {
   readonly viewer: Viewer;
@@ -18,7 +19,7 @@ interface Asked {
   readonly overlapUntil: string | null;
   /** What was typed, and why it was refused. */
   readonly fields?: Readonly<Record<string, string>>;
-  readonly refused?: string;
+  readonly refused?: Rejection;
 }
 
 export const confirmations = {

@@ -3,15 +3,16 @@
 import type { Examination } from '../../domain/examination.ts';
 import { counted } from '../../domain/text.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { Badge } from '../badges.tsx';
 import type { Viewer } from '../deps.ts';
 import { TypeChoice } from '../form-fields.tsx';
 import { Act, Page } from '../layout.tsx';
 import { Table } from '../parts.tsx';
+import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { duration } from '../times.tsx';
-import { nameOf } from './name.tsx';
 
 const TONES = { ok: 'good', warning: 'warn', fail: 'bad' } as const;
 
@@ -62,7 +63,7 @@ interface ExaminationPageProps {
   readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
   readonly found?: Examination;
-  readonly refused?: string;
+  readonly refused?: Rejection;
   /** The type that was chosen. */
   readonly type?: string | undefined;
 }

@@ -1,17 +1,21 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The form that creates or changes a webhook; the API checks it. */
 import { MASK } from '../../domain/static-headers.ts';
+import type { WebhookInput } from '../../domain/webhook.ts';
 import type { Viewer } from '../deps.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
+import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
-import type { Fields } from './input.ts';
+import type { Fields, Parameter } from './input.ts';
 import { TypeBoxes } from './type-boxes.tsx';
 
 /** Where the API names each field. */
 const PATHS = {
   url: 'url',
   webhookType: 'webhookType',
+  additionalTypes: 'additionalTypes',
+  active: 'active',
   method: 'method',
   payloadVersion: 'payloadVersion',
   ordering: 'ordering',
@@ -23,11 +27,16 @@ const PATHS = {
   'parameters.withPackingLists': 'withPackingLists',
   'parameters.withoutPersonalData': 'withoutPersonalData',
   'parameters.onStockChange': 'onStockChange',
-};
+} satisfies Record<Exclude<keyof WebhookInput, 'parameters'> | `parameters.${Parameter}` | 'secret', string>;
 
-/** What the API says of a header without a value: here it is a line without a colon. */
-const NO_VALUE = /(headers\.[^:;]+): must be a string/g;
-const WITHOUT_COLON = '$1: has no colon: a header is a name, a colon and a value';
+/** A header without a value is a line without a colon here. */
+function inForm(refused: Rejection | undefined): Rejection | undefined {
+  if (refused === undefined || typeof refused === 'string') return refused;
+  return refused.map(({ path, message }) => {
+    const isLine = path.startsWith('headers.') && message === 'must be a string';
+    return { path, message: isLine ? 'has no colon: a header is a name, a colon and a value' : message };
+  });
+}
 
 /** For an e-shop that brings the secret its receiver already has. */
 export function OwnSecret({ value }: { value?: string | undefined }) {
@@ -48,10 +57,10 @@ export function WebhookForm(props: {
   /** Of the stored webhook. */
   name?: string;
   fields: Fields;
-  refused?: string | undefined;
+  refused?: Rejection | undefined;
 }) {
   const { viewer, id, name, fields } = props;
-  const refused = props.refused?.replaceAll(NO_VALUE, WITHOUT_COLON);
+  const refused = inForm(props.refused);
   const title = id === null ? 'New webhook' : `Edit ${name}`;
   const back = id === null ? `${CONSOLE}/webhooks` : `${CONSOLE}/webhooks/${id}`;
   return (

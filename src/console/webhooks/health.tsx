@@ -4,34 +4,33 @@
 import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
 import { shortTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import {
+  stateOf as stateBy,
+  type WebhookState,
+  webhookStates,
+  whyDeactivated,
+} from '../../domain/webhook-facts.ts';
+import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { Badge, type Tone } from '../badges.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
-import { nameOf } from './name.tsx';
 
-/** The states of webhooks with their colours, those that need attention first. */
-const TONES = {
+const TONES: Readonly<Record<WebhookState, Tone>> = {
   failing: 'bad',
   deactivated: 'bad',
   paused: 'calm',
   inactive: 'calm',
   active: 'good',
-} as const satisfies Record<string, Tone>;
-export type WebhookState = keyof typeof TONES;
-export const webhookStates = Object.keys(TONES) as WebhookState[];
+};
 
-/** `deactivated` by failures, or `inactive` because somebody wanted that. */
-export function stateOf({
-  active,
-  incident,
-  pausedUntil,
-  lastDeactivation,
-}: Pick<WebhookRecord, 'active' | 'incident' | 'pausedUntil' | 'lastDeactivation'>): WebhookState {
-  if (!active)
-    return lastDeactivation === null || lastDeactivation.reason === 'user' ? 'inactive' : 'deactivated';
-  if (incident !== null) return 'failing';
-  return pausedUntil === null ? 'active' : 'paused';
+/** The state of a webhook's record. */
+export function stateOf(
+  webhook: Pick<WebhookRecord, 'active' | 'incident' | 'pausedUntil' | 'lastDeactivation'>,
+): WebhookState {
+  const { active, incident, pausedUntil, lastDeactivation } = webhook;
+  const reason = lastDeactivation?.reason ?? null;
+  return stateBy({ active, isFailing: incident !== null, isPaused: pausedUntil !== null, reason });
 }
 
 export function needsAttention(webhook: WebhookRecord): boolean {
@@ -48,12 +47,6 @@ export function Health({ webhook }: { webhook: WebhookRecord }) {
   const state = stateOf(webhook);
   return <Badge tone={TONES[state]}>{state}</Badge>;
 }
-
-const REASONS = {
-  user: 'on request',
-  retriesExhausted: 'because all retries of a delivery failed',
-  gone: 'because its receiver responded with 410 Gone',
-} as const;
 
 /** The outcome of the e-mail about a deactivation. */
 function Mailed({ mail, now }: { mail: DeactivationMail; now: Date }) {
@@ -119,7 +112,7 @@ export function Trouble(props: { webhook: WebhookRecord; mail?: DeactivationMail
   return (
     <div class="note warn">
       <p>
-        Deactivated <Ago at={at} now={now} />, {REASONS[reason]}
+        Deactivated <Ago at={at} now={now} />, {whyDeactivated[reason]}
         {lastError === null ? '.' : `: “${lastError}”.`}{' '}
         {deliveryId === null ? null : <a href={`${CONSOLE}/deliveries/${deliveryId}`}>View the delivery</a>}
       </p>
@@ -146,7 +139,7 @@ export function Paused({ webhook: { pausedUntil }, now }: { webhook: WebhookReco
 }
 
 /** A webhook that needs attention, in a list. @param eshop if the list has those of several */
-export function Needing(props: { webhook: WebhookRecord; eshop?: string; now: Date }) {
+export function TroubledWebhook(props: { webhook: WebhookRecord; eshop?: string; now: Date }) {
   const { webhook, eshop, now } = props;
   return (
     <li class="stack">

@@ -7,7 +7,8 @@ export type Fields = Readonly<Record<string, string | undefined>>;
 
 export const newFields: Fields = { method: 'POST', payloadVersion: 'v21', ordering: 'none', active: 'true' };
 
-type Parameter = keyof NonNullable<WebhookInput['parameters']>;
+/** A field of `parameters`. */
+export type Parameter = keyof NonNullable<WebhookInput['parameters']>;
 
 /** The fields of the form that edits a webhook. `active` is not one: the form may be out of date when it is saved. */
 export function fieldsOf({

@@ -2,6 +2,8 @@
 /** The webhooks of the e-shop, those that need attention first. */
 import { shortTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import { webhookStates } from '../../domain/webhook-facts.ts';
+import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
@@ -11,8 +13,7 @@ import { Live } from '../live-parts.tsx';
 import { Empty } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
-import { byUrgency, Health, stateOf, webhookStates } from './health.tsx';
-import { nameOf } from './name.tsx';
+import { byUrgency, Health, stateOf } from './health.tsx';
 
 const PATH = '/webhooks';
 

@@ -1,18 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** What people know a webhook by: its description, or else the host and path that it calls. */
+/** The names of webhooks on a page. */
 import type { NamedWebhook } from '../../db/console/named-webhooks.ts';
-import { oneLine } from '../../domain/text.ts';
+import { nameOf } from '../../domain/webhook-name.ts';
 import { CONSOLE } from '../session.ts';
-
-const MAX_NAME_CHARS = 60;
-
-/** Without the query of its URL, which may have a key. */
-export function nameOf({ url, description }: Pick<NamedWebhook, 'url' | 'description'>): string {
-  const { host, pathname } = new URL(url);
-  const [line = ''] = (description ?? '').trim().split('\n');
-  const name = [...(line === '' ? `${host}${pathname.replace(/\/$/, '')}` : oneLine(line))];
-  return name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS).join('')}…` : name.join('');
-}
 
 /** The webhooks that a page names, by id. */
 export type WebhookNames = ReadonlyMap<number, { readonly name: string; readonly deleted: boolean }>;

@@ -10,6 +10,8 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { SigningKeyRecord } from '../../domain/signing-key.ts';
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import { factsOf } from '../../domain/webhook-facts.ts';
+import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
@@ -18,11 +20,12 @@ import { Act, Page } from '../layout.tsx';
 import { Live, LivePart } from '../live-parts.tsx';
 import { NoticeRows } from '../notices/sent.tsx';
 import { Empty, Facts, TypeName, typeDescription } from '../parts.tsx';
+import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
 import { Health, needsAttention, Paused, Trouble } from './health.tsx';
-import { nameOf, namesOf } from './name.tsx';
+import { namesOf } from './name.tsx';
 import { PublicKeys } from './public-keys.tsx';
 import { Recoveries } from './recoveries.tsx';
 import { NewSecret, Overlap } from './secret.tsx';
@@ -47,7 +50,7 @@ export interface WebhookPageProps {
   readonly secret?: string | undefined;
   readonly testResult?: TestDeliveryResult | undefined;
   readonly notice?: string | undefined;
-  readonly refused?: string | undefined;
+  readonly refused?: Rejection | undefined;
 }
 
 function TypeLine({ type }: { type: EventType }) {
@@ -121,7 +124,7 @@ export function WebhookPage(props: WebhookPageProps) {
     refused,
   } = props;
   const { addresses, userAgent } = props.deliveriesFrom;
-  const { id, url, method, payloadVersion, ordering, parameters, description, headers } = webhook;
+  const { id, url, method, headers } = webhook;
   const types = typesOf(webhook);
   const name = nameOf(webhook);
   const names = namesOf([webhook]);
@@ -155,15 +158,8 @@ export function WebhookPage(props: WebhookPageProps) {
           <Facts
             facts={[
               [types.length === 1 ? 'Type' : 'Types', types.map((type) => <TypeLine type={type} />)],
-              ['Payload', method === 'GET' ? 'none: the identifier is in the URL' : payloadVersion],
-              ['Ordering', ordering],
-              ['Packing lists', parameters?.withPackingLists === true ? 'yes' : null],
-              ['Personal data', parameters?.withoutPersonalData === true ? 'left out' : null],
-              ['Changes of stock', parameters?.onStockChange === true ? 'yes' : null],
-              ['Own changes', webhook.skipOwn ? 'left out' : null],
-              ['Static headers', headers === null ? null : Object.keys(headers).join(', ')],
+              ...factsOf(webhook, headers === null ? null : Object.keys(headers)),
               ['Comes from', [...addresses, userAgent].join(', ')],
-              ['Description', description],
               ['Registered', <Time at={webhook.registeredAt} />],
               ['Last success', accepted === undefined ? 'none yet' : <Ago at={accepted} now={viewer.now} />],
             ]}

@@ -6,6 +6,7 @@ import { type Recoverable, recoverable } from '../../domain/recovery.ts';
 import type { Viewer } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
+import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { duration, Time } from '../times.tsx';
 
@@ -24,7 +25,7 @@ export function RecoverPage(props: {
   fields: Readonly<Record<string, string | undefined>>;
   include: readonly string[];
   counted?: v.InferOutput<typeof recoverAnswer> | undefined;
-  refused?: string | undefined;
+  refused?: Rejection | undefined;
 }) {
   const { viewer, id, name, fields, include, counted, refused } = props;
   return (

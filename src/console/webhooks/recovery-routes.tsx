@@ -5,14 +5,14 @@ import * as v from 'valibot';
 import { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
 import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
-import { apiErrorMessage, piece } from '../api-client.ts';
+import { nameOf } from '../../domain/webhook-name.ts';
+import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
-import { nameOf } from './name.tsx';
 import { RecoverPage } from './recover.tsx';
-import { Any, One, type WebhookPages } from './show.tsx';
+import { AnyAnswer, One, type WebhookPages } from './show.tsx';
 
 const Recovered = v.object({ data: recoverAnswer });
 
@@ -64,14 +64,18 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPa
         ? c.html(html(<RecoverPage {...page} counted={data} />))
         : c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=recovering`, 303);
     } catch (error) {
-      return c.html(html(<RecoverPage {...page} refused={apiErrorMessage(error)} />), 400);
+      return c.html(html(<RecoverPage {...page} refused={rejectionOf(error)} />), 400);
     }
   });
 
   app.post('/webhooks/:id/recoveries/:recoveryId/cancel', (c) => {
     const { id, recoveryId } = c.req.param();
     return orRefused(c, id, async () => {
-      await c.var.api.send(Any, 'POST', `/v21/webhooks/${piece(id)}/recoveries/${piece(recoveryId)}/cancel`);
+      await c.var.api.send(
+        AnyAnswer,
+        'POST',
+        `/v21/webhooks/${piece(id)}/recoveries/${piece(recoveryId)}/cancel`,
+      );
       return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=canceled`, 303);
     });
   });

@@ -4,7 +4,8 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { lastAccepted } from '../../db/console/health.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
-import { apiErrorMessage, piece } from '../api-client.ts';
+import { nameOf } from '../../domain/webhook-name.ts';
+import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
@@ -12,7 +13,6 @@ import { webhookActionRoutes } from './actions.tsx';
 import { WebhookForm } from './form.tsx';
 import { fieldsOf, inputOf, newFields, ownSecretOf } from './input.ts';
 import { WebhooksPage } from './list.tsx';
-import { nameOf } from './name.tsx';
 import { recoveryRoutes } from './recovery-routes.tsx';
 import { NOTICES, One, WithSecret, webhookPages } from './show.tsx';
 import { fieldsAbout } from './type-boxes.tsx';
@@ -59,7 +59,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       return c.redirect(`${CONSOLE}/webhooks/${data.id}?done=created`, 303);
     } catch (error) {
       return c.html(
-        html(<WebhookForm viewer={viewer} id={null} fields={form} refused={apiErrorMessage(error)} />),
+        html(<WebhookForm viewer={viewer} id={null} fields={form} refused={rejectionOf(error)} />),
         400,
       );
     }
@@ -96,12 +96,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     } catch (error) {
       return c.html(
         html(
-          <WebhookForm
-            {...{ viewer, id }}
-            name={nameOf(data)}
-            fields={form}
-            refused={apiErrorMessage(error)}
-          />,
+          <WebhookForm {...{ viewer, id }} name={nameOf(data)} fields={form} refused={rejectionOf(error)} />,
         ),
         400,
       );

@@ -11,14 +11,14 @@ import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
 import { signingKeySchema } from '../../domain/signing-key.ts';
 import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
-import { apiErrorMessage, piece } from '../api-client.ts';
+import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { WebhookPage, type WebhookPageProps } from './page.tsx';
 import { secretOnce } from './secret-once.ts';
 
 /** Of an answer whose data are not looked at. */
-export const Any = v.object({ message: v.string() });
+export const AnyAnswer = v.object({ message: v.string() });
 export const One = v.object({ data: webhookRecordSchema });
 export const WithSecret = v.object({ data: webhookWithSecretSchema });
 const Latest = v.object({ data: v.array(Delivery) });
@@ -91,7 +91,7 @@ export function webhookPages(deps: ConsoleDeps) {
     try {
       return await act();
     } catch (error) {
-      return c.html(await shown(c, id, { refused: apiErrorMessage(error) }), 409);
+      return c.html(await shown(c, id, { refused: rejectionOf(error) }), 409);
     }
   }
 

@@ -8,7 +8,7 @@ import {
   typesAbout,
 } from '../../domain/event-types.ts';
 import { capital } from '../../domain/text.ts';
-import { Select } from '../form-fields.tsx';
+import { Below, Select } from '../form-fields.tsx';
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
@@ -44,6 +44,7 @@ export function TypeBoxes({ fields }: { fields: Fields }) {
       <fieldset>
         <legend>Further types</legend>
         <p class="quiet small">One webhook may have several: one URL, one secret, one state.</p>
+        <Below name="additionalTypes" />
         {groupNames.map((name) => {
           const types = typesAbout(name);
           return (

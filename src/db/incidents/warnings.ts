@@ -67,12 +67,12 @@ export interface WarningNotice extends UnsentWarning, StoredIncident {
 
 const lostOnes = (sql: Sql) => sql`
   case when x.lost_secrets is not null then (
-    select coalesce(json_agg(json_build_object('id', l.id, 'webhookType', l.webhook_type, 'additionalTypes', l.additional_types, 'url', l.url, 'secret', e->'secret', 'headers', e->'headers', 'signingKey', e->'signingKey') order by l.id), '[]')
+    select coalesce(json_agg(json_build_object('id', l.id, 'webhookType', l.webhook_type, 'additionalTypes', l.additional_types, 'url', l.url, 'description', l.description, 'secret', e->'secret', 'headers', e->'headers', 'signingKey', e->'signingKey') order by l.id), '[]')
     from jsonb_array_elements(x.lost_secrets) e join webhooks l on l.id = (e->>'id')::integer and l.deleted_at is null) end`;
 
 export async function readWarning(sql: Sql, id: string): Promise<WarningNotice | undefined> {
   const [row] = await sql<WarningNotice[]>`
-    select x.id, w.eshop_id, w.id as webhook_id, w.webhook_type, w.additional_types, w.url, s.name as eshop_name, s.email, ${isUnsent(sql)} as unsent,
+    select x.id, w.eshop_id, w.id as webhook_id, w.webhook_type, w.additional_types, w.url, w.description, s.name as eshop_name, s.email, ${isUnsent(sql)} as unsent,
            x.lost_secrets is not null as of_secrets, ${lostOnes(sql)} as lost,
            coalesce(d.id, x.delivery_id) as delivery_id, d.window_started_at as delivery_since, d.attempts_made as delivery_attempts,
            d.last_error as delivery_error, ${incidentColumns(sql)},

@@ -130,7 +130,7 @@ interface NoticedRecovery extends RecoveredWebhook {
 
 export async function readRecoveredWebhook(sql: Sql, id: string): Promise<NoticedRecovery | undefined> {
   const [row] = await sql<(RecoveredWebhook & { informedBefore: boolean; pendingBefore: boolean })[]>`
-    select w.id as webhook_id, w.webhook_type, w.additional_types, w.url, n.recovered_at, coalesce(b.informed, false) as informed_before,
+    select w.id as webhook_id, w.webhook_type, w.additional_types, w.url, w.description, n.recovered_at, coalesce(b.informed, false) as informed_before,
       coalesce(b.pending, false) as pending_before
     from notices n join webhooks w on w.id = n.webhook_id
     cross join lateral (

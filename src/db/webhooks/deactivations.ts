@@ -8,7 +8,7 @@ export interface DeactivationNotice extends Deactivation {
 
 const selectNotices = (sql: Sql) => sql`
   select w.eshop_id, x.webhook_id, x.generation, x.reason, x.at, x.delivery_id, x.last_error, x.mailed_at, d.attempts_made,
-         w.url, w.webhook_type, w.additional_types, s.name as eshop_name, s.email
+         w.url, w.description, w.webhook_type, w.additional_types, s.name as eshop_name, s.email
   from deactivations x
   join webhooks w on w.id = x.webhook_id
   join eshops s on s.id = w.eshop_id
