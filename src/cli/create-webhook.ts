@@ -20,16 +20,23 @@ const types = v.pipe(
   v.transform((text) => text.split(',').map((part) => part.trim())),
   v.check(
     (names) => names.every((word) => groups.has(word) || isType(word)),
-    `--type must be event types such as CREATE_ORDER, or ${[...groups.keys()].join(', ')} for everything about them, separated by commas.`,
+    `--types must be event types such as CREATE_ORDER, or ${[...groups.keys()].join(', ')} for everything about them, separated by commas.`,
   ),
   v.transform((names) => names.flatMap((word) => groups.get(word) ?? (isType(word) ? [word] : []))),
 );
 
+/** The API checks the names. */
+const parameters = v.pipe(
+  v.string(),
+  v.transform((text) => Object.fromEntries(text.split(',').map((name) => [name.trim(), true]))),
+);
+const headers = v.pipe(v.string(), v.parseJson({}, '--headers must be JSON, such as {"X-Gateway-Key":"…"}.'));
+
 const createOptions = v.object({
   eshop: eshopOption,
   url: requiredOption('--url <url>', 'URL of the receiver', v.string()),
-  type: requiredOption(
-    '--type <types>',
+  types: requiredOption(
+    '--types <types>',
     `event types, separated by commas; ${[...groups.keys()].join(', ')} for everything about them`,
     types,
   ),
@@ -37,6 +44,19 @@ const createOptions = v.object({
   payloadVersion: option('--payload-version <version>', 'v2 or v21', v.string(), 'v2'),
   ordering: option('--ordering <ordering>', 'none, record or latest', v.string(), 'none'),
   description: option('--description <text>', 'a note for the e-shop', v.optional(v.string())),
+  parameters: option(
+    '--parameters <names>',
+    'parameters that are true, separated by commas, such as withPackingLists',
+    v.optional(parameters),
+  ),
+  skipOwn: flag('--skip-own', 'leave out changes by the e-shop itself'),
+  asymmetric: flag('--asymmetric', 'sign with the key of the e-shop, too'),
+  headers: option('--headers <json>', 'static headers, such as {"X-Gateway-Key":"…"}', v.optional(headers)),
+  secret: option(
+    '--secret <secret>',
+    'the one its receiver knows; default: a new one',
+    v.optional(v.string()),
+  ),
   inactive: flag('--inactive', 'nothing is sent until it is activated'),
 });
 
@@ -44,37 +64,40 @@ export function addCreate(command: Command, { env, print }: CommandContext): voi
   const part = command
     .command('create')
     .description('create a webhook for an e-shop: checked as in the API, and skipped if it is there already');
-  runs(part, createOptions, async ({ eshop, type, inactive, json, ...fields }) => {
-    const [webhookType, ...additionalTypes] = type;
-    // They take longer to load than the other subcommands.
-    const [{ configuredGuard }, { webhookImport }] = await Promise.all([
-      import('../app/outgoing.ts'),
-      import('./imports/webhook-import.ts'),
-    ]);
-    const { config, own, keys } = await ownParts(env);
-    const made = await withDatabase(config.settings, async (sql) => {
-      const create = webhookImport({
-        sql,
-        keys: await keys(sql),
-        destinationProblem: configuredGuard(config, own),
-        eshop,
-        inactive,
-        dryRun: false,
+  runs(
+    part,
+    createOptions,
+    async ({ eshop, types: [webhookType, ...additionalTypes], inactive, json, ...fields }) => {
+      // They take longer to load than the other subcommands.
+      const [{ configuredGuard }, { webhookImport }] = await Promise.all([
+        import('../app/outgoing.ts'),
+        import('./imports/webhook-import.ts'),
+      ]);
+      const { config, own, keys } = await ownParts(env);
+      const made = await withDatabase(config.settings, async (sql) => {
+        const create = webhookImport({
+          sql,
+          keys: await keys(sql),
+          destinationProblem: configuredGuard(config, own),
+          eshop,
+          inactive,
+          dryRun: false,
+        });
+        return await create({ ...fields, webhookType, additionalTypes, active: true });
+      }).catch((error: unknown) => {
+        throw error instanceof Problem ? new UserError(error.message) : error;
       });
-      return await create({ ...fields, webhookType, additionalTypes, active: true });
-    }).catch((error: unknown) => {
-      throw error instanceof Problem ? new UserError(error.message) : error;
-    });
-    const { id, url, secret, note, outcome } = made;
-    if (json) return print(JSON.stringify({ webhookId: id, outcome, secret: secret ?? null, note }));
-    if (outcome !== 'created' || webhookType === undefined) return print(`Not created: ${note}.`);
-    print(
-      pairs([
-        ['Webhook', id],
-        typesFact({ webhookType, additionalTypes }),
-        ['URL', url],
-        ['Secret', `${secret ?? ''} (shown only now)`],
-      ]),
-    );
-  });
+      const { id, url, secret, note, outcome } = made;
+      if (json) return print(JSON.stringify({ webhookId: id, outcome, secret: secret ?? null, note }));
+      if (outcome !== 'created' || webhookType === undefined) return print(`Not created: ${note}.`);
+      print(
+        pairs([
+          ['Webhook', id],
+          typesFact({ webhookType, additionalTypes }),
+          ['URL', url],
+          ['Secret', secret === undefined ? 'your own' : `${secret} (shown only now)`],
+        ]),
+      );
+    },
+  );
 }

@@ -6,7 +6,7 @@ import { urlProblem, webhookMethods } from '../domain/webhook.ts';
 import { flag, option, whole } from '../lib/command-line.ts';
 import { eshopOption } from './options.ts';
 
-const TYPE_MESSAGE = '--type must be event types separated by commas, such as CREATE_ORDER,UPDATE_ORDER.';
+const TYPE_MESSAGE = '--types must be event types separated by commas, such as CREATE_ORDER,UPDATE_ORDER.';
 const types = v.pipe(
   v.string(),
   v.transform((text) => [...new Set(text.split(',').map((part) => part.trim()))]),
@@ -22,8 +22,8 @@ const forwardUrl = v.pipe(
 
 export const listenOptions = v.object({
   eshop: eshopOption,
-  type: option(
-    '--type <types>',
+  types: option(
+    '--types <types>',
     'event types, separated by commas; default: all that the contract allows',
     v.optional(types),
   ),

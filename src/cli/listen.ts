@@ -57,7 +57,7 @@ function beginning(
  * @throws UserError with the reason if it cannot
  */
 export async function listen({ env, print }: CommandContext, options: ListenOptions): Promise<void> {
-  const { eshop: eshopId, forwardTo, type: types, method, payloadVersion } = options;
+  const { eshop: eshopId, forwardTo, types, method, payloadVersion } = options;
   const { config, own, keys } = await ownParts(env);
   const secret = options.secret ?? newWebhookSecret();
   const forward = forwardTo === undefined ? null : new URL(forwardTo).origin;

@@ -83,7 +83,7 @@ describe('listen', () => {
   });
 
   it('hands on what comes, and answers with what it is answered', async () => {
-    const program = await listen('--type', 'CREATE_ORDER', '--forward-to', `${receiver.url}/hooks?of=`);
+    const program = await listen('--types', 'CREATE_ORDER', '--forward-to', `${receiver.url}/hooks?of=`);
     receiver.respond({ status: 503, headers: { 'retry-after': '7' }, body: 'later' });
     const id = await stack.fireOne('10002');
     const [request] = await receiver.waitFor(1);
@@ -101,7 +101,7 @@ describe('listen', () => {
     const secret = 'whsec_dGVzdHMgb25seTogdGhpcyBpcyBub3QgYSBzZWNyZXQ=';
     const port = receiver.port;
     const program = await listen(
-      ...['--type', 'CREATE_ORDER', '--method', 'GET', '--secret', secret],
+      ...['--types', 'CREATE_ORDER', '--method', 'GET', '--secret', secret],
       ...['--forward-to', `http://127.0.0.1:${port}/hooks/`],
     );
     await stack.fireOne('ä/1');
@@ -125,7 +125,7 @@ describe('listen', () => {
 
   it('says so where the program behind is away', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
-    const program = await listen('--type', 'CREATE_ORDER', '--forward-to', nobody);
+    const program = await listen('--types', 'CREATE_ORDER', '--forward-to', nobody);
     await stack.fireOne('10003');
     expect(await program.next()).toMatchObject({
       status: 502,
@@ -135,7 +135,7 @@ describe('listen', () => {
   });
 
   it('refuses what is not signed, saying why', async () => {
-    const program = await listen('--type', 'CREATE_ORDER');
+    const program = await listen('--types', 'CREATE_ORDER');
     const answer = await fetch(program.url, { method: 'POST', body: '{}' });
     expect(answer.status).toBe(401);
     const { delivery, problem } = await program.next();
@@ -145,11 +145,11 @@ describe('listen', () => {
   });
 
   it('what a killed one left behind, the next one removes', async () => {
-    await (await listen('--type', 'CREATE_ORDER')).end('SIGKILL');
+    await (await listen('--types', 'CREATE_ORDER')).end('SIGKILL');
     expect(await webhookCount()).toBe(1);
-    const next = await listen('--type', 'CREATE_PRODUCT');
+    const next = await listen('--types', 'CREATE_PRODUCT');
     expect(await webhookCount()).toBe(1);
-    const other = await listen('--type', 'CREATE_RETURN');
+    const other = await listen('--types', 'CREATE_RETURN');
     expect(await webhookCount()).toBe(2);
     await next.end();
     await other.end();
@@ -163,7 +163,7 @@ describe('listen', () => {
       /^Deliveries to this machine are refused \(a URL must not lead to 127\.0\.0\.1, which .*DELIVERY_ALLOW_CIDRS=127\.0\.0\.0\/8\.$/,
     );
     await wrong(['--port', String(receiver.port)]).toThrow(/^Cannot listen on port \d+ of 127\.0\.0\.1:/);
-    await wrong(['--type', 'ORDER']).toThrow('--type must be event types');
+    await wrong(['--types', 'ORDER']).toThrow('--types must be event types');
     await wrong(['--forward-to', 'localhost:3000']).toThrow('--forward-to must be an absolute http');
     await wrong(['--secret', 'mine']).toThrow('--secret neither begins with whsec_ nor');
     await wrong([], { SECRET_KEY: '' }).toThrow('SECRET_KEY must not be empty');

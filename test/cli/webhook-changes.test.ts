@@ -163,7 +163,7 @@ describe('webhooks create', () => {
       webhookId: id,
       outcome,
       secret,
-    } = JSON.parse(await create('--type', 'orders,CREATE_RETURN', '--json'));
+    } = JSON.parse(await create('--types', 'orders,CREATE_RETURN', '--json'));
     expect({ outcome, secret }).toEqual({ outcome: 'created', secret: expect.stringMatching(/^whsec_/) });
     const shown = await waybill('show', String(id));
     expect(shown).toMatch(/^Types +CREATE_ORDER, UPDATE_ORDER, UPDATE_ORDER_STATUS, CREATE_RETURN$/m);
@@ -171,7 +171,7 @@ describe('webhooks create', () => {
     expect(JSON.parse(await waybill('list', '--type', 'CREATE_RETURN', '--json'))).toMatchObject([
       { webhookId: id, additionalTypes: ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS', 'CREATE_RETURN'] },
     ]);
-    expect(await create('--type', 'UPDATE_ORDER')).toBe(`Not created: webhook ${id} is there already.`);
+    expect(await create('--types', 'UPDATE_ORDER')).toBe(`Not created: webhook ${id} is there already.`);
 
     await waybill('test', String(id), '--type', 'CREATE_RETURN');
     expect(receiver.requests.at(-1)?.headers['x-service-event']).toBe('CREATE_RETURN');
@@ -180,11 +180,45 @@ describe('webhooks create', () => {
     );
   });
 
-  it('says what is wrong', async () => {
-    await expect(create('--type', 'order')).rejects.toThrow(
-      '--type must be event types such as CREATE_ORDER',
+  it('takes every field, as an import does', async () => {
+    const made = await create(
+      ...['--types', 'UPDATE_PRODUCT', '--parameters', 'onStockChange', '--skip-own', '--asymmetric'],
+      ...['--headers', '{"X-Gateway-Key":"a key"}', '--secret', 'a secret that our receiver knows'],
+      ...['--payload-version', 'v21', '--ordering', 'latest', '--description', 'ERP', '--inactive'],
     );
-    await expect(create('--type', 'stock-movements', '--ordering', 'latest')).rejects.toThrow(
+    expect(made).toMatch(/^Secret +your own$/m);
+    expect(made).not.toContain('our receiver');
+    const [, id = ''] = /^Webhook +(\d+)$/m.exec(made) ?? [];
+    const shown = await waybill('show', id);
+    for (const fact of [
+      /^Payload +v21$/m,
+      /^Ordering +latest$/m,
+      /^Changes of stock +yes$/m,
+      /^Own changes +left out$/m,
+      /^Signatures +also with the key of the e-shop/m,
+      /^Static headers +X-Gateway-Key$/m,
+      /^Description +ERP$/m,
+      /^State +inactive: never activated$/m,
+    ])
+      expect(shown).toMatch(fact);
+    await waybill('test', id);
+    expect(receiver.requests.at(-1)?.headers).toMatchObject({
+      'x-gateway-key': 'a key',
+      'webhook-signature': expect.stringContaining(' v1a,'),
+    });
+    await expect(create('--types', 'CREATE_RETURN', '--headers', '{')).rejects.toThrow(
+      '--headers must be JSON',
+    );
+    await expect(create('--types', 'CREATE_RETURN', '--parameters', 'all')).rejects.toThrow(
+      'parameters.all: unknown field',
+    );
+  });
+
+  it('says what is wrong', async () => {
+    await expect(create('--types', 'order')).rejects.toThrow(
+      '--types must be event types such as CREATE_ORDER',
+    );
+    await expect(create('--types', 'stock-movements', '--ordering', 'latest')).rejects.toThrow(
       'ordering: latest',
     );
   });

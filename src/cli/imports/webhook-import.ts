@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { readContract } from '../../db/eshops.ts';
 import type { Pool } from '../../db/pool.ts';
+import { ensureSigningKey } from '../../db/signing-keys.ts';
 import { importWebhook } from '../../db/webhooks/create.ts';
 import { countWebhooks, findDuplicate, isWebhookIdUsed } from '../../db/webhooks/webhooks.ts';
 import { contractOf, contractProblems } from '../../domain/contract.ts';
@@ -14,6 +15,7 @@ import { omitFields, validate } from '../../domain/validation.ts';
 import { settled, webhookCreationSchema } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
+import { newSealedPair } from '../../secrets/signing-keys.ts';
 import { sealing } from '../../secrets/static-headers.ts';
 import { fieldOf, lineFields, textFieldOf, urlOf } from './problem.ts';
 import type { Outcome } from './run-import.ts';
@@ -93,18 +95,18 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     if (stored === null) throw badRequest(`eshop: there is no e-shop ${eshop}`);
     const contract = contractOf(stored);
     const { url, webhookType, additionalTypes, method } = input;
-    const said = { eshop, url, webhookType, additionalTypes, method };
+    const shown = { eshop, url, webhookType, additionalTypes, method };
     const existing = await findDuplicate(sql, eshop, input);
     const same = typesOf(input).map((type) => JSON.stringify([eshop, url, type, method]));
     const skipped = (there: number): ImportResult => ({
       outcome: 'skipped',
-      ...said,
+      ...shown,
       id: there,
       note: `webhook ${there} is there already`,
     });
     if (existing !== null) return skipped(existing);
     if (same.some((key) => planned.webhooks.has(key)))
-      return { outcome: 'skipped', ...said, id: null, note: 'an earlier line is the same webhook' };
+      return { outcome: 'skipped', ...shown, id: null, note: 'an earlier line is the same webhook' };
     const headers = headersOrNull(sent);
     const destination = deps.destinationProblem(url);
     const problems = [
@@ -122,8 +124,9 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       planned.counts.set(eshop, count + 1);
       for (const key of same) planned.webhooks.add(key);
       if (wanted !== undefined) planned.ids.add(wanted);
-      return { outcome: 'created', ...said, id: wanted ?? null, note: renumbered };
+      return { outcome: 'created', ...shown, id: wanted ?? null, note: renumbered };
     }
+    if (input.asymmetric) await ensureSigningKey(sql, eshop, () => newSealedPair(keys, eshop));
     const secret = own ?? newWebhookSecret();
     const made = await importWebhook(
       sql,
@@ -137,7 +140,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     if ('existing' in made) return skipped(made.existing);
     return {
       outcome: 'created',
-      ...said,
+      ...shown,
       id: made.id,
       ...(own === null ? { secret } : {}),
       note: renumbered,
