@@ -32,11 +32,11 @@ export function noticeWorkflowId(noticeId: string): string {
 const TITLES: Readonly<Record<NoticeInput['kind'], string>> = {
   warning: 'is failing',
   deactivated: 'was deactivated',
-  recovered: 'is well again',
+  recovered: 'has recovered',
   confirmation: 'an address is to be confirmed',
 };
 
-/** "notice: webhook 7 is well again": a notice in one line. */
+/** "notice: webhook 7 has recovered": a notice in one line. */
 export function noticeTitle({ kind, webhookId }: Pick<NoticeInput, 'kind' | 'webhookId'>): string {
   return webhookId === undefined ? `notice: ${TITLES[kind]}` : `notice: webhook ${webhookId} ${TITLES[kind]}`;
 }

@@ -1,4 +1,4 @@
-/** The description of an operation in the OpenAPI document; `openapi.ts` adds the statuses that all share. */
+/** The description of an operation in the OpenAPI document; `make-openapi.ts` adds the statuses that all share. */
 import type { MiddlewareHandler } from 'hono';
 import { describeRoute } from 'hono-openapi';
 import type * as v from 'valibot';

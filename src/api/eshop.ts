@@ -39,7 +39,7 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
       description:
         'Changes which notices are sent, and where besides `email`; what is left out stays as it is. With `warning`, one is sent before a webhook whose ' +
         'deliveries fail is deactivated: after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted, whichever comes ' +
-        'first. The one after a deactivation cannot be turned off. With `recovered`, one is sent when the webhook is well again. ' +
+        'first. The one after a deactivation cannot be turned off. With `recovered`, one is sent when the webhook has recovered. ' +
         'A first `url` gets a `secret`, which is in this response and in no other.',
       tag,
       data: eshopRecordSchema,

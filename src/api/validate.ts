@@ -27,7 +27,7 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
   } = {},
 ): Validated<'json', Schema> {
   const handler: Validated<'json', Schema> = async (c, next) => {
-    const judge = (await options.checkedBy?.(c)) ?? schema;
+    const applicable = (await options.checkedBy?.(c)) ?? schema;
     const isAbsent = options.mayBeAbsent === true && (c.get('body')?.byteLength ?? 0) === 0;
     const json = isAbsent ? {} : readJson(c);
     const responseOnly = options.responseOnly ?? [];
@@ -36,7 +36,7 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
     const rules = present === undefined ? [] : [() => changedAmong(responseOnly, fieldsOf(json), present)];
     c.req.addValidatedData(
       'json',
-      charged(c.get('allowance'), () => validate(judge, sent, { rules, before: null, context: null })),
+      charged(c.get('allowance'), () => validate(applicable, sent, { rules, before: null, context: null })),
     );
     await next();
   };

@@ -39,8 +39,8 @@ export function confidentialValues(env: Environment): ReadonlyMap<string, string
  * @throws ConfigError with one sentence naming the invalid variable
  */
 export function readSettings(env: Environment): Settings {
-  // An empty list is a value, and anything else that is empty or blank is refused: nobody is to believe that it
-  // means something. But the standard of the variables of OpenTelemetry reads empty as unset.
+  // An empty list is a value; any other empty or blank variable is refused, lest it seem to have an effect. But by
+  // their standard, empty variables of OpenTelemetry are unset.
   const written = Object.fromEntries(
     Object.entries(env)
       .map(([name, value]) => [name, value?.trim() === '' ? '' : value] as const)

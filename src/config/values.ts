@@ -72,7 +72,7 @@ export const proxyUrl = v.pipe(
   v.check((text) => {
     const { pathname, search, hash, username, password } = new URL(text);
     return pathname + search + hash === '/' && decodable(username) && decodable(password);
-  }, 'must be http:// or https:// with a host, and nothing behind it; credentials are percent-encoded'),
+  }, 'must be http:// or https:// with a host, and nothing after it; credentials are percent-encoded'),
 );
 /** An address to which paths are appended: without trailing slash, query and fragment. */
 export const baseUrl = v.pipe(
@@ -134,7 +134,7 @@ export const key = v.pipe(
 /** Several keys, separated by commas. */
 export const keyList = v.pipe(list, v.array(key));
 export const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
-/** One mail address, bare or in angle brackets behind a name. */
+/** One mail address, bare or in angle brackets after a name. */
 export const mailbox = v.pipe(
   v.string(),
   v.regex(

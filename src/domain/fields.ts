@@ -24,7 +24,7 @@ export function atMost(max: number, message: string) {
 
 /**
  * Text of at most `max` characters and at least `min`. Characters that cannot be stored are refused earlier
- * (`refused-values.ts`).
+ * (`invalid-text.ts`).
  */
 export function text(max: number, min = 0) {
   return v.pipe(

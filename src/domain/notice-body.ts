@@ -37,7 +37,7 @@ const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : '');
 const HEADLINES: Readonly<Record<NoticeKind, string>> = {
   warning: 'is failing',
   deactivated: 'was deactivated',
-  recovered: 'is well again',
+  recovered: 'has recovered',
 };
 
 function headlineOf({ kind, webhook, eshop }: NoticeContent): string {

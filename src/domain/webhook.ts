@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { type EventType, eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';
-import { atMost, described, isLonger, oneOf, recordNumber, time } from './fields.ts';
+import { described, isLonger, oneOf, recordNumber, text, time } from './fields.ts';
 import { incidentSchema } from './incident.ts';
 import { list } from './list.ts';
 import { personalFields } from './personal-data.ts';
@@ -19,7 +19,7 @@ export const webhookMethods = ['POST', 'GET'] as const;
 
 /** The problem of a URL to be called, or null. */
 export function urlProblem(url: string): string | null {
-  if (isLonger(url, MAX_URL_LENGTH)) return `must be at most ${MAX_URL_LENGTH} characters long`;
+  if (isLonger(url, MAX_URL_LENGTH)) return `must have at most ${MAX_URL_LENGTH} characters`;
   // The parser is lenient (it trims, drops line ends and corrects slashes), but the stored URL is used unchanged.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   if (/[\s\\\u0000-\u001f\u007f]/u.test(url))
@@ -32,7 +32,7 @@ export function urlProblem(url: string): string | null {
   // The URL shown would differ from the one called, or be understood differently by different servers.
   if (/\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(url.replace(/\?.*/s, '')))
     return 'must not contain . or .. as a part of its path';
-  if (/%(?![\da-f]{2})/i.test(url)) return 'must not contain a % without two hexadecimal digits behind it';
+  if (/%(?![\da-f]{2})/i.test(url)) return 'must not contain a % without two hexadecimal digits after it';
   return null;
 }
 
@@ -162,10 +162,9 @@ const asymmetric = described(
     leftOut('asymmetric'),
 );
 
-const description = v.pipe(
-  v.string('must be a string'),
-  atMost(MAX_DESCRIPTION_LENGTH, `must be at most ${MAX_DESCRIPTION_LENGTH} characters long`),
-  v.description('A note for yourself.'),
+const description = described(
+  text(MAX_DESCRIPTION_LENGTH),
+  'A note for yourself. The console and messages name the webhook by its first line.',
 );
 
 const inputEntries = {

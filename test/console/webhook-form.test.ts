@@ -167,7 +167,7 @@ test('as much can be typed as the API allows, and what is too long comes back wi
   expect(made.text).toContain('The webhook was created.');
   const tooLong = '😀'.repeat(1001);
   const refused = await send('/console/webhooks', { ...typed, description: tooLong });
-  expect(refused.text).toContain('id="description-problem">Must be at most 1000 characters long.');
+  expect(refused.text).toContain('id="description-problem">Must have at most 1000 characters.');
   expect(sent(refused.text)).toMatchObject({ url: full.url, description: tooLong });
 });
 

@@ -130,7 +130,7 @@ test('warned, and recovered: one notice, with the time of the delivery that was 
   expect(await tell(well[0]?.id ?? '')).toBe('sent');
   const mail = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
   const [row] = await sql<{ at: Date }[]>`select finished_at as at from deliveries where id = ${deliveryId}`;
-  expect(mail.subject).toBe(`Webhook ${webhookId} (CREATE_ORDER) is well again`);
+  expect(mail.subject).toBe(`Webhook ${webhookId} (CREATE_ORDER) has recovered`);
   expect(mail.text).toContain(`since ${row?.at.toISOString().slice(0, 16).replace('T', ' ')} UTC`);
   expect(await sql`select from unhealthy_webhooks where webhook_id = ${webhookId}`).toHaveLength(0);
 });

@@ -47,7 +47,7 @@ function payloads(): string {
   for (const { noun, recordSchema } of Object.values(catalogue))
     for (const version of payloadVersions) {
       const numbers = version === 'v21' ? 'JSON numbers' : 'money and counts as decimal strings';
-      const description = `Of the kind "${noun}" in ${version}: ${numbers}.`;
+      const description = `Of the record "${noun}" in ${version}: ${numbers}.`;
       const { components } = describeSchema(recordSchema(version), 'output');
       for (const [name, schema] of Object.entries(components))
         declared.set(name, declarationOf(name, description, schema));

@@ -1,5 +1,5 @@
 /** The arrows between the modules: which may import which. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -257,4 +257,22 @@ test('a process does not load the role that it does not have', () => {
   const first = loadedWith(root, 'src/main.ts');
   expect([...first].filter((name) => /^@temporalio\/(client|worker|proto)$/.test(name))).toEqual([]);
   expect([...first].filter((name) => /^src\/(console|relay|app\/\w+-role)/.test(name))).toEqual([]);
+});
+
+test('files named in comments exist', () => {
+  const files = [...PROGRAM, ...BESIDE].flatMap((folder) => filesOf(root, folder));
+  const others = [root, join(root, 'src/db/migrations')].flatMap((folder) => readdirSync(folder));
+  const ends = [...files, ...others].flatMap((file) =>
+    file.split('/').map((_, at, parts) => parts.slice(at).join('/')),
+  );
+  const known = new Set(ends);
+  const named = files.flatMap((file) => {
+    const source = readFileSync(join(root, file), 'utf8');
+    const comments = source.match(/^\s*(?:\/\*\*|\*|\/\/).*$/gm) ?? [];
+    return comments
+      .flatMap((line) => [...line.matchAll(/`(?:\.+\/)*([\w./-]+\.(?:tsx?|sql))`/g)])
+      .map(([, name = '']) => ({ file, name }));
+  });
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter(({ name }) => !known.has(name))).toEqual([]);
 });

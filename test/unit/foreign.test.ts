@@ -152,7 +152,7 @@ test('a type that the map turns into nothing is named', async () => {
 test('a page that is not the last of its list is named, unless the next one follows', async () => {
   const eshops = { a: 1, b: 2 };
   const page = (appId: string, done: boolean) => ({ data: [{ ...svix, appId }], iterator: 'ep_1', done });
-  const cutOff = 'is not the last page of its list: put the next one behind it';
+  const cutOff = 'is not the last page of its list: append the next one';
   const problems = async (system: ForeignSystem, pages: readonly object[]) =>
     (await linesOf(system, pages, { ...mapping, eshops }))
       .filter((each) => 'problem' in each)

@@ -24,7 +24,7 @@ async function read(text: string, entries = fields): Promise<unknown[]> {
 /** Not as an escape: the transform writes the character itself into the code, and the code may arrive changed. */
 const BOM = String.fromCharCode(0xfeff);
 const NOT_JSON = 'is not JSON: write one whole object a line, as jq -c . does';
-const UNCLOSED = 'has a quote that is not closed, or text behind one that is';
+const UNCLOSED = 'has a quote that is not closed, or text after one that is';
 
 test('CSV: quotes, line breaks and commas within them, JSON, empty fields and lines, a mark of its encoding', async () => {
   const text =

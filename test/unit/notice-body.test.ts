@@ -44,9 +44,9 @@ test('a warning reads alike in Slack, Mattermost and Teams', () => {
   expect(shownByTeams(noticeBody(warning, 'teams'))).toEqual(lines);
 });
 
-test('well again: since when, and nothing of failures', () => {
+test('recovered: since when, and nothing of failures', () => {
   expect(shownByTeams(noticeBody(recovered, 'teams'))).toEqual([
-    'Webhook 7 (CREATE_ORDER and 1 more) of Tea shop is well again',
+    'Webhook 7 (CREATE_ORDER and 1 more) of Tea shop has recovered',
     'Receiver: user-hook.example:8443',
     'Well again since: 2026-11-20 13:30 UTC',
   ]);

@@ -100,13 +100,13 @@ test('deactivated, and recovered: each recipient gets one notice of each', async
   await stack.changeWebhook(webhook.id, { active: true });
   await stack.untilState(await stack.fireOne('10002'), 'delivered');
   await untilSettled(5);
-  const well = `Webhook ${webhook.id} (CREATE_ORDER) is well again`;
+  const well = `Webhook ${webhook.id} (CREATE_ORDER) has recovered`;
   expect(subjects(OWN)).toEqual([deactivated, well]);
   expect(subjects('second@example.test')).toEqual([deactivated, well]);
   expect(mails).toHaveLength(4);
   expect(new Set(mails.map(({ messageId }) => messageId)).size).toBe(4);
   expect(mails.find(({ subject }) => subject === well)?.text).toMatch(
-    /well again since \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
+    /has been working since \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
   );
   expect(JSON.parse(chat.requests[1]?.text ?? '')).toMatchObject({ kind: 'recovered', deliveryId: null });
   // Further successes tell nothing.

@@ -46,7 +46,7 @@ export const webhook = {
 } as const;
 
 /** Who made the change of the event, and what it was. */
-const made = { origin: 'warehouse', changed: 'status,statusHistory' } as const;
+const statusChange = { origin: 'warehouse', changed: 'status,statusHistory' } as const;
 
 const delivery = {
   id: ids.delivery,
@@ -55,7 +55,7 @@ const delivery = {
   webhookType: 'UPDATE_ORDER_STATUS',
   entityId: ids.order,
   sequence: 4,
-  ...made,
+  ...statusChange,
   state: 'retrying',
   attemptsMade: 2,
   createdAt: '2026-11-20T10:42:07.310Z',
@@ -99,7 +99,7 @@ const event = {
   webhookType: 'UPDATE_ORDER_STATUS',
   entityId: ids.order,
   sequence: 4,
-  ...made,
+  ...statusChange,
   createdAt: '2026-11-20T10:42:07.310Z',
   test: false,
   webhooks: [

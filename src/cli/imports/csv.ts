@@ -44,7 +44,7 @@ export async function* csvRecords(
     }
     if (state === 'whole') yield { line, fields: record.fields };
     else {
-      yield { line, problem: 'has a quote that is not closed, or text behind one that is' };
+      yield { line, problem: 'has a quote that is not closed, or text after one that is' };
       for (const each of more.reverse()) again.push(each);
     }
   }

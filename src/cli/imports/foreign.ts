@@ -54,7 +54,7 @@ export async function* foreignLines(
   let before: { readonly line: number; readonly customer: unknown } | null = null;
   const cutOff = (line: number) => ({
     line,
-    problem: 'is not the last page of its list: put the next one behind it',
+    problem: 'is not the last page of its list: append the next one',
   });
   const endpoints: Endpoints = new Map();
   for await (const each of lines) {

@@ -34,7 +34,7 @@ export async function create<Rec extends object>(
 ): Promise<Rec> {
   if ('savepoint' in sql || mapping.sideEffects?.due({ before: null, after: record }) === true)
     return transaction(sql, (tx) => createRecord(tx, mapping, eshopId, origin, record));
-  if (!(await insertTogether(sql, inserted(mapping, eshopId, origin, record))))
+  if (!(await insertTogether(sql, newRowOf(mapping, eshopId, origin, record))))
     throw alreadyExists(mapping, record);
   return record;
 }
@@ -47,7 +47,7 @@ export async function createRecord<Rec extends object>(
   origin: Origin,
   record: Rec,
 ): Promise<Rec> {
-  const row = inserted(mapping, eshopId, origin, record);
+  const row = newRowOf(mapping, eshopId, origin, record);
   const { made, written } = await insertRecords(tx, [row], tx.claims());
   if (made.size === 0) throw alreadyExists(mapping, record);
   noteWrittenDeliveries(tx, eshopId, row.events, written);
@@ -57,7 +57,7 @@ export async function createRecord<Rec extends object>(
   return record;
 }
 
-function inserted(
+function newRowOf(
   mapping: EntityMapping<object>,
   eshopId: number,
   origin: Origin,

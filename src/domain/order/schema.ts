@@ -134,7 +134,10 @@ export const orderEntries = {
     'Tells the warehouse to pick from quality; units are still reserved from `stock.available`.',
   ),
   trackingNumbers: described(v.optional(list(text(128, 1), 1000), []), 'Tracking numbers of the packages.'),
-  sanction: described(flag(), 'Only for b2b.'),
+  sanction: described(
+    flag(),
+    'A mark for the warehouse: kept and delivered, with no effect here. Only for b2b.',
+  ),
   priority: described(
     v.optional(integerOf([0, 1], 'must be 0 (normal) or 1 (high)'), 0),
     '0 normal, 1 high.',

@@ -25,7 +25,7 @@ const NO_PERSONAL_DATA = [
 ];
 const CHARACTERS = 'must not contain spaces, control characters or backslashes';
 const PARTS = 'must not contain . or .. as a part of its path';
-const PERCENT = 'must not contain a % without two hexadecimal digits behind it';
+const PERCENT = 'must not contain a % without two hexadecimal digits after it';
 const ABSOLUTE = 'must be an absolute http: or https: URL';
 
 test.each([
@@ -57,7 +57,7 @@ test.each([
   ['/hooks', ABSOLUTE],
   [`http://a.cz/${'x'.repeat(2036)}`, null],
   [`http://a.cz/${'😀'.repeat(2036)}`, null],
-  [`http://a.cz/${'x'.repeat(2037)}`, 'must be at most 2048 characters long'],
+  [`http://a.cz/${'x'.repeat(2037)}`, 'must have at most 2048 characters'],
 ])('the address %j: %s', (url, problem) => {
   expect(urlProblem(url)).toBe(problem);
 });
@@ -92,7 +92,7 @@ test.each([
   expect(secretProblem(secret)).toBe(problem);
 });
 
-test('a supplied secret has to meet the same rules; null is as good as none', () => {
+test('a supplied secret has to meet the same rules; null is as if left out', () => {
   const problems = (secret: unknown) =>
     v.safeParse(ownSecretField, secret).issues?.map(({ message }) => message);
   expect(['x'.repeat(24), null, undefined].map(problems)).toEqual([undefined, undefined, undefined]);
@@ -122,7 +122,7 @@ describe('the body', () => {
     [{ payloadVersion: 'v21' }, 'nothing'],
     [{ description: 'x'.repeat(1000) }, 'nothing'],
     [{ description: '😀'.repeat(1000) }, 'nothing'],
-    [{ description: 'x'.repeat(1001) }, [['description', 'must be at most 1000 characters long']]],
+    [{ description: 'x'.repeat(1001) }, [['description', 'must have at most 1000 characters']]],
     [{ description: 7 }, [['description', 'must be a string']]],
     [{ ordering: 'record' }, 'nothing'],
     [{ ordering: 'latest' }, 'nothing'],
