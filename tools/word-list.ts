@@ -32,7 +32,7 @@ export const phrases: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/\bcalled by its name\b/i, 'named, reported as'],
   [/\bwarranted\b/i, 'still needed'],
   [/\bas ever\b/i, 'as before, unchanged'],
-  [/\b(?:digits|nothing|text|brackets|`v1`,?) behind\b/i, 'after'],
+  [/\b(?:digits|text|brackets|`v1`,?) behind\b/i, 'after'],
 ];
 
 /** Sequences of parts in identifiers of several parts, in camel case or with underscores. */

@@ -92,7 +92,7 @@ export interface ApiEnv {
     readonly signedIn?: SignedIn;
     /** Of a webhook's replacement: its `active` stays, whatever the body says. */
     readonly keepsActive?: boolean;
-    /** Told the problem that becomes the response: its list of fields is in no response. */
+    /** Gets the problem that becomes the response: its list of fields is in no response. */
     readonly refused?: (problem: Problem) => void;
   };
   Variables: {

@@ -5,16 +5,17 @@ import { memoryStore, receiver } from '../../receiver/src/index.ts';
 import { fakeDelivery, sign, testSecret } from '../../receiver/src/testing.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
 import { sampleOf } from '../../src/domain/catalogue.ts';
-import { payloadVersions } from '../../src/domain/decimal.ts';
+import { type PayloadVersion, payloadVersions } from '../../src/domain/decimal.ts';
 import { eventTypeNames, packingListEventTypes } from '../../src/domain/event-types.ts';
 import { render } from '../../src/domain/render.ts';
 import { wireEvent } from '../support/wire-event.ts';
 
-function setUp() {
+function setUp(payloadVersion: PayloadVersion = 'v2') {
   const seen: [string, string | null, unknown][] = [];
   const hooks = receiver({
     secrets: testSecret,
     store: memoryStore(),
+    payloadVersion,
     read: async ({ entityId }) => ({ entityId }),
     onProblem: () => {},
   }).otherwise((record, { kind, entityId }) => void seen.push([kind, entityId, record]));
@@ -26,7 +27,7 @@ describe.each(eventTypeNames)('a fake %s', (kind) => {
     const request = await fakeDelivery(kind, { payloadVersion: version });
     const withPackingLists = packingListEventTypes.includes(kind);
     expect(await request.clone().text()).toBe(render(sampleOf(kind), { version, withPackingLists }));
-    const { hooks, seen } = setUp();
+    const { hooks, seen } = setUp(version);
     expect((await hooks(request)).status).toBe(200);
     expect(seen).toEqual([
       [kind, expect.any(String), JSON.parse(render(sampleOf(kind), { version, withPackingLists }))],

@@ -23,14 +23,18 @@ it('there are vectors of every kind, each with a name of its own', () => {
 const requestOf = ({ method, target, headers, body }: Vector) =>
   new Request(`https://shop.example${target}`, { method, headers, ...(method === 'POST' ? { body } : {}) });
 
+const versionOf = ({ body }: Vector) => (/"(?:quantity|count)":-?\d/.test(body) ? 'v21' : 'v2');
+
 /** What a handler gets about the change of a request that is accepted, tests included. */
 async function seen(vector: Vector): Promise<object | null> {
   let seen: object | null = null;
   const { secrets, now } = vector;
   const settings = { secrets, now: () => now * 1_000, store: memoryStore(), read: async () => ({}) };
-  const hooks = receiver({ ...settings, tests: 'handle' }).otherwise((_, { origin, changed }) => {
-    seen = { origin, changed };
-  });
+  const hooks = receiver({ ...settings, payloadVersion: versionOf(vector), tests: 'handle' }).otherwise(
+    (_, { origin, changed }) => {
+      seen = { origin, changed };
+    },
+  );
   await hooks(requestOf(vector), { requestTarget: vector.target });
   return seen;
 }
@@ -43,6 +47,7 @@ async function judged({ secrets, now, ...vector }: Vector): Promise<string> {
     now: () => now * 1_000,
     store: memoryStore(),
     read: async () => ({}),
+    payloadVersion: versionOf({ secrets, now, ...vector }),
     onProblem: (thrown) => {
       problem = thrown;
     },

@@ -1,5 +1,5 @@
 /** The arrows between the modules: which may import which. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -261,8 +261,7 @@ test('a process does not load the role that it does not have', () => {
 
 test('files named in comments exist', () => {
   const files = [...PROGRAM, ...BESIDE].flatMap((folder) => filesOf(root, folder));
-  const others = [root, join(root, 'src/db/migrations')].flatMap((folder) => readdirSync(folder));
-  const ends = [...files, ...others].flatMap((file) =>
+  const ends = [...files, ...readdirSync(join(root, 'src/db/migrations'))].flatMap((file) =>
     file.split('/').map((_, at, parts) => parts.slice(at).join('/')),
   );
   const known = new Set(ends);
@@ -274,5 +273,5 @@ test('files named in comments exist', () => {
       .map(([, name = '']) => ({ file, name }));
   });
   expect(named.length).toBeGreaterThan(30);
-  expect(named.filter(({ name }) => !known.has(name))).toEqual([]);
+  expect(named.filter(({ name }) => !known.has(name) && !existsSync(join(root, name)))).toEqual([]);
 });

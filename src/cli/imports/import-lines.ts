@@ -19,7 +19,7 @@ export interface ImportSource {
   stop(reason: Error): void;
 }
 
-/** The fields of a line by name: the possible titles of a CSV. Text and enumerations are plain there, all others JSON. */
+/** The fields of a line by name: the possible titles of a CSV, where text and enumerations are plain, others JSON. */
 type Titles = v.ObjectEntries;
 
 const PLAIN: readonly string[] = ['string', 'picklist'];

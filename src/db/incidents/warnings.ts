@@ -2,6 +2,7 @@
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { LostWebhook } from '../../domain/mailed.ts';
+import type { NamedBy } from '../../domain/webhook-name.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
 import type { Sql } from '../pool.ts';
 import { incidentColumns, joinIncident } from './failures.ts';
@@ -43,13 +44,12 @@ export async function giveBackWarnings(
   await sql`update warnings x set check_at = now() where x.id = any(${ids}::uuid[]) and ${isUnsent(sql)}`;
 }
 
-export interface WarningNotice extends UnsentWarning, StoredIncident {
+export interface WarningNotice extends UnsentWarning, StoredIncident, NamedBy {
   /** Its mail is still to be sent. */
   readonly unsent: boolean;
   /** Its reason still holds, and the e-shop wants warnings. */
   readonly stillNeeded: boolean;
   readonly additionalTypes: readonly EventType[];
-  readonly url: string;
   readonly eshopName: string;
   readonly email: string;
   readonly open: number;
