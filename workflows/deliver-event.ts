@@ -121,17 +121,18 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         case 'hold':
           view.held(next.until, situation);
           await wait(msUntil(next.until), isChanged, whyHeld(situation));
-          if (isChanged()) view.resumed();
           break;
         case 'beginHolding':
           break;
 
         // Attempting.
         case 'waitForNextAttempt':
+          view.goesOn();
           await wait(msUntil(next.until), isChanged, 'the rest of the wait before the next attempt');
           if (!isChanged()) last = await attemptByPolicy();
           break;
         case 'attempt':
+          view.goesOn();
           last = next.lastChance ? await attempts.lastChance(attemptsMade) : await attemptByPolicy();
           break;
       }

@@ -29,6 +29,8 @@ export function createOperatorView(input: DeliverEventInput) {
   const asked: Omit<OperatorAction, 'id'>[] = [];
   const total = maxAttempts(input.policy);
   let headline = '';
+  /** That of the last time it was held. */
+  let heldHeadline = '';
 
   function show(): void {
     // Newest first: operators look for the latest.
@@ -87,9 +89,6 @@ export function createOperatorView(input: DeliverEventInput) {
       asked.push(action);
       if (asked.length > SHOWN_ACTIONS) asked.shift();
       headline = `${ASKED[action.action]} by ${who(action)}`;
-      if (action.action === 'resume' && failed.length > 0) {
-        upsertSearchAttributes([{ key: deliveryStateKey, value: 'retrying' }]);
-      }
       show();
     },
     /** An operator holds it, or its webhook is inactive or paused. */
@@ -102,12 +101,16 @@ export function createOperatorView(input: DeliverEventInput) {
           : `Held by ${who(operator)} No attempt is made until it is resumed.`;
       const what = operator === null && webhook === 'paused' ? 'It goes on' : 'The window ends';
       headline = `${why} ${what} ${new Date(until).toISOString()}.`;
+      heldHeadline = headline;
       upsertSearchAttributes([{ key: deliveryStateKey, value: 'held' }]);
       show();
     },
-    resumed(): void {
+    /** It is no longer held, if it was: its webhook sends again, or an operator has resumed it. */
+    goesOn(): void {
+      if (workflowInfo().typedSearchAttributes.get(deliveryStateKey) !== 'held') return;
+      upsertSearchAttributes([{ key: deliveryStateKey, value: failed.length === 0 ? null : 'retrying' }]);
       // After an operator action the headline already says so.
-      if (headline.startsWith('Held: ')) headline = 'The webhook changed: trying again.';
+      if (headline === heldHeadline) headline = 'No longer held.';
       show();
     },
     ended(state: FinalState, message: string): void {

@@ -1,6 +1,7 @@
 /** A paused webhook: nothing reaches its receiver, others go on, and afterwards everything is delivered by itself. */
 import { afterEach, expect, test } from 'vitest';
 import { pauseWebhook, resumeWebhook } from '../../src/db/webhooks/pause.ts';
+import { deliveryStateKey } from '../../workflows/search-attributes.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 
 const stack = await stackOfFile('pause', {
@@ -58,10 +59,10 @@ test('without a signal of the pause: the attempt finds out, and is made by itsel
   const webhook = await stack.createWebhook(`${receiver.url}/unsignalled`);
   const id = await stack.fireOne('20003');
   await stack.until('its workflow', async () => (await stack.delivery(id)).dispatchedAt !== null);
-  // The workflow waits for the attempt itself: reset by an operator, it is made at once.
-  await stack.sql`update deliveries set next_attempt_at = now() where id = ${id}`;
   receiver.respond({ status: 200 });
   await pause(webhook.id, 3_000);
+  // The workflow waits for the attempt itself: reset by an operator, it would be made at once.
+  await stack.sql`update deliveries set next_attempt_at = now() where id = ${id}`;
   await stack.signal(id, 'webhookChanged');
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(attemptsAt('/unsignalled')).toEqual(['1', '2']);
@@ -70,4 +71,23 @@ test('without a signal of the pause: the attempt finds out, and is made by itsel
     { pausedUntil: Date }[]
   >`select paused_until from webhooks where id = ${webhook.id}`;
   expect(second?.startedAt.getTime()).toBeGreaterThanOrEqual(row?.pausedUntil.getTime() ?? Infinity);
+});
+
+test('after a pause with its attempt still far away, Temporal no longer shows it as held', async () => {
+  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+  const webhook = await stack.createWebhook(`${receiver.url}/shown`);
+  const id = await stack.fireOne('20004');
+  await stack.until('its workflow', async () => (await stack.delivery(id)).dispatchedAt !== null);
+  await pause(webhook.id, 3_600_000);
+  await stack.signal(id, 'webhookChanged');
+  await stack.untilHeld(id);
+  await letItEnd(webhook.id);
+  await stack.signal(id, 'webhookChanged');
+  const state = async () => (await stack.describe(id))?.typedSearchAttributes.get(deliveryStateKey);
+  await stack.until('its state', async () => (await state()) === 'retrying');
+  const details = async () =>
+    (await stack.workflow(id).query<{ currentDetails: string }>('__temporal_workflow_metadata'))
+      .currentDetails;
+  await stack.until('its headline', async () => (await details()).includes('No longer held.'));
+  expect(attemptsAt('/shown')).toEqual(['1']);
 });
