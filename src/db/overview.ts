@@ -45,21 +45,21 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
   const row = await oneRow(sql<Omit<OutboxOverview, 'withoutWorkflow'>[]>`
     with queued as materialized (
-      select count(*) filter (where class in (${CLASS.fresh}, ${CLASS.bulk}) and not waits)::int as fresh,
-             count(*) filter (where class = ${CLASS.recovered} and not waits)::int as recovered,
-             count(*) filter (where class = ${CLASS.retry} and not waits)::int as retry,
-             count(*) filter (where waits)::int as paused,
+      select count(*) filter (where class in (${CLASS.fresh}, ${CLASS.bulk}) and not is_paused)::int as fresh,
+             count(*) filter (where class = ${CLASS.recovered} and not is_paused)::int as recovered,
+             count(*) filter (where class = ${CLASS.retry} and not is_paused)::int as retry,
+             count(*) filter (where is_paused)::int as paused,
              count(*) filter (where class = ${CLASS.undelivered})::int as undelivered,
              count(*) filter (where class = ${CLASS.delivered})::int as delivered,
-             count(*) filter (where class = ${CLASS.ordered} and not waits)::int as blocked,
-             count(distinct ordering_key) filter (where class = ${CLASS.ordered} and not waits)::int as blocked_records,
-             min(greatest(d.created_at, w.paused_until)) filter (where class = ${CLASS.ordered} and not waits) as oldest_blocked,
+             count(*) filter (where class = ${CLASS.blocked} and not is_paused)::int as blocked,
+             count(distinct ordering_key) filter (where class = ${CLASS.blocked} and not is_paused)::int as blocked_records,
+             min(greatest(d.created_at, w.paused_until)) filter (where class = ${CLASS.blocked} and not is_paused) as oldest_blocked,
              -- Without its mark, one that Temporal rejected only waits.
              coalesce(bool_or(claimed_until > now() and claim_id is not null), false) as in_flight,
              min(greatest(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else d.created_at end, w.paused_until))
-               filter (where class not in (${CLASS.recovered}, ${CLASS.ordered}, ${CLASS.delivered}) and not waits) as oldest
+               filter (where class not in (${CLASS.recovered}, ${CLASS.blocked}, ${CLASS.delivered}) and not is_paused) as oldest
       from deliveries d join webhooks w on w.id = d.webhook_id
-      cross join lateral (select class not in (${CLASS.undelivered}, ${CLASS.delivered}) and ${isPaused(sql, 'w')} is true as waits) p
+      cross join lateral (select class not in (${CLASS.undelivered}, ${CLASS.delivered}) and ${isPaused(sql, 'w')} is true as is_paused) p
       where dispatched_at is null),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
     select q.fresh, q.recovered, q.retry, q.paused, q.undelivered, q.delivered, q.blocked, q.blocked_records, q.in_flight,

@@ -43,7 +43,7 @@ test('the next attempt of the one in front is shown while it is planned: not onc
   };
   // Not claimed yet, and set aside.
   expect(await said()).toEqual(planned);
-  await api.sql`update deliveries set class = ${CLASS.ordered} where id = ${waiting.id}`;
+  await api.sql`update deliveries set class = ${CLASS.blocked} where id = ${waiting.id}`;
   expect(await said()).toEqual(planned);
   const silent = {
     waitsFor: { ...order, nextAttemptAt: null },

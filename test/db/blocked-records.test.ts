@@ -60,14 +60,14 @@ test('however many records wait, the first of each goes, page by page', async ()
   await sql`
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, ordering_key, sequence, class)
     select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', 'order ' || record, 'record ' || record, sequence,
-      ${CLASS.ordered}
+      ${CLASS.blocked}
     from generate_series(1, ${RECORDS}::int) record, generate_series(1, 2) sequence`;
   await settleOrdering(sql, { eshopId: eshopId + 1 });
   expect(await sql`select from deliveries where class = ${CLASS.fresh}`).toHaveLength(0);
   await settleOrdering(sql, 'all');
   const putBack = await sql`select from deliveries where class = ${CLASS.fresh} and sequence = 1`;
   expect(putBack).toHaveLength(RECORDS);
-  expect(await sql`select from deliveries where class = ${CLASS.ordered}`).toHaveLength(RECORDS);
+  expect(await sql`select from deliveries where class = ${CLASS.blocked}`).toHaveLength(RECORDS);
 });
 
 /** The deliveries of the record by sequence. */
@@ -116,7 +116,7 @@ test('of two that had begun before only the latest counted, the one that failed 
     where id = ${String(often)}`;
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 3, window_started_at = now() - interval '1 h'
     where id = ${String(seldom)}`;
-  await sql`update deliveries set class = ${CLASS.ordered} where id = ${String(newest)}`;
+  await sql`update deliveries set class = ${CLASS.blocked} where id = ${String(newest)}`;
   await sql`update webhooks set ordering = 'latest'`;
   await supersedeRetries(sql, String(often));
   await supersedeRetries(sql, String(seldom));
@@ -157,7 +157,7 @@ test('two retries of a record that are due at the same moment never wait for eac
   const ids = await happen(4);
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 3, window_started_at = now(),
     next_attempt_at = now() where sequence < 4`;
-  await sql`update deliveries set class = ${CLASS.ordered} where sequence = 4`;
+  await sql`update deliveries set class = ${CLASS.blocked} where sequence = 4`;
   await sql`update webhooks set ordering = 'latest'`;
   const [first = '', , third = '', newest] = ids;
   const waiting = (count: number) =>
@@ -197,8 +197,8 @@ test('a chain that waits behind another webhook loses none of its window, and is
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
   await sql`update webhooks set ordering = case when id = ${other} then 'record' else 'latest' end`;
   const [first, between, newest] = await happen(3, CLASS.bulk);
-  await sql`update deliveries set webhook_id = ${other}, event_type = 'UPDATE_ORDER', class = ${CLASS.ordered} where id = ${String(between)}`;
-  await sql`update deliveries set class = ${CLASS.ordered} where id = ${String(newest)}`;
+  await sql`update deliveries set webhook_id = ${other}, event_type = 'UPDATE_ORDER', class = ${CLASS.blocked} where id = ${String(between)}`;
+  await sql`update deliveries set class = ${CLASS.blocked} where id = ${String(newest)}`;
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 2, window_started_at = now() - interval '9 h'
     where id = ${String(first)}`;
   await supersedeRetries(sql, String(first));
@@ -213,7 +213,7 @@ test('a chain that waits behind another webhook loses none of its window, and is
 test('what took over a count of failures and waits may be held, not tried at once; with an inactive webhook too', async () => {
   const { sql } = database;
   const [first, successor = ''] = await happen(2);
-  await sql`update deliveries set class = ${CLASS.ordered}, attempts_made = 3, window_started_at = now() where id = ${successor}`;
+  await sql`update deliveries set class = ${CLASS.blocked}, attempts_made = 3, window_started_at = now() where id = ${successor}`;
   const accepted = async () => {
     const target = (await readActionTargets(sql, [successor], defaultRetryPolicy)).get(successor);
     return target === undefined ? [] : acceptedActions(target);
@@ -243,7 +243,7 @@ test('what was committed after its webhook had been deleted goes on, to be cance
   // Its writer was slow: the change of the webhook was passed on before its transaction ended.
   await sql`update webhooks set active = false, deleted_at = now()`;
   expect((await claim()).toSorted()).toEqual([first, late].toSorted());
-  await sql`update deliveries set class = ${CLASS.ordered}, claimed_until = null`;
+  await sql`update deliveries set class = ${CLASS.blocked}, claimed_until = null`;
   await settleOrdering(sql, 'all');
   expect(await stored()).toMatchObject([{ class: CLASS.fresh }, { class: CLASS.fresh }]);
   await sql`update webhooks set active = true, deleted_at = null`;

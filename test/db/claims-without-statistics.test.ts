@@ -134,7 +134,7 @@ test('where 5,000 deliveries wait for their order, the next one of a record is f
     select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', (n % ${RECORDS})::text, 'record ' || n % ${RECORDS},
       1 + n / ${RECORDS},
       case when n < ${RECORDS} then 'retrying' else 'pending' end,
-      case when n < ${RECORDS} then ${CLASS.fresh}::int else ${CLASS.ordered}::int end,
+      case when n < ${RECORDS} then ${CLASS.fresh}::int else ${CLASS.blocked}::int end,
       case when n < ${RECORDS} then now() end, case when n < ${RECORDS} then now() end
     from (select id, (nth - 1)::int as n from unnest(${ids}::uuid[]) with ordinality as new (id, nth)) new`;
   const [head = '', , , ...others] = ids;

@@ -137,7 +137,7 @@ test('what took over the count of a superseded delivery and waits for its turn t
   await database.sql`
     update deliveries set state = 'superseded', superseded_by = ${successor}, finished_at = now(), next_attempt_at = null where id = ${old}`;
   await database.sql`
-    update deliveries set class = ${CLASS.ordered}, attempts_made = 20, window_started_at = now(), last_attempt_at = ${at(110_000)} where id = ${successor}`;
+    update deliveries set class = ${CLASS.blocked}, attempts_made = 20, window_started_at = now(), last_attempt_at = ${at(110_000)} where id = ${successor}`;
   const { deactivationAt } = (await incident()) ?? {};
   // Its last attempt may follow at once.
   expect(Math.abs(Date.parse(deactivationAt ?? '') - Date.now())).toBeLessThan(60_000);

@@ -100,9 +100,9 @@ describe('a retry that is due while its delivery still waits for its workflow', 
   );
 
   test('and one in another class stays there', async () => {
-    const id = await waiting(`class = ${CLASS.ordered}`);
+    const id = await waiting(`class = ${CLASS.blocked}`);
     await retryFromQueue(database.sql, WINDOW_MS);
-    expect(await rowOf(id)).toMatchObject({ class: CLASS.ordered });
+    expect(await rowOf(id)).toMatchObject({ class: CLASS.blocked });
   });
 });
 

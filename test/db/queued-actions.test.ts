@@ -45,7 +45,7 @@ const failed = (next: string, deliveryClass: DeliveryClass) =>
    next_attempt_at = now() + interval '${next}', class = ${deliveryClass}, due_at = now() + interval '${next}'`;
 const RETRY = failed('50 seconds', CLASS.retry);
 const FOR_WORKFLOW = `${failed('1 hour', CLASS.undelivered)}, claimed_until = null`;
-const WAITS = `class = ${CLASS.ordered}`;
+const WAITS = `class = ${CLASS.blocked}`;
 
 /** Begins its next attempt. */
 async function begun(id: string, number = 1): Promise<string> {
@@ -140,7 +140,7 @@ describe('a hold', () => {
   test('leaves one that waits for its turn where it is', async () => {
     const id = await queued(WAITS);
     expect(await act(id, 'hold')).toMatchObject({ accepted: true });
-    expect(await rowOf(id)).toMatchObject({ class: CLASS.ordered, operatorStop: 'hold', state: 'pending' });
+    expect(await rowOf(id)).toMatchObject({ class: CLASS.blocked, operatorStop: 'hold', state: 'pending' });
   });
 });
 
@@ -184,7 +184,7 @@ describe('one that is resumed', () => {
     expect(await act(id, 'resume')).toMatchObject({
       message: 'Resumed. It waits for its turn in the order of its record.',
     });
-    expect(await rowOf(id)).toMatchObject({ class: CLASS.ordered, operatorStop: null });
+    expect(await rowOf(id)).toMatchObject({ class: CLASS.blocked, operatorStop: null });
   });
 });
 
@@ -250,7 +250,7 @@ describe('one that is given up', () => {
     await blocked();
     await act(second, 'giveUp');
     expect(await rowOf(second)).toMatchObject({ state: 'canceled', queued: false });
-    expect(await rowOf(third)).toMatchObject({ class: CLASS.ordered });
+    expect(await rowOf(third)).toMatchObject({ class: CLASS.blocked });
     expect(await rowOf(first)).toMatchObject({ state: 'pending' });
     expect(ended).toEqual(['CREATE_ORDER canceled']);
   });
@@ -264,7 +264,7 @@ describe('one that is given up', () => {
     await blocked();
     await act(first, 'giveUp');
     expect(await rowOf(second)).toMatchObject({ class: CLASS.fresh, dueIn: 0 });
-    expect(await rowOf(third)).toMatchObject({ class: CLASS.ordered });
+    expect(await rowOf(third)).toMatchObject({ class: CLASS.blocked });
     await expect.poll(() => woken).toContain('fresh');
     expect(ended).toEqual(['CREATE_ORDER canceled']);
   });
@@ -274,7 +274,7 @@ describe('one that is given up', () => {
     const [first, second] = [await begun(await queued()), await queued(WAITS)];
     await blocked();
     await act(first, 'giveUp');
-    expect(await rowOf(second)).toMatchObject({ class: CLASS.ordered });
+    expect(await rowOf(second)).toMatchObject({ class: CLASS.blocked });
     expect(ended).toEqual([]);
   });
 });

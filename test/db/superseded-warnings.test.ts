@@ -28,7 +28,7 @@ const decide = () => decideWarnings(database.sql, { leadMs: 24 * HOUR, patienceM
 async function next(): Promise<string> {
   const id = await fireDelivery(database.sql, { eshopId, webhookId });
   sequence += 1;
-  await database.sql`update deliveries set sequence = ${sequence}, class = ${CLASS.ordered} where id = ${id}`;
+  await database.sql`update deliveries set sequence = ${sequence}, class = ${CLASS.blocked} where id = ${id}`;
   return id;
 }
 
@@ -72,7 +72,7 @@ test('what waits behind another delivery with the count is warned of too; held b
   const first = await lastRetries();
   expect(await decide()).toBe(1);
   const successor = await replace(first);
-  await database.sql`update deliveries set state = 'pending', class = ${CLASS.ordered}, next_attempt_at = null where id = ${successor}`;
+  await database.sql`update deliveries set state = 'pending', class = ${CLASS.blocked}, next_attempt_at = null where id = ${successor}`;
   expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: successor });
   await database.sql`update deliveries set operator_stop = 'hold' where id = ${successor}`;
   expect(await notice()).toMatchObject({ stillNeeded: false });

@@ -63,7 +63,7 @@ async function front(): Promise<string> {
     await fireDelivery(sql, { eshopId, webhookId }),
   ];
   await sql`
-    update deliveries d set sequence = n.number, class = case when d.id = ${id} then class else ${CLASS.ordered}::smallint end
+    update deliveries d set sequence = n.number, class = case when d.id = ${id} then class else ${CLASS.blocked}::smallint end
     from (select id, row_number() over (order by id) as number from deliveries where webhook_id = ${webhookId}) n where n.id = d.id`;
   await sql`update webhooks set ordering = 'latest' where id = ${webhookId}`;
   await makeAttempt(sql, id, 1);

@@ -96,7 +96,7 @@ function answer(entityId: string, with_: ReceiverAnswer): void {
 
 async function waits(id: string): Promise<boolean> {
   const [row] = await stack.sql`
-    select from deliveries where id = ${id} and state = 'pending' and class = ${CLASS.ordered} and dispatched_at is null and claimed_until is null`;
+    select from deliveries where id = ${id} and state = 'pending' and class = ${CLASS.blocked} and dispatched_at is null and claimed_until is null`;
   return row !== undefined;
 }
 
@@ -345,7 +345,7 @@ test('the details of its workflow say how many wait behind it', async () => {
   await subscribe('record');
   const [first = ''] = await happen('seen', ...TYPES);
   answer('seen', refusing);
-  await stack.sql`update deliveries set class = ${CLASS.ordered} where entity_id = 'seen' and id <> ${first}`;
+  await stack.sql`update deliveries set class = ${CLASS.blocked} where entity_id = 'seen' and id <> ${first}`;
   // The queue may make the first ones, on a busy machine.
   const policy = { ...stack.policy, initialIntervalMs: 2_000, coefficient: 1, maxRetries: 20 };
   await stack.startWorker({ policy });

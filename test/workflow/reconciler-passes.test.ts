@@ -370,7 +370,7 @@ test('without Temporal, what waits in the order of its record and nothing is in 
   const stack = await start('order-without-temporal');
   await stack.createWebhook('http://127.0.0.1:9/', { ordering: 'record' });
   const id = await stack.fireOne('order 1');
-  await stack.sql`update deliveries set class = ${CLASS.ordered} where id = ${id}`;
+  await stack.sql`update deliveries set class = ${CLASS.blocked} where id = ${id}`;
   const connection = Connection.lazy({ address: '127.0.0.1:9' });
   onTestFinished(() => connection.close());
   let answers = 0;

@@ -18,5 +18,5 @@ export async function readBlockedRecords(sql: Sql, eshopId: number): Promise<Blo
   return await oneRow(sql<BlockedRecords[]>`
     select count(distinct entity_id)::int as records, min(created_at) as since from (
       select entity_id, created_at from deliveries
-      where eshop_id = ${eshopId} and class = ${CLASS.ordered} and dispatched_at is null and state = 'pending' limit ${MOST}) d`);
+      where eshop_id = ${eshopId} and class = ${CLASS.blocked} and dispatched_at is null and state = 'pending' limit ${MOST}) d`);
 }

@@ -60,7 +60,7 @@ create table deliveries (
   window_lost boolean not null default false,
 
   -- Its class while it waits in the queue. For an attempt: 0 fresh, 1 retry (due within a minute), 2 bulk (written
-  -- by an import), 3 recovered. For the start of its workflow: 4 undelivered, 5 delivered. 6 ordered: behind an
+  -- by an import), 3 recovered. For the start of its workflow: 4 undelivered, 5 delivered. 6 blocked: behind an
   -- older event of its record.
   class smallint not null default 0 check (class between 0 and 6),
   -- True if an import wrote it: after a wait in another class without an attempt it is bulk again. Null for all
@@ -94,7 +94,7 @@ create index deliveries_waiting on deliveries (class, eshop_id, webhook_id, due_
 create index deliveries_due_without_workflow on deliveries (coalesce(next_attempt_at, due_at))
   where class = 4 and dispatched_at is null and (next_attempt_at is not null or state = 'pending');
 -- The ordering of each record: deliveries that wait for an older one, and open ones.
-create index deliveries_ordered on deliveries (eshop_id, ordering_key, sequence) where class = 6 and dispatched_at is null;
+create index deliveries_blocked on deliveries (eshop_id, ordering_key, sequence) where class = 6 and dispatched_at is null;
 create index deliveries_open_by_record on deliveries (ordering_key, sequence) where state in ('pending', 'retrying');
 -- For the reconciler, by the time of the next step; `greatest` ignores nulls.
 create index deliveries_by_next_step

@@ -11,7 +11,7 @@ import { anyOf, checked } from '../ids.ts';
 import { sends } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { attemptClasses, notifierOf } from './notify.ts';
-import { keepsOrdering, placeOf, predecessors, successors, untouched, waits } from './ordering.ts';
+import { blocked, keepsOrdering, placeOf, predecessors, successors, untouched } from './ordering.ts';
 import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns, writtenIn } from './outbox.ts';
 
 /** The records to settle. */
@@ -34,7 +34,7 @@ export async function keepOrdering(
     anyOf(sql, sql`${sql(alias)}.id`, ids),
   );
   const aside = await sql<{ id: string }[]>`
-    update deliveries d set class = ${CLASS.ordered}, claimed_until = null, claim_id = null
+    update deliveries d set class = ${CLASS.blocked}, claimed_until = null, claim_id = null
     from webhooks w
     where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id
       and ${checked(sql, sql`${untouched(sql, 'd')} and d.dispatched_at is null`)}
@@ -88,8 +88,8 @@ async function recordsThatWait(
   { eshopId, orderingKey }: OrderedRecord = { eshopId: 0, orderingKey: '' },
 ): Promise<OrderedRecord[]> {
   // A literal: with a parameter the planner would not use the index, which has only these.
-  const ordered = sql.unsafe(String(CLASS.ordered));
-  const next = sql`select d.eshop_id, d.ordering_key from deliveries d where d.class = ${ordered} and d.dispatched_at is null
+  const deliveryClass = sql.unsafe(String(CLASS.blocked));
+  const next = sql`select d.eshop_id, d.ordering_key from deliveries d where d.class = ${deliveryClass} and d.dispatched_at is null
     ${scope === 'all' ? sql`` : sql`and d.eshop_id = ${scope.eshopId}`}`;
   const first = sql`order by d.eshop_id, d.ordering_key limit 1`;
   return await sql<OrderedRecord[]>`
@@ -114,7 +114,7 @@ async function settleRecords(
   const notifier = notifierOf(sql);
   const waiting = waitingOf(sql, records);
   const place = placeOf(sql, 'd', 'w');
-  if (replaced) await supersede(sql, waiting, (alias) => checked(sql, waits(sql, alias)));
+  if (replaced) await supersede(sql, waiting, (alias) => checked(sql, blocked(sql, alias)));
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries d set due_at = now(),
       -- Where it took over failed attempts, neither an import nor a pause of the recovery may delay the next one.
@@ -135,9 +135,9 @@ async function settleRecords(
       from (
         select d.*, case when not ${keepsOrdering(sql, 'w')} then d.id end as alone
         from ${waiting} join webhooks w on w.id = d.webhook_id
-        where ${waits(sql, 'd')} and (w.active or w.deleted_at is not null)) each
+        where ${blocked(sql, 'd')} and (w.active or w.deleted_at is not null)) each
       order by each.webhook_id, each.ordering_key, each.alone, each.sequence))
-      and ${checked(sql, waits(sql, 'd'))} and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
+      and ${checked(sql, blocked(sql, 'd'))} and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
     returning ${queuedColumns(sql, 'd')}, false as is_blocked, d.claimed_until is not null as claimed`;
   const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(putBack.length > taken.length ? attemptClasses : [], taken);
@@ -152,7 +152,7 @@ function waitingOf(sql: Sql, records: postgres.Fragment): postgres.Fragment {
     ${records} r
     cross join lateral (
       select x.* from deliveries x
-      where x.eshop_id = r.eshop_id and x.ordering_key = r.ordering_key and ${waits(sql, 'x')} order by x.sequence offset 0) d`;
+      where x.eshop_id = r.eshop_id and x.ordering_key = r.ordering_key and ${blocked(sql, 'x')} order by x.sequence offset 0) d`;
 }
 
 interface Superseded {
@@ -206,7 +206,7 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
     where n.ordering_key = d.ordering_key and n.webhook_id = d.webhook_id and n.sequence > d.sequence
       and n.state in ('pending', 'retrying')
       -- If only the latest counts since a moment ago, some are still retried side by side.
-      and (${waits(sql, 'n')} or n.id = ${id} or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')`;
+      and (${blocked(sql, 'n')} or n.id = ${id} or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')`;
   const rows = await sql<Superseded[]>`
     with older as materialized (
       select d.id, d.webhook_id, d.ordering_key, d.sequence
@@ -238,7 +238,7 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
         last_generation = ended.last_generation, late_ms = ended.late_ms, due_at = now()
       -- Of two that had begun before only the latest counted, the one with more failures.
       from (select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id) ended
-      where n.id = ended.superseded_by and ${waits(sql, 'n')} and n.attempts_made <= ended.attempts_made)
+      where n.id = ended.superseded_by and ${blocked(sql, 'n')} and n.attempts_made <= ended.attempts_made)
     select id, event_type from ended`;
   const ended = reported(sql, rows);
   if (ended.length > 0) await settleOrdering(sql, { records: ended });

@@ -2,7 +2,7 @@
  * Ordering, per record (docs/interface.md, D16). The deliveries of one record, of one recovery or of none, have the
  * same `ordering_key`. Those of them to one receiver (scheme, host, port), of webhooks that keep an ordering, are
  * an ordering group. A delivery claimed behind an older one of its group waits in a class of its own,
- * `CLASS.ordered`; when a delivery ends, the next one of its group may go (`keep-ordering.ts`).
+ * `CLASS.blocked`; when a delivery ends, the next one of its group may go (`keep-ordering.ts`).
  */
 import type postgres from 'postgres';
 import { eventTypes } from '../../domain/event-types.ts';
@@ -88,9 +88,9 @@ export function isBlocked(sql: Sql, delivery: string, webhook: string) {
 }
 
 /** The delivery of this row waits for its turn in its record. */
-export const waits = (sql: Sql, delivery: string) => {
+export const blocked = (sql: Sql, delivery: string) => {
   const d = sql(delivery);
-  return sql`(${d}.class = ${CLASS.ordered} and ${d}.dispatched_at is null and ${d}.state = 'pending')`;
+  return sql`(${d}.class = ${CLASS.blocked} and ${d}.dispatched_at is null and ${d}.state = 'pending')`;
 };
 
 /** Never attempted nor about to be: it waits, or is among those claimed. */
@@ -115,7 +115,7 @@ export async function countBehind(sql: Sql, deliveryId: string): Promise<number>
     select count(*)::int as behind from deliveries d join webhooks w on w.id = d.webhook_id
     cross join lateral (
       select from deliveries n join webhooks nw on nw.id = n.webhook_id
-      where ${waits(sql, 'n')} and n.ordering_key = d.ordering_key and n.sequence > d.sequence
+      where ${blocked(sql, 'n')} and n.ordering_key = d.ordering_key and n.sequence > d.sequence
         and nw.receiver = w.receiver and nw.ordering <> 'none') n
     where d.id = ${deliveryId}`;
   return row?.behind ?? 0;
@@ -139,7 +139,7 @@ export function waitsFor(sql: Sql, delivery: string, webhook: string) {
           then predecessor.next_attempt_at end)
       ${predecessors(sql, placeOf(sql, delivery, webhook))} order by predecessor.sequence, predecessor.id limit 1) end,
     case
-      when ${waits(sql, delivery)} then json_build_object('reason', 'order', 'since', ${d}.created_at)
+      when ${blocked(sql, delivery)} then json_build_object('reason', 'order', 'since', ${d}.created_at)
       when ${d}.dispatched_at is null and exists (select from recoveries r where r.id = ${d}.recovery_id and r.state = 'paused')
         then json_build_object('reason', 'pause', 'since', ${d}.created_at)
       -- Deferred by its workflow, or in the queue. Another owner's attempt defers it too.

@@ -30,7 +30,7 @@ export const CLASS = {
   /** For its workflow: delivered. */
   delivered: 5,
   /** Behind an older event of its record, or held, at a webhook that keeps an ordering: no claim takes it. */
-  ordered: 6,
+  blocked: 6,
 } as const;
 export type DeliveryClass = (typeof CLASS)[keyof typeof CLASS];
 

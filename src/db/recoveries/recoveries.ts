@@ -12,7 +12,7 @@ import {
 } from '../../domain/recovery.ts';
 import type { StoredRecovery } from '../../domain/recovery-progress.ts';
 import { oldestAwaited } from '../low-water-mark.ts';
-import { waits } from '../outbox/ordering.ts';
+import { blocked } from '../outbox/ordering.ts';
 import { isPaused, sends } from '../pauses.ts';
 import { counted, oneRow, type Pool, type Sql } from '../pool.ts';
 import { type Database, transaction, wakeRelayAfter } from '../transaction.ts';
@@ -40,7 +40,7 @@ function selectRecoveries(sql: Sql) {
     from recoveries r join webhooks w on w.id = r.webhook_id
     cross join lateral (
       select count(*) filter (where d.state = 'pending')::int as pending,
-             count(*) filter (where ${waits(sql, 'd')})::int as blocked,
+             count(*) filter (where ${blocked(sql, 'd')})::int as blocked,
              count(*) filter (where d.state = 'retrying')::int as retrying,
              count(*) filter (where d.state in ('failed', 'expired', 'canceled'))::int as failed,
              count(*) filter (where d.state = 'superseded')::int as superseded,

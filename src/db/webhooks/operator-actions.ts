@@ -17,7 +17,7 @@ import {
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { attemptClasses, notifierOf } from '../outbox/notify.ts';
-import { waits, waitsFor } from '../outbox/ordering.ts';
+import { blocked, waitsFor } from '../outbox/ordering.ts';
 import { CLASS, currentWait } from '../outbox/outbox.ts';
 import { movedByPauses } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
@@ -102,15 +102,15 @@ const IN_QUEUE: Readonly<
   >
 > = {
   tryNow: (tx, id) => tx`
-    update deliveries set class = ${CLASS.retry}, due_at = now() where id = ${id} and class <> ${CLASS.ordered}`,
+    update deliveries set class = ${CLASS.retry}, due_at = now() where id = ${id} and class <> ${CLASS.blocked}`,
   // Its workflow holds it, and ends it with its window.
   hold: (tx, id) => tx`
-    update deliveries set class = ${CLASS.undelivered}, due_at = now() where id = ${id} and class <> ${CLASS.ordered}`,
+    update deliveries set class = ${CLASS.undelivered}, due_at = now() where id = ${id} and class <> ${CLASS.blocked}`,
   resume(tx, id) {
     const { deliveryClass, dueAt } = currentWait(tx);
     return tx`
       update deliveries d set class = ${deliveryClass}, due_at = ${dueAt} from webhooks w
-      where d.id = ${id} and w.id = d.webhook_id and d.class <> ${CLASS.ordered}`;
+      where d.id = ${id} and w.id = d.webhook_id and d.class <> ${CLASS.blocked}`;
   },
   // One that was attempted gets a workflow, which shows its end. An attempt under way may still be accepted.
   giveUp: (tx, id, { canceledBy }) => tx`
@@ -142,7 +142,7 @@ export async function readActionTargets(
 function targetRows(sql: Sql, deliveryIds: readonly string[]) {
   return sql<ActionTargetRow[]>`
     select d.id, d.state, d.webhook_id, w.active, w.paused_until, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
-           d.event_type, d.dispatched_at is null as queued, ${waits(sql, 'd')} as blocked,
+           d.event_type, d.dispatched_at is null as queued, ${blocked(sql, 'd')} as blocked,
            ${waitsFor(sql, 'd', 'w')} as waits_for, ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at, d.operator_stop, d.operator_actions,
            (select a.number from attempts a
             where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null
