@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../src/config/config.ts';
 import { type CommandContext, option, runs, whole } from '../src/lib/command-line.ts';
+import { createProgress } from '../src/lib/progress.ts';
 import { untilInterrupted } from '../src/lib/shutdown.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import { createClient } from './client.ts';
 import { type Measured, measure, type Percentiles } from './measure.ts';
-import { createProgress } from './progress.ts';
 import { instanceUrl, loginOf, urlOption, webAddress } from './target.ts';
 
 const measureOptions = v.object({

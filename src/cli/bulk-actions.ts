@@ -1,12 +1,12 @@
 /** Bulk actions on deliveries: started, watched, canceled. They run in Temporal, unwatched, too. */
 import { randomUUID } from 'node:crypto';
-import { createProgress } from '../../demo/progress.ts';
 import type { Settings } from '../config/variables.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
 import { countOpenInTemporal } from '../db/webhooks/open-in-temporal.ts';
 import type { ActionName } from '../domain/operator-action.ts';
 import { counted } from '../domain/text.ts';
 import type { CommandContext } from '../lib/command-line.ts';
+import { createProgress } from '../lib/progress.ts';
 import { pause } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';

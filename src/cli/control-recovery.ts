@@ -1,11 +1,12 @@
 /** Controls and watches recoveries from the command line; they run unwatched, too. */
-import { createProgress } from '../../demo/progress.ts';
+
 import type { Settings } from '../config/variables.ts';
 import type { Pool } from '../db/pool.ts';
 import { controlRecovery, type RecoveryRow, readRecovery } from '../db/recoveries/recoveries.ts';
 import { isUnderWay, type RecoveryAction } from '../domain/recovery.ts';
 import { counted } from '../domain/text.ts';
 import type { CommandContext } from '../lib/command-line.ts';
+import { createProgress } from '../lib/progress.ts';
 import { pause } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';

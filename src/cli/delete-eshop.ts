@@ -2,7 +2,6 @@
 import { open, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import * as v from 'valibot';
-import { createProgress } from '../../demo/progress.ts';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
@@ -19,6 +18,7 @@ import type { Pool } from '../db/pool.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';
 import { counted } from '../domain/text.ts';
 import { type CommandContext, checked, option, runs } from '../lib/command-line.ts';
+import { createProgress } from '../lib/progress.ts';
 import { settled } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';

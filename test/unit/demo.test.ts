@@ -1,7 +1,6 @@
 /** The demonstration's day as data, its receiver, and how it waits. test/e2e/demo.test.ts plays a whole day. */
 import { describe, expect, it } from 'vitest';
 import { planDay } from '../../demo/day.ts';
-import { progressLines } from '../../demo/progress.ts';
 import { randomFrom } from '../../demo/random.ts';
 import { startReceiver } from '../../demo/receiver.ts';
 import { type Call, firedBy, stepsOf } from '../../demo/steps.ts';
@@ -9,6 +8,7 @@ import { type Open, untilDelivered, whyMissing } from '../../demo/waiting.ts';
 import { type Attempt, fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
+import { progressLines } from '../../src/lib/progress.ts';
 import { endsWithFile } from '../support/ends.ts';
 
 const other = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;

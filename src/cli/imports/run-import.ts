@@ -1,8 +1,9 @@
 /** The run of an import: each line is imported and reported on its own. */
-import { createProgress } from '../../../demo/progress.ts';
+
 import { Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text.ts';
 import type { CommandContext } from '../../lib/command-line.ts';
+import { createProgress } from '../../lib/progress.ts';
 import { untilInterrupted } from '../../lib/shutdown.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { type Cells, table } from '../layout.ts';
