@@ -35,11 +35,17 @@ const WATCH_INTERVAL_MS = 1_000;
 /** Restarts Postgres after a crash. Returns a function that ends the watch and stops the server. */
 function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () => Promise<void> {
   const over = new AbortController();
+  /** Why the last restart failed: a reason that lasts is said once. */
+  let failure = '';
   const watching = (async () => {
     while (!over.signal.aborted) {
       await waitOrStop(WATCH_INTERVAL_MS, over.signal, { ref: false });
       if (over.signal.aborted) return;
-      const found = await server.ensureRunning().catch((error: unknown) => say(String(error)));
+      const found = await server.ensureRunning().catch((error: unknown) => {
+        if (String(error) !== failure) say(String(error));
+        failure = String(error);
+      });
+      if (found !== undefined) failure = '';
       if (found === 'restarted') say('The embedded Postgres had crashed; it is running again.');
     }
   })();
