@@ -9,7 +9,7 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-change-removed-although-its-signal-failed',
     file: 'src/relay/pass-on.ts',
-    text: '      if (!isRejection(error)) {\n        failure ??= { error };\n        return;\n      }\n',
+    text: '      if (!refused && !suspects.failed(key)) {\n        failure ??= { error };\n        return;\n      }\n',
     replacement: '',
     noticed: 'An activation during a short outage of Temporal leads to no attempt for hours.',
     caughtBy: relay('a change whose signal failed is made known again'),

@@ -29,14 +29,22 @@ export function databaseLack(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? (LACKS[error.code] ?? null) : null;
 }
 
+/** True if the database, or the connection to it, failed. */
+export function isDatabaseError(error: unknown): boolean {
+  return error instanceof postgres.PostgresError || hasNoAnswer(error);
+}
+
+function hasNoAnswer(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && AWAY.includes(code);
+}
+
 /**
  * The sentence, if the error says that the database at `DATABASE_URL` cannot be used; any other error is returned
  * as it is.
  */
 export function databaseProblem(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (typeof code === 'string' && AWAY.includes(code))
-    return new UserError('The database at DATABASE_URL cannot be reached.');
+  if (hasNoAnswer(error)) return new UserError('The database at DATABASE_URL cannot be reached.');
   if (!(error instanceof postgres.PostgresError)) return error;
   const lack = databaseLack(error);
   if (lack !== null) return new UserError(`${lack}: ${error.message}.`);

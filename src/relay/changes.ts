@@ -33,7 +33,7 @@ import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
 import { callEach, passOn } from './pass-on.ts';
 
-type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping' | 'onAnswered' | 'options'>;
+type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping' | 'onAnswered' | 'suspects' | 'options'>;
 type ChangesDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'watch' | 'policy'>;
 
 /**
@@ -41,7 +41,7 @@ type ChangesDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'watch' | 'policy
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
-  const { sql, log, options } = deps;
+  const { sql, options } = deps;
   const { backgroundPerTick, backgroundConcurrency } = options;
   let pace = { page: backgroundPerTick, concurrency: backgroundConcurrency };
   // The calls of its page report their answers; a change may need none.
@@ -56,8 +56,8 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
         return claimed;
       },
       call: (change) => passOnPage(deps, change, pace),
-      refused: ({ id: changeId }, err) =>
-        log.error({ changeId, err }, 'Temporal rejected a change of a webhook'),
+      what: 'a change of a webhook',
+      ids: ({ id: changeId }) => ({ changeId }),
     },
   );
 }
@@ -114,8 +114,8 @@ async function signal(
 ): Promise<boolean> {
   const { left, throwFailure } = await callEach(deps, deliveries, concurrency, {
     call: (delivery) => deps.dispatcher.signalWebhookChanged(delivery),
-    refused: ({ id: deliveryId }, err) =>
-      deps.log.error({ deliveryId, err }, 'Temporal rejected a signal to a delivery'),
+    what: 'a signal to a delivery',
+    ids: ({ id: deliveryId }) => ({ deliveryId }),
   });
   throwFailure();
   return left.length === 0;
@@ -126,7 +126,7 @@ async function signal(
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispatcher'>): Promise<Next> {
-  const { sql, log, dispatcher } = deps;
+  const { sql, dispatcher } = deps;
   return await passOn(deps, {
     ...leasesOf(sql, 'outbox'),
     claim: (most) => claimReleaseChanges(sql, most),
@@ -134,8 +134,8 @@ export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispa
       await dispatcher.signalReleaseChanged(eshopId, eshopOrderId);
       await removeChanges(sql, [id]);
     },
-    refused: ({ id: changeId, eshopId }, err) =>
-      log.error({ changeId, eshopId, err }, 'Temporal rejected a signal to the timer of a pre-order'),
+    what: 'a signal to the timer of a pre-order',
+    ids: ({ id: changeId, eshopId }) => ({ changeId, eshopId }),
   });
 }
 
@@ -144,7 +144,7 @@ export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispa
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'recoveries'>): Promise<Next> {
-  const { sql, log, recoveries } = deps;
+  const { sql, recoveries } = deps;
   await wakeAfterPauses(sql);
   return await passOn(deps, {
     ...leasesOf(sql, 'recoveries'),
@@ -153,8 +153,8 @@ export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'rec
       await recoveries.signalRecoveryChanged(recovery);
       await noteRecoverySignalled(sql, recovery);
     },
-    refused: ({ id: recoveryId }, err) =>
-      log.error({ recoveryId, err }, 'Temporal rejected the start of a recovery'),
+    what: 'the start of a recovery',
+    ids: ({ id: recoveryId }) => ({ recoveryId }),
   });
 }
 
@@ -173,8 +173,8 @@ export async function dispatchWarnings(
     claim: (most) => claimWarnings(sql, most),
     giveBack: (claimed) => giveBackWarnings(sql, claimed),
     call: (warning) => warnings.startWarning(warning),
-    refused: ({ id: warningId }, err) =>
-      log.error({ warningId, err }, 'Temporal rejected the start of a warning'),
+    what: 'the start of a warning',
+    ids: ({ id: warningId }) => ({ warningId }),
   });
 }
 
@@ -184,12 +184,12 @@ export async function dispatchWarnings(
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchNotices(deps: CommonDeps & Pick<RelayDeps, 'notices'>): Promise<Next> {
-  const { sql, log, notices } = deps;
+  const { sql, notices } = deps;
   return await passOn(deps, {
     claim: (most) => claimNotices(sql, most),
     giveBack: (claimed) => giveBackNotices(sql, claimed),
     call: (notice) => notices.startNotice(notice),
-    refused: ({ id: noticeId }, err) =>
-      log.error({ noticeId, err }, 'Temporal rejected the start of a notice'),
+    what: 'the start of a notice',
+    ids: ({ id: noticeId }) => ({ noticeId }),
   });
 }

@@ -15,6 +15,7 @@ import type { NoticeStarter } from '../temporal/start-notice.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import type { WarningStarter } from '../temporal/start-warning.ts';
 import type { Precedence, WorkflowClass } from './classes.ts';
+import type { Suspects } from './suspects.ts';
 
 /**
  * A value of WORKFLOWS: whether deliveries accepted at the first attempt get a workflow when it cannot be started
@@ -66,6 +67,8 @@ export interface RelayDeps extends RelayTerms {
   /** Called when Temporal has answered, even if it refused, and when it has not. */
   readonly onAnswered: () => void;
   readonly onAway: () => void;
+  /** Items whose calls fail. */
+  readonly suspects: Suspects;
   /** Called when a delivery of a class may wait for its workflow. */
   readonly wake: (name: WorkflowClass) => void;
 }

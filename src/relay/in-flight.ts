@@ -12,7 +12,7 @@ import { groupedWrites } from '../db/grouped.ts';
 import { RENEWAL_MS } from '../db/outbox/lease.ts';
 import type { ClaimedId, QueuedDelivery } from '../db/outbox/outbox.ts';
 import { deferClaimed, giveBack, renewClaims, requeue, type Unattempted } from '../db/outbox/release.ts';
-import { isOfTemporal } from '../temporal/rejection.ts';
+import { isOfTemporal, sourceOf } from '../temporal/rejection.ts';
 import type { AttemptClass } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
 
@@ -115,7 +115,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
     } catch (error) {
       // If it cannot be given back either, it is claimed again after its lease.
       if (isOfTemporal(error)) deps.onAway();
-      log.warn({ deliveryId: delivery.id, err: error }, 'a delivery could not be passed to Temporal');
+      log.warn({ deliveryId: delivery.id, err: error, of: sourceOf(error) }, 'a step of a delivery failed');
       await giveBack(sql, [delivery]).catch(() => {});
     } finally {
       counted[name].delete(delivery.id);

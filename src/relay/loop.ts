@@ -4,6 +4,7 @@
 import type { Logger } from 'pino';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
 import { createBackoff } from '../lib/backoff.ts';
+import { sourceOf } from '../temporal/rejection.ts';
 
 /**
  * When the next step follows: `more`: at once; `idle`: when woken or at the next poll; a number: after this many
@@ -72,7 +73,7 @@ export function startLoop({ what, step, onFailure, onPass, log, options }: LoopO
         onPass('failed');
         onFailure(error);
         const retryInMs = backoff.next();
-        log.warn({ err: error, what, retryInMs }, 'the relay could not pass on what it claimed');
+        log.warn({ err: error, what, of: sourceOf(error), retryInMs }, 'a step of the relay failed');
         await pause(retryInMs, false);
       }
     }

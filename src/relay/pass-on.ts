@@ -2,40 +2,57 @@
 
 import pLimit from 'p-limit';
 import { whileLeased } from '../db/outbox/lease.ts';
-import { isRejection } from '../temporal/rejection.ts';
+import { isRejection, sourceOf } from '../temporal/rejection.ts';
 import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
 
 /** How Temporal is called. */
 interface Calls<Item> {
   readonly call: (item: Item) => Promise<void>;
-  /** Called for an item that Temporal refuses; the others go on. Left out: none is refused. */
-  readonly refused?: (item: Item, error: unknown) => void;
+  /** What it is called for, such as "a signal to a delivery", and the ids of an item: for the log. */
+  readonly what: string;
+  readonly ids: (item: Item) => Readonly<Record<string, unknown>>;
+  /** Has an item rest that is left out; default: it keeps its lease. */
+  readonly postpone?: (item: Item) => Promise<void>;
 }
+
+type CallDeps = Pick<RelayDeps, 'stopping' | 'onAnswered' | 'suspects' | 'log'>;
 
 /**
  * Calls Temporal for each. After a call without an answer no further one begins: each would only wait for the
- * deadline too.
+ * deadline too. An item that Temporal refuses is left out, and one whose calls keep failing while others are
+ * answered.
  * @returns the items left for another try; `throwFailure` throws its error if it was away
  */
 export async function callEach<Item>(
-  { stopping, onAnswered }: Pick<RelayDeps, 'stopping' | 'onAnswered'>,
+  { stopping, onAnswered, suspects, log }: CallDeps,
   items: readonly Item[],
   concurrency: number,
-  { call, refused }: Calls<Item>,
+  { call, what, ids, postpone }: Calls<Item>,
 ) {
   const left = new Set(items);
   let failure: { readonly error: unknown } | undefined;
   await pLimit(concurrency).map(items, async (item) => {
     if (failure !== undefined || stopping.aborted) return;
+    const key = `${what} ${JSON.stringify(ids(item))}`;
     try {
       await call(item);
+      suspects.succeeded(key);
     } catch (error) {
-      if (!isRejection(error)) {
+      const refused = isRejection(error);
+      if (!refused && !suspects.failed(key)) {
         failure ??= { error };
         return;
       }
-      refused?.(item, error);
+      const of = sourceOf(error);
+      log.error(
+        { ...ids(item), err: error, of },
+        refused ? `Temporal rejected ${what}` : `${what} keeps failing`,
+      );
+      await postpone?.(item);
+      left.delete(item);
+      if (refused) onAnswered();
+      return;
     }
     onAnswered();
     left.delete(item);
@@ -61,7 +78,7 @@ interface Changes<Change> extends Calls<Change> {
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function passOn<Change>(
-  deps: Pick<RelayDeps, 'stopping' | 'onAnswered' | 'options'>,
+  deps: CallDeps & Pick<RelayDeps, 'options'>,
   { claim, renew, giveBack, ...calls }: Changes<Change>,
 ): Promise<Next> {
   const { backgroundPerTick, backgroundConcurrency, tickMs } = deps.options;

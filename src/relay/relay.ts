@@ -23,6 +23,7 @@ import { attemptClasses, type ClassName, createPrecedence, workflowClasses } fro
 import type { RelayDeps, RelayTerms } from './deps.ts';
 import { createInFlight } from './in-flight.ts';
 import { type Next, type PassResult, startLoop } from './loop.ts';
+import { createSuspects } from './suspects.ts';
 import { workflowStarter, workflowsOf } from './workflows.ts';
 
 export interface RelayOptions extends RelayTerms {
@@ -72,8 +73,10 @@ export function startRelay(relay: RelayOptions): Relay {
   // Questions asked over an earlier connection no longer count.
   starts.answered();
   const onAway = () => onTemporal('down');
+  const suspects = createSuspects();
   function onAnswered(): void {
     starts.answered();
+    suspects.answered();
     onTemporal('up');
   }
   const deps: RelayDeps = {
@@ -87,6 +90,7 @@ export function startRelay(relay: RelayOptions): Relay {
     stopping: stopping.signal,
     onAnswered,
     onAway,
+    suspects,
     precedence,
     startWorkflow: workflowStarter({ ...relay, onAnswered }),
     wake(name) {

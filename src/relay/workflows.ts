@@ -16,6 +16,8 @@ import { passOn } from './pass-on.ts';
 /** The most deliveries that are marked in one statement. */
 const MARKED_TOGETHER = 100;
 
+const START = 'the start of a delivery';
+
 /** A start is idempotent by workflow id, so a relay may die at any point. */
 export function workflowStarter({
   sql,
@@ -31,7 +33,7 @@ export function workflowStarter({
     } catch (error) {
       if (!isRejection(error)) throw error;
       onAnswered();
-      log.error({ deliveryId: delivery.id, err: error }, 'Temporal rejected the start of a delivery');
+      log.error({ deliveryId: delivery.id, err: error }, `Temporal rejected ${START}`);
       return await postponeRejected(sql, [delivery]);
     }
     onAnswered();
@@ -49,7 +51,7 @@ const LIMIT_EVERY_MS = 1_000;
 const BURST_PAUSES = 3;
 
 type WorkflowsDeps = Pick<RelayDeps, 'sql' | 'claim' | 'starts' | 'precedence' | 'startWorkflow'> &
-  Pick<RelayDeps, 'stopping' | 'onAnswered' | 'options'>;
+  Pick<RelayDeps, 'stopping' | 'onAnswered' | 'suspects' | 'log' | 'options'>;
 
 /**
  * @returns the step of the loop of a class
@@ -81,6 +83,9 @@ export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Pro
       renew: (claimed) => renewClaims(sql, claimed),
       giveBack: (claimed) => giveBack(sql, claimed),
       call: (delivery) => deps.startWorkflow(delivery),
+      what: START,
+      ids: ({ id: deliveryId }) => ({ deliveryId }),
+      postpone: (delivery) => postponeRejected(sql, [delivery]),
     });
     if (name === 'delivered' && starts.isBurst())
       return Math.max(options.tickMs, BURST_PAUSES * (performance.now() - begunAt));

@@ -1,4 +1,5 @@
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
+import { isDatabaseError } from '../lib/database-away.ts';
 
 /** gRPC status INVALID_ARGUMENT: only this request is rejected; the next one may be accepted. */
 const INVALID_ARGUMENT = 3;
@@ -27,6 +28,12 @@ export const isRateLimited = (error: unknown): boolean => grpcStatusOf(error) ==
 /** True if Temporal's client threw it, and not the database or our own code. */
 export function isOfTemporal(error: unknown): boolean {
   return error instanceof ServiceError || isGrpcServiceError(error);
+}
+
+/** Whose error it is, for the log: of Temporal, of the database, or of our own code. */
+export function sourceOf(error: unknown): 'temporal' | 'database' | 'own' {
+  if (isOfTemporal(error)) return 'temporal';
+  return isDatabaseError(error) ? 'database' : 'own';
 }
 
 /** The cause of an error of Temporal's client: "7 PERMISSION_DENIED: Request unauthorized." */

@@ -7,6 +7,7 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { deleteWebhook } from '../../src/db/webhooks/change.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { dispatchChanges } from '../../src/relay/changes.ts';
+import { createSuspects } from '../../src/relay/suspects.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 import { fireMany } from '../support/relay.ts';
@@ -55,6 +56,7 @@ async function look(backgroundPerTick: number): Promise<number> {
     onAnswered() {
       answers += 1;
     },
+    suspects: createSuspects(),
     watch: unwatched,
     policy: defaultRetryPolicy,
     options: { ...schedulerDefaults, backgroundPerTick },

@@ -1,8 +1,10 @@
 /** A page of changes passed on to Temporal: the effect of one failure on the others. */
 import { ServiceError } from '@temporalio/client';
+import pino from 'pino';
 import { expect, test } from 'vitest';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { passOn } from '../../src/relay/pass-on.ts';
+import { createSuspects } from '../../src/relay/suspects.ts';
 
 /** Temporal's answer with this gRPC status. */
 const answer = (code: number) =>
@@ -11,17 +13,20 @@ const INVALID_ARGUMENT = 3;
 const UNAVAILABLE = 14;
 
 /** Passes on a page of ten; Temporal answers the one with id 5 with this status. */
-async function page(code: number) {
+async function page(code: number, suspects = createSuspects()) {
   const signalled: string[] = [];
   const givenBack: string[] = [];
-  const refused: string[] = [];
+  const logged: Record<string, unknown>[] = [];
   let answers = 0;
   const deps = {
     stopping: new AbortController().signal,
     options: schedulerDefaults,
     onAnswered() {
       answers += 1;
+      suspects.answered();
     },
+    suspects,
+    log: pino({}, { write: (line: string) => logged.push(JSON.parse(line)) }),
   };
   const next = passOn(deps, {
     claim: async () => Array.from({ length: 10 }, (_, index) => ({ id: `${index}` })),
@@ -30,26 +35,43 @@ async function page(code: number) {
       if (id === '5') throw answer(code);
       signalled.push(id);
     },
-    refused: ({ id }) => void refused.push(id),
+    what: 'a signal',
+    ids: ({ id }) => ({ id }),
   });
   const outcome = await next.catch((error: unknown) => error);
-  return { outcome, signalled, givenBack, refused, answers };
+  const left = logged.map(({ id, msg }) => `${msg}: ${id}`);
+  return { outcome, signalled, givenBack, left, answers };
 }
 
 test('what Temporal refuses stops none of the others, and keeps its lease: it is not asked for again at once', async () => {
-  const { outcome, signalled, givenBack, refused, answers } = await page(INVALID_ARGUMENT);
+  const { outcome, signalled, givenBack, left, answers } = await page(INVALID_ARGUMENT);
   expect(outcome).toBe(schedulerDefaults.tickMs);
-  expect(refused).toEqual(['5']);
+  expect(left).toEqual(['Temporal rejected a signal: 5']);
   expect(signalled).toHaveLength(9);
   expect(answers).toBe(10);
   expect(givenBack).toEqual([]);
 });
 
 test('while Temporal is away, what did not reach it is given back', async () => {
-  const { outcome, signalled, givenBack, refused, answers } = await page(UNAVAILABLE);
+  const { outcome, signalled, givenBack, left, answers } = await page(UNAVAILABLE);
   expect(outcome).toBeInstanceOf(ServiceError);
-  expect(refused).toEqual([]);
+  expect(left).toEqual([]);
   expect(answers).toBe(signalled.length);
   expect(givenBack).toContain('5');
   expect([...givenBack, ...signalled].sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
+});
+
+test('what keeps failing while others are answered is left out and named, and the others get through', async () => {
+  const suspects = createSuspects();
+  for (const _ of [1, 2]) expect(await page(UNAVAILABLE, suspects)).toMatchObject({ left: [] });
+  const { outcome, signalled, left } = await page(UNAVAILABLE, suspects);
+  expect(outcome).toBe(schedulerDefaults.tickMs);
+  expect(left).toEqual(['a signal keeps failing: 5']);
+  expect(signalled).toHaveLength(9);
+  expect(await page(UNAVAILABLE, suspects)).toMatchObject({ left: [] });
+});
+
+test('while nothing is answered, nothing is to blame', () => {
+  const suspects = createSuspects();
+  for (let tries = 0; tries < 100; tries += 1) expect(suspects.failed('5')).toBe(false);
 });

@@ -1,10 +1,12 @@
 /** The decisions on how much is attempted when: starts of workflows, and precedence. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createStarts, type Starts } from '../../src/concurrency/starts.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { createPrecedence } from '../../src/relay/classes.ts';
+import { createSuspects } from '../../src/relay/suspects.ts';
 import { workflowsOf } from '../../src/relay/workflows.ts';
 import { neverAttempted } from '../support/deliveries.ts';
 
@@ -231,6 +233,8 @@ test('the loop of delivered ones pauses longer in a burst, the longer their star
         precedence,
         startWorkflow: () => sleep(START_MS),
         onAnswered() {},
+        suspects: createSuspects(),
+        log: pino({ level: 'silent' }),
       },
       'delivered',
     )();

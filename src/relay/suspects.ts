@@ -1,0 +1,36 @@
+/** Tells an item whose call keeps failing by itself from a Temporal that is away. */
+
+/** How often the call of one item has to fail, while others are answered in between. */
+const MAX_FAILURES = 3;
+/** The most items remembered; beyond, all are forgotten. */
+const MAX_REMEMBERED = 1_000;
+
+export type Suspects = ReturnType<typeof createSuspects>;
+
+export function createSuspects() {
+  let answers = 0;
+  const suspects = new Map<string, { readonly failures: number; readonly answers: number }>();
+  return {
+    /** Temporal has answered a call. */
+    answered(): void {
+      answers += 1;
+    },
+    /**
+     * The call of this item failed. @returns whether the item is to blame: it has failed three times, and Temporal
+     * answered other calls between each two
+     */
+    failed(item: string): boolean {
+      const before = suspects.get(item);
+      if (before?.answers === answers) return false;
+      const failures = (before?.failures ?? 0) + 1;
+      if (suspects.size >= MAX_REMEMBERED) suspects.clear();
+      suspects.set(item, { failures, answers });
+      if (failures < MAX_FAILURES) return false;
+      suspects.delete(item);
+      return true;
+    },
+    succeeded(item: string): void {
+      suspects.delete(item);
+    },
+  };
+}
