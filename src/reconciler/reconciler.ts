@@ -9,6 +9,7 @@
 
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
+import { sourceOf } from '../temporal/rejection.ts';
 import { ListUnreadable } from './executions.ts';
 import { createPasses, type PassesOptions } from './passes.ts';
 
@@ -20,7 +21,7 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
    * not go on. Workers must then drop their cached workflows.
    */
   readonly onSetBack: (why: string) => void;
-  /** Called at every interval in which Temporal answers. */
+  /** Called at every interval in which Temporal answers, however long the checks take. */
   readonly onAnswered: () => Promise<void> | void;
 }
 
@@ -42,39 +43,47 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   /** The sweep under way. */
   let sweeping: Promise<void> | null = null;
   let lastSweep = Number.NEGATIVE_INFINITY;
-  let away = false;
+  /** The loops whose last step failed. */
+  const failing = new Set<string>();
   /** Whether Temporal's list could not be read the last time. It only hints: late records are checked without it. */
   let unlisted = false;
   /** Why Temporal may have been set back. */
   let setBack: string | null = null;
   let namespaceId: string | undefined;
 
-  function reportOutage(error: unknown): void {
-    if (!away)
-      log.warn({ err: error }, 'the reconciler is waiting: Temporal or the database cannot be reached');
-    away = true;
+  /** Runs a step; a failure is logged once, until the step succeeds again. @returns what became of it */
+  async function tried(loop: string, step: () => Promise<unknown>): Promise<'done' | 'again' | 'failed'> {
+    try {
+      await step();
+    } catch (error) {
+      if (!failing.has(loop))
+        log.warn({ err: error, loop, of: sourceOf(error) }, 'a step of the reconciler fails: it is repeated');
+      failing.add(loop);
+      return 'failed';
+    }
+    if (!failing.delete(loop)) return 'done';
+    log.info({ loop }, 'the reconciler continues');
+    return 'again';
   }
 
   function unreadable(error: unknown): void {
     if (!(error instanceof ListUnreadable)) throw error;
-    if (!unlisted) log.warn({ err: error }, 'what operators end is found late');
+    if (!unlisted) log.warn({ err: error }, 'what operators end in Temporal is noticed late');
     unlisted = true;
   }
 
   function sweep(why: string): void {
     wanted = null;
     lastSweep = performance.now();
-    sweeping = passes
-      .everything(why)
-      .then(({ looked }) => void log.debug({ why, looked }, 'checked everything'))
-      .catch(unreadable)
-      .catch((error: unknown) => {
-        reportOutage(error);
-        wanted ??= why;
-      })
-      .finally(() => {
-        sweeping = null;
-      });
+    const everything = () =>
+      passes
+        .everything(why)
+        .then(({ looked }) => log.debug({ why, looked }, 'checked everything'))
+        .catch(unreadable);
+    sweeping = tried('sweep', everything).then((result) => {
+      if (result === 'failed') wanted ??= why;
+      sweeping = null;
+    });
   }
 
   async function checkOnce(): Promise<void> {
@@ -82,15 +91,9 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
       setBack = 'Temporal was unreachable';
       throw error;
     });
-    await options.onAnswered();
     namespaceId ??= id;
     if (id !== namespaceId) setBack = 'the namespace was recreated';
     if (setBack !== null) options.onSetBack(setBack);
-    if (away) {
-      away = false;
-      log.info('the reconciler continues');
-      wanted ??= 'Temporal or the database was unreachable';
-    }
     if (wanted !== null && sweeping === null && performance.now() - lastSweep >= SWEEP_SPACING_MS)
       sweep(wanted);
     await passes.endedExternally().then(() => {
@@ -103,16 +106,24 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     if (repairs.some(({ reason }) => reason === 'stuck')) setBack = 'a workflow could not go on';
   }
 
-  async function run(): Promise<void> {
+  async function repeat(step: () => Promise<unknown>): Promise<void> {
     while (!signal.aborted) {
-      // Catches up on deliveries that missed their turn in the order of their record. Needs no Temporal.
-      await settleOrdering(options.sql, 'all').catch(reportOutage);
-      await checkOnce().catch(reportOutage);
+      await step();
       await waitOrStop(intervalMs, signal);
     }
   }
 
-  const running = run();
+  // None waits for another: the checks may take minutes.
+  const running = Promise.all([
+    // Catches up on deliveries that missed their turn in the order of their record. Needs no Temporal.
+    repeat(() => tried('ordering', () => settleOrdering(options.sql, 'all'))),
+    // If Temporal does not answer, the checks say so.
+    repeat(() => executions.namespaceId().then(options.onAnswered, () => {})),
+    repeat(async () => {
+      if ((await tried('checks', checkOnce)) === 'again')
+        wanted ??= 'Temporal or the database was unreachable';
+    }),
+  ]);
   return {
     async stop() {
       stopping.abort();

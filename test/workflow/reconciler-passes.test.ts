@@ -13,7 +13,7 @@ import {
   unsentMails,
 } from '../../src/db/reconciliation.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { createExecutions } from '../../src/reconciler/executions.ts';
+import { createExecutions, type Executions } from '../../src/reconciler/executions.ts';
 import { createPasses, type PassesOptions } from '../../src/reconciler/passes.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
@@ -47,10 +47,11 @@ function reconcilerOf(
   client: Client,
   onAnswered: () => void,
   log = pino({ level: 'silent' }),
+  executions: Partial<Executions> = {},
 ): void {
   const reconciler = startReconciler({
     sql: stack.sql,
-    executions: createExecutions(client, stack.taskQueue),
+    executions: { ...createExecutions(client, stack.taskQueue), ...executions },
     restarter: restarterOf(stack),
     log,
     watch: unwatched,
@@ -393,6 +394,51 @@ test('every interval in which Temporal answers is reported', async () => {
   await stack.until('two answers', async () => answers > 1);
 });
 
+test('answers are reported while the checks take long', async () => {
+  const stack = await start('long-checks');
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let answers = 0;
+  const onAnswered = () => {
+    answers += 1;
+  };
+  reconcilerOf(stack, stack.client, onAnswered, undefined, {
+    async *endedExternally() {
+      await ended;
+      yield [];
+    },
+  });
+  onTestFinished(end);
+  await stack.until('three answers', async () => answers > 2);
+});
+
+test('an ordering that cannot be settled is said once, and has nothing else looked at', async () => {
+  const stack = await start('unsettled');
+  await stack.createWebhook('http://127.0.0.1:9/');
+  const id = await stack.fireOne('order');
+  await stack.sql`
+    create or replace function refuse() returns trigger language plpgsql as $$ begin raise 'cannot be settled'; end $$`;
+  await stack.sql`
+    create trigger refuse before update on deliveries for each row when (old.class = 6) execute function refuse()`;
+  onTestFinished(async () => void (await stack.sql`drop trigger refuse on deliveries`));
+  await stack.sql`update deliveries set class = ${CLASS.blocked}, dispatched_at = null where id = ${id}`;
+  const said: { readonly msg: string; readonly loop?: string; readonly of?: string }[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void said.push(JSON.parse(line)) });
+  let answers = 0;
+  const onAnswered = () => {
+    answers += 1;
+  };
+  reconcilerOf(stack, stack.client, onAnswered, log);
+  await stack.until('some rounds', async () => answers > 5);
+  const lines = said.map(({ msg, loop = '', of = '' }) => `${msg} ${loop} ${of}`.trim());
+  expect(lines.filter((line) => line.startsWith('a step'))).toEqual([
+    'a step of the reconciler fails: it is repeated ordering database',
+  ]);
+  expect(lines).not.toContain('the reconciler continues');
+});
+
 test('while the list of workflows is refused, late deliveries are repaired, and everything is looked at once, when it is back', async () => {
   const stack = await start('no-list');
   const proxy = await startGrpcProxy(inject('temporalAddress'));
@@ -414,8 +460,8 @@ test('while the list of workflows is refused, late deliveries are repaired, and 
   const before = checks;
   await stack.until('some more checks', async () => checks > before + 3);
   const texts = () => said.map(({ msg }) => msg);
-  expect(texts().filter((msg) => msg === 'what operators end is found late')).toHaveLength(1);
-  expect(texts()).not.toContain('the reconciler is waiting: Temporal or the database cannot be reached');
+  expect(texts().filter((msg) => msg === 'what operators end in Temporal is noticed late')).toHaveLength(1);
+  expect(texts()).not.toContain('a step of the reconciler fails: it is repeated');
   expect(said).toContainEqual(expect.objectContaining({ why: 'late' }));
 
   expect(texts()).not.toContain('checked everything');
