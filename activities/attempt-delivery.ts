@@ -40,10 +40,8 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
       );
     } catch (error) {
       if (lastChance && context.info.attempt % ALARM_EVERY === 0) {
-        deps.log.error(
-          { deliveryId, alarm: 'lastAttemptBlocked', tries: context.info.attempt, err: error },
-          'the last attempt of a delivery keeps being interrupted by a failure of Waybill itself',
-        );
+        const tries = context.info.attempt;
+        deps.watch.alarmed({ alarm: 'lastAttemptBlocked', deliveryId, tries, error });
       }
       throw ourOutage(error, input);
     }

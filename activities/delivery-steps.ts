@@ -33,14 +33,14 @@ export function createDeliverySteps(deps: Pick<AttemptDeps, 'sql' | 'log' | 'wat
       return { ...done, state: finalState(done.state) };
     },
     async closeDelivery({ deliveryId, state, alarm }) {
-      const { state: after, closed } = await deliveries.closeDelivery(deps.sql, deliveryId, state);
+      const { state: after, closed } = await deliveries.closeDelivery(
+        deps.sql,
+        deliveryId,
+        state,
+        alarm ? {} : null,
+      );
       if (closed !== null) deps.watch.ended(closed, state);
-      if (alarm && closed !== null) {
-        deps.log.error(
-          { deliveryId, alarm: 'windowLost' },
-          'a delivery expired because of a failure of Waybill itself',
-        );
-      }
+      if (alarm && closed !== null) deps.watch.alarmed({ alarm: 'windowLost', deliveryId });
       return finalState(after);
     },
     async steerDelivery({ deliveryId, asked, policy }) {

@@ -164,7 +164,7 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'order-never-goes-on-after-a-give-up',
     file: 'src/db/webhooks/deliveries.ts',
-    text: 'if (closed?.ordered === true) await settleOrdering(sql, { records: [deliveryId] });',
+    text: 'if (closed.ordered) await settleOrdering(sql, { records: [deliveryId] }).catch(() => {});',
     replacement: '',
     noticed: 'What waits behind a delivery that expired or was canceled waits for the reconciler.',
     caughtBy: [

@@ -155,22 +155,19 @@ const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery; the receiver i
  * @throws InternalFailure unless it is the delivery's last chance
  */
 export async function cannotBePrepared(
-  { sql, log, watch }: Pick<AttemptDeps, 'sql' | 'log' | 'watch'>,
+  { sql, watch }: Pick<AttemptDeps, 'sql' | 'watch'>,
   { deliveryId, lastChance }: Pick<AttemptCommand, 'deliveryId' | 'lastChance'>,
   error: unknown,
 ): Promise<AttemptVerdict> {
   if (!lastChance) {
-    log.error({ deliveryId, err: error, alarm: 'cannotBePrepared' }, 'a delivery cannot be prepared');
+    watch.alarmed({ alarm: 'cannotBePrepared', deliveryId, error });
     await startWindow(sql, deliveryId);
     throw new InternalFailure(CANNOT_BE_PREPARED);
   }
-  const { closed } = await closeDelivery(sql, deliveryId, 'expired', CANNOT_BE_PREPARED);
+  const { closed } = await closeDelivery(sql, deliveryId, 'expired', { error: CANNOT_BE_PREPARED });
   if (closed !== null) {
     watch.ended(closed, 'expired');
-    log.error(
-      { deliveryId, err: error, alarm: 'windowLost' },
-      'a delivery expired because it could not be prepared',
-    );
+    watch.alarmed({ alarm: 'windowLost', deliveryId, error });
   }
   return { kind: 'notAttempted', reason: 'closed' };
 }

@@ -25,6 +25,16 @@ type WatchedDeactivation = Pick<
   'eshopId' | 'webhookId' | 'deliveryId' | 'reason' | 'lastError'
 >;
 
+/** Failures of Waybill itself that an operator has to look at: each is counted, logged, and raises an alert. */
+export const alarms = ['windowLost', 'cannotBePrepared', 'lastAttemptBlocked'] as const;
+interface WatchedAlarm {
+  readonly alarm: (typeof alarms)[number];
+  readonly deliveryId: string;
+  readonly error?: unknown;
+  /** How often the last attempt was tried. */
+  readonly tries?: number;
+}
+
 /** A listener. */
 export interface DeliveryWatch {
   attempted(attempt: WatchedAttempt): void;
@@ -32,6 +42,7 @@ export interface DeliveryWatch {
   interrupted(): void;
   ended(eventType: EventType, as: FinalState): void;
   deactivated(deactivation: WatchedDeactivation): void;
+  alarmed(alarm: WatchedAlarm): void;
 }
 
 /** Passes everything to both. */
@@ -45,6 +56,7 @@ export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWat
     interrupted: () => both((watch) => watch.interrupted()),
     ended: (eventType, as) => both((watch) => watch.ended(eventType, as)),
     deactivated: (deactivation) => both((watch) => watch.deactivated(deactivation)),
+    alarmed: (alarm) => both((watch) => watch.alarmed(alarm)),
   };
 }
 
@@ -54,4 +66,5 @@ export const unwatched: DeliveryWatch = {
   interrupted() {},
   ended() {},
   deactivated() {},
+  alarmed() {},
 };

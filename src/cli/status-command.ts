@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { FoundLoop } from '../db/console/change-loop.ts';
 import type { NoticesOverview } from '../db/notices/pending.ts';
+import { queueClasses } from '../db/overdue.ts';
 import type { FlowOverview } from '../db/overview.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';
@@ -80,9 +81,14 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     deadRowsKeptBy,
     changeLoop,
   } = database;
-  const overdueSeconds = Math.floor(overdue.attemptSeconds);
+  const overdueSeconds: readonly (readonly [string, number])[] = [
+    ['an attempt in Temporal', overdue.attemptSeconds],
+    ...queueClasses.map((waiting) => [waiting, overdue.queue[waiting]] as const),
+  ];
+  const late = overdueSeconds.filter(([, seconds]) => seconds >= 1);
   const {
     fresh,
+    bulk,
     recovered,
     retry,
     paused,
@@ -102,6 +108,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
   const waiting: [number, string][] = [
     [fresh, 'fresh'],
     [retry, 'retries'],
+    [bulk, 'of imports'],
     [recovered, 'of recoveries'],
     [paused, 'paused'],
   ];
@@ -119,7 +126,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
       'In order',
       blocked === 0
         ? 'nothing waits'
-        : `${blocked} waiting, of ${counted(blockedRecords, 'record')}${since(blockedSeconds)}`,
+        : `${blocked} waiting, of ${counted(blockedRecords, 'record')}${since(blockedSeconds)}${overdue.stuck.length === 0 ? '' : `; ${overdue.stuck.length} behind none`}`,
     ],
     ['Changes', changes === 0 ? 'none to pass on' : `${changes} to pass on${since(oldestChangeSeconds)}`],
     [
@@ -134,7 +141,9 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     ],
     [
       'Overdue',
-      overdueSeconds === 0 ? 'no attempt' : `an attempt, for ${formatTime(overdueSeconds * 1_000)}`,
+      late.length === 0
+        ? 'no attempt'
+        : late.map(([what, seconds]) => `${what}, for ${formatTime(Math.floor(seconds) * 1_000)}`).join('; '),
     ],
     ['Held', held],
     ...(changeLoop === null ? [] : [['Loop', loopText(changeLoop)] as const]),

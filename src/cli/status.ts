@@ -9,8 +9,9 @@ import { type ClockStep, lastClockStep } from '../db/future-times.ts';
 import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
 import { readPendingNotices } from '../db/notices/pending.ts';
-import { readOverdue } from '../db/overdue.ts';
-import { readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts';
+import { CLASS } from '../db/outbox/outbox.ts';
+import { queueClasses, readOverdue } from '../db/overdue.ts';
+import { countWindowsLost, readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countOutOfRange, readPartitions } from '../db/retention/partitions.ts';
@@ -66,8 +67,10 @@ export interface Status {
 export const OUTBOX_LATE_SECONDS = 60;
 /** How long an attempt in Temporal may be due, in seconds: workers take it within moments, unless all are busy. */
 export const ATTEMPT_LATE_SECONDS = 300;
+/** How long deliveries of a class may be due in the queue while none of them is claimed, in seconds. */
+export const QUEUE_LATE_SECONDS = 300;
 /** How long an open transaction may hold cursors and recoveries up: Waybill's take a moment, an import's a few. */
-export const HELD_UP_LATE_SECONDS = 60;
+export const HELD_UP_LATE_SECONDS = 300;
 /** A mail not sent for this long has been refused repeatedly, in seconds. Retries are a few minutes apart. */
 export const MAIL_LATE_SECONDS = 3_600;
 /** Every hour, four weeks are made ahead: with less than this left, that no longer happens. */
@@ -94,12 +97,31 @@ function needsOfTemporal(temporal: TemporalStatus): string[] {
 
 function needsOfDatabase(database: DatabaseStatus): string[] {
   if (database.problem !== null) return [database.problem];
-  const { outbox, overdue, mails, notices, heldUpBy, deadRowsKeptBy, partitions, clockStep, diskFull } =
-    database;
+  const {
+    outbox,
+    overdue,
+    windowsLost,
+    mails,
+    notices,
+    heldUpBy,
+    deadRowsKeptBy,
+    partitions,
+    clockStep,
+    diskFull,
+  } = database;
   const needs: string[] = [];
   if (diskFull) needs.push("The database's disk is full: writes fail until there is room.");
+  if (windowsLost > 0) {
+    needs.push(
+      `${counted(windowsLost, 'delivery', 'deliveries')} expired in the last day because of a failure of Waybill itself: the lines of the workers' log with the alarm windowLost name them.`,
+    );
+  }
   if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.inFlight) {
-    const waiting = counted(outbox.fresh + outbox.retry + outbox.undelivered, 'delivery', 'deliveries');
+    const waiting = counted(
+      outbox.fresh + outbox.bulk + outbox.retry + outbox.undelivered,
+      'delivery',
+      'deliveries',
+    );
     needs.push(
       `Nothing is leaving the outbox: ${waiting} waiting, the oldest for ${formatTime(outbox.oldestSeconds * 1_000)}. See the workers' log for the reason.`,
     );
@@ -107,6 +129,13 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
   if (isLate(overdue.attemptSeconds, ATTEMPT_LATE_SECONDS)) {
     needs.push(
       `Attempts of deliveries that Temporal has do not begin: the first has been due for ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`,
+    );
+  }
+  for (const waiting of queueClasses) {
+    const seconds = overdue.queue[waiting];
+    if (seconds <= QUEUE_LATE_SECONDS || outbox.claimed.includes(CLASS[waiting])) continue;
+    needs.push(
+      `Nothing takes what waits as ${waiting} in the outbox, due for ${formatTime(seconds * 1_000)}: restart the workers, which loses nothing. Their log says what the relay did last.`,
     );
   }
   if (isLate(outbox.oldestChangeSeconds, OUTBOX_LATE_SECONDS)) {
@@ -169,6 +198,8 @@ export async function readWork(sql: Pool) {
     outbox: await readOutbox(sql),
     open: await readOpen(sql),
     overdue: await readOverdue(sql),
+    /** Deliveries that expired within the last day because of a failure of Waybill itself. */
+    windowsLost: await countWindowsLost(sql),
     mails: await readMails(sql),
     notices: await readPendingNotices(sql),
     /** The open transaction that cursors and recoveries wait for; null if there is none. */

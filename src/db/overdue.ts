@@ -1,7 +1,8 @@
 /**
- * What is overdue: attempts of deliveries that Temporal has, and the queue. Measured in Postgres, whatever has
- * died. Found by indexes of open and of waiting rows.
+ * What is overdue: attempts of deliveries that Temporal has, the queue, and what waits in the order of its record.
+ * Measured in Postgres, whatever has died. Found by indexes of open and of waiting rows.
  */
+import { keepsOrdering, placeOf, predecessors } from './outbox/ordering.ts';
 import { CLASS } from './outbox/outbox.ts';
 import { isPaused, sends } from './pauses.ts';
 import type { Sql } from './pool.ts';
@@ -13,9 +14,9 @@ import type { Sql } from './pool.ts';
 const LOOKED_AT = 1_000;
 
 /** The classes that can be claimed, except of delivered ones, which wait for the end of a burst. */
-const classes = ['fresh', 'retry', 'bulk', 'recovered', 'undelivered'] as const;
+export const queueClasses = ['fresh', 'retry', 'bulk', 'recovered', 'undelivered'] as const;
 /** For how long the first due delivery of each class has been due, in seconds; 0 if none is. */
-type DueSeconds = Readonly<Record<(typeof classes)[number], number>>;
+type DueSeconds = Readonly<Record<(typeof queueClasses)[number], number>>;
 
 /** What is overdue. */
 export interface Overdue {
@@ -26,11 +27,20 @@ export interface Overdue {
    */
   readonly attemptSeconds: number;
   readonly queue: DueSeconds;
+  /**
+   * Deliveries that wait in the order of their record although no open one is before them: the reconciler lets them
+   * go. For longer than a moment, it fails.
+   */
+  readonly stuck: readonly string[];
 }
 
-/** Reads both. */
+/** Reads it. */
 export async function readOverdue(sql: Sql): Promise<Overdue> {
-  return { attemptSeconds: await readAttempts(sql), queue: await readQueue(sql) };
+  return {
+    attemptSeconds: await readAttempts(sql),
+    queue: await readQueue(sql),
+    stuck: await readStuck(sql),
+  };
 }
 
 async function readAttempts(sql: Sql): Promise<number> {
@@ -73,7 +83,7 @@ async function readQueue(sql: Sql): Promise<DueSeconds> {
       select from recoveries r where f.class = ${CLASS.recovered} and r.webhook_id = f.webhook_id and r.state = 'paused')
     group by class`;
   const seconds = new Map(rows.map((row) => [row.class, row.seconds]));
-  const of = (name: (typeof classes)[number]) => seconds.get(CLASS[name]) ?? 0;
+  const of = (name: (typeof queueClasses)[number]) => seconds.get(CLASS[name]) ?? 0;
   return {
     fresh: of('fresh'),
     retry: of('retry'),
@@ -81,4 +91,16 @@ async function readQueue(sql: Sql): Promise<DueSeconds> {
     recovered: of('recovered'),
     undelivered: of('undelivered'),
   };
+}
+
+/** Those created first: of the others, most are behind them. */
+async function readStuck(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    with waiting as materialized (
+      select d.id, d.ordering_key, d.sequence, d.webhook_id from deliveries d
+      where d.class = ${CLASS.blocked}::smallint and d.dispatched_at is null order by d.id limit ${LOOKED_AT})
+    select d.id from waiting d join webhooks w on w.id = d.webhook_id
+    where (w.active or w.deleted_at is not null)
+      and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, placeOf(sql, 'd', 'w'))}))`;
+  return rows.map(({ id }) => id);
 }

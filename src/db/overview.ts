@@ -4,15 +4,18 @@
  */
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
-import { CLASS } from './outbox/outbox.ts';
+import { CLASS, type DeliveryClass } from './outbox/outbox.ts';
 import { countWithoutWorkflow } from './outbox/pending-workflows.ts';
 import { isPaused, sends } from './pauses.ts';
 import { counted, oneRow, type Sql } from './pool.ts';
 
 /** The outbox. Ages are in seconds; null if nothing waits. */
 interface OutboxOverview {
-  /** Deliveries that wait for their first attempt. Those created by recoveries wait behind the others. */
+  /**
+   * Deliveries that wait for their first attempt. Those of imports (`bulk`) and of recoveries wait behind the others.
+   */
   readonly fresh: number;
+  readonly bulk: number;
   readonly recovered: number;
   /** Deliveries that wait for a retry due within a minute. */
   readonly retry: number;
@@ -36,6 +39,8 @@ interface OutboxOverview {
   readonly oldestSeconds: number | null;
   /** Some are claimed by a process: the others wait for a place. */
   readonly inFlight: boolean;
+  /** The classes of these. */
+  readonly claimed: readonly DeliveryClass[];
   /** Changes of webhooks and pre-orders that are being passed on, and how long ago the oldest was due. */
   readonly changes: number;
   readonly oldestChangeSeconds: number | null;
@@ -43,9 +48,15 @@ interface OutboxOverview {
 
 export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
-  const row = await oneRow(sql<Omit<OutboxOverview, 'withoutWorkflow'>[]>`
+  const { claimed, ...row } = await oneRow(
+    sql<
+      (Omit<OutboxOverview, 'withoutWorkflow' | 'inFlight' | 'claimed'> & {
+        claimed: DeliveryClass[] | null;
+      })[]
+    >`
     with queued as materialized (
-      select count(*) filter (where class in (${CLASS.fresh}, ${CLASS.bulk}) and not is_paused)::int as fresh,
+      select count(*) filter (where class = ${CLASS.fresh} and not is_paused)::int as fresh,
+             count(*) filter (where class = ${CLASS.bulk} and not is_paused)::int as bulk,
              count(*) filter (where class = ${CLASS.recovered} and not is_paused)::int as recovered,
              count(*) filter (where class = ${CLASS.retry} and not is_paused)::int as retry,
              count(*) filter (where is_paused)::int as paused,
@@ -53,24 +64,28 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              count(*) filter (where class = ${CLASS.delivered})::int as delivered,
              count(*) filter (where class = ${CLASS.blocked} and not is_paused)::int as blocked,
              count(distinct ordering_key) filter (where class = ${CLASS.blocked} and not is_paused)::int as blocked_records,
-             min(greatest(d.created_at, w.paused_until)) filter (where class = ${CLASS.blocked} and not is_paused) as oldest_blocked,
+             min(greatest(d.created_at, w.generation_at, w.paused_until)) filter (where class = ${CLASS.blocked} and not is_paused) as oldest_blocked,
              -- Without its mark, one that Temporal rejected only waits.
-             coalesce(bool_or(claimed_until > now() and claim_id is not null), false) as in_flight,
-             min(greatest(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else d.created_at end, w.paused_until))
+             array_agg(distinct class) filter (where claimed_until > now() and claim_id is not null) as claimed,
+             -- What an inactive webhook held waits since its activation.
+             min(greatest(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else d.created_at end, w.generation_at, w.paused_until))
                filter (where class not in (${CLASS.recovered}, ${CLASS.blocked}, ${CLASS.delivered}) and not is_paused) as oldest
       from deliveries d join webhooks w on w.id = d.webhook_id
       cross join lateral (select class not in (${CLASS.undelivered}, ${CLASS.delivered}) and ${isPaused(sql, 'w')} is true as is_paused) p
       where dispatched_at is null),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
-    select q.fresh, q.recovered, q.retry, q.paused, q.undelivered, q.delivered, q.blocked, q.blocked_records, q.in_flight,
+    select q.fresh, q.bulk, q.recovered, q.retry, q.paused, q.undelivered, q.delivered, q.blocked, q.blocked_records, q.claimed,
            ${age(sql`q.oldest_blocked`)} as blocked_seconds, c.count as changes,
            ${age(sql`q.oldest`)} as oldest_seconds,
            ${age(sql`c.oldest`)} as oldest_change_seconds
-    from queued q, changes c`);
+    from queued q, changes c`,
+  );
   // Rows due in the future are not late.
   const atLeastNone = (seconds: number | null) => (seconds === null ? null : Math.max(0, seconds));
   return {
     ...row,
+    inFlight: claimed !== null,
+    claimed: claimed ?? [],
     withoutWorkflow: await countWithoutWorkflow(sql),
     oldestSeconds: atLeastNone(row.oldestSeconds),
     oldestChangeSeconds: atLeastNone(row.oldestChangeSeconds),
@@ -98,6 +113,13 @@ export async function readOpen(sql: Sql): Promise<OpenOverview> {
            count(distinct o.webhook_id) filter (where held)::int as holding_webhooks
     from open o join webhooks w on w.id = o.webhook_id
     cross join lateral (select not ${sends(sql, 'w')} or coalesce(o.by_operator, false) as held) h`);
+}
+
+/** Counts the deliveries that expired within the last day because of a failure of Waybill itself. */
+export async function countWindowsLost(sql: Sql): Promise<number> {
+  return await counted(sql<{ count: number }[]>`
+    select count(*)::int as count from deliveries
+    where state = 'expired' and window_lost and finished_at > now() - interval '1 day'`);
 }
 
 /** The mails about deactivations. */

@@ -1,5 +1,5 @@
 /**
- * The log of deliveries: each failed attempt and each deactivation. Successes are counted, but not logged.
+ * The log of deliveries: each failed attempt, each deactivation and each alarm. Successes are counted, not logged.
  */
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
@@ -7,6 +7,12 @@ import { boundLines } from './bounded-lines.ts';
 
 /** The most lines per second: enough to report a receiver that is down while thousands of deliveries wait. */
 const FAILURES_PER_SECOND = 20;
+
+const alarmTexts = {
+  windowLost: 'a delivery expired because of a failure of Waybill itself',
+  cannotBePrepared: 'a delivery cannot be prepared',
+  lastAttemptBlocked: 'the last attempt of a delivery keeps being interrupted by a failure of Waybill itself',
+};
 
 export function logDeliveries(log: Logger): DeliveryWatch {
   const bounded = boundLines(FAILURES_PER_SECOND, (count) =>
@@ -24,6 +30,9 @@ export function logDeliveries(log: Logger): DeliveryWatch {
     ended() {},
     deactivated({ reason: why, lastError: reason, ...which }) {
       log.warn({ ...which, why, reason }, 'webhook deactivated');
+    },
+    alarmed({ alarm, error, ...which }) {
+      log.error({ ...which, alarm, err: error }, alarmTexts[alarm]);
     },
   };
 }

@@ -6,7 +6,7 @@
 import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
 import { readOverdue } from '../db/overdue.ts';
-import { countIncidents, readMails, readOpen, readOutbox } from '../db/overview.ts';
+import { countIncidents, countWindowsLost, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { readPartitions } from '../db/retention/partitions.ts';
 import { atMost } from '../lib/at-most.ts';
@@ -35,16 +35,21 @@ export function readDatabaseMetrics(
   let reading: Promise<void> | undefined;
   let startedAt = Number.NEGATIVE_INFINITY;
   let readAt = Number.NEGATIVE_INFINITY;
+  /** When each stuck delivery was first seen, in milliseconds, on a clock that does not jump. */
+  let stuckSince = new Map<string, number>();
 
   async function refresh(): Promise<void> {
     try {
       const found = await readAll(sql);
       for (const [gauge, value] of gauges) gauge.set(value(found));
-      const { fresh, retry, recovered, paused, undelivered, delivered } = found.outbox;
-      const waits = { fresh, retry, recovered, paused, undelivered, delivered };
+      const { fresh, retry, bulk, recovered, paused, undelivered, delivered } = found.outbox;
+      const waits = { fresh, retry, bulk, recovered, paused, undelivered, delivered };
       for (const [waiting, count] of Object.entries(waits)) metrics.outbox.set({ waiting }, count);
       for (const [waiting, seconds] of Object.entries(found.overdue.queue))
         metrics.outboxDue.set({ waiting }, seconds);
+      const now = performance.now();
+      stuckSince = new Map(found.overdue.stuck.map((id) => [id, stuckSince.get(id) ?? now]));
+      metrics.blockedStuck.set(Math.max(0, ...[...stuckSince.values()].map((since) => now - since)) / 1_000);
       const { pending, retrying, held } = found.open;
       for (const [state, count] of Object.entries({ pending, retrying, held }))
         metrics.open.set({ state }, count);
@@ -70,7 +75,8 @@ export function readDatabaseMetrics(
     metrics.outboxDue.reset();
     metrics.open.reset();
     metrics.cursorsHeldUp.reset();
-    for (const gauge of [metrics.databaseReadAge, ...gauges.map(([each]) => each)]) gauge.remove();
+    for (const gauge of [metrics.databaseReadAge, metrics.blockedStuck, ...gauges.map(([each]) => each)])
+      gauge.remove();
   }
 
   return async () => {
@@ -94,6 +100,7 @@ const readAll = async (sql: Pool) => ({
   outbox: await readOutbox(sql),
   open: await readOpen(sql),
   overdue: await readOverdue(sql),
+  windowsLost: await countWindowsLost(sql),
   holdUp: await readHoldUp(sql),
   mails: await readMails(sql),
   incidents: await countIncidents(sql),
@@ -113,6 +120,7 @@ function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Fo
     [metrics.changes, ({ outbox }) => outbox.changes],
     [metrics.changesOldest, ({ outbox }) => outbox.oldestChangeSeconds ?? 0],
     [metrics.overdue, ({ overdue }) => overdue.attemptSeconds],
+    [metrics.windowsLost, ({ windowsLost }) => windowsLost],
     [metrics.holding, ({ open }) => open.holdingWebhooks],
     [metrics.incidents, ({ incidents }) => incidents],
     [metrics.mailsPending, ({ mails }) => mails.pending],

@@ -19,5 +19,6 @@ export function countDeliveries(metrics: Metrics): DeliveryWatch {
     interrupted: () => metrics.interrupted.inc(),
     ended: (eventType, outcome) => metrics.deliveries.inc({ event_type: eventType, outcome }),
     deactivated: ({ reason }) => metrics.deactivations.inc({ reason }),
+    alarmed: ({ alarm }) => metrics.alarms.inc({ alarm }),
   };
 }

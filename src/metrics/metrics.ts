@@ -5,6 +5,7 @@
  * Module metrics, which imports attempt, db, domain, lib, mail, reconciler, relay. Begin: every series is here.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { alarms } from '../attempt/watch.ts';
 import { isOpen, storedStates } from '../domain/delivery-state.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
 
@@ -57,6 +58,15 @@ export function createMetrics() {
       'outcome',
       'event_type',
     ),
+    alarms: counter(
+      'waybill_alarms_total',
+      'Failures of Waybill itself that an operator has to look at, by the alarm in the log: `windowLost`, a delivery expired; `cannotBePrepared`, it is tried again; `lastAttemptBlocked`, its last chance is.',
+      'alarm',
+    ),
+    windowsLost: gauge(
+      'waybill_windows_lost',
+      'Deliveries that expired within the last day because of a failure of Waybill itself.',
+    ),
     attempts: counter(
       'waybill_attempts_total',
       "Attempts that have a result, by the class of the response's status; `none`: there was no response.",
@@ -94,9 +104,10 @@ export function createMetrics() {
     ),
     repairs: counter(
       'waybill_repairs_total',
-      'Repairs made by the reconciler, by the workflow concerned and the action.',
+      'Repairs made by the reconciler, by the workflow concerned, the action and the reason.',
       'workflow',
       'action',
+      'reason',
     ),
     passes: counter(
       'waybill_relay_passes_total',
@@ -128,7 +139,7 @@ export function createMetrics() {
     ),
     outbox: gauge(
       'waybill_outbox_deliveries',
-      'Deliveries in the queue: for an attempt (`fresh`, `retry`, `recovered`), for the end of a pause of their webhook (`paused`), or for their workflow (`undelivered`, `delivered`).',
+      'Deliveries in the queue: for an attempt (`fresh`, `retry`, `bulk`, `recovered`), for the end of a pause of their webhook (`paused`), or for their workflow (`undelivered`, `delivered`).',
       'waiting',
     ),
     withoutWorkflow: gauge(
@@ -137,11 +148,11 @@ export function createMetrics() {
     ),
     outboxOldest: gauge(
       'waybill_outbox_oldest_seconds',
-      'How long the oldest delivery in the queue has waited, or has been due for a retry or its workflow; without delivered ones, those of recoveries, those that wait for an older one and those of paused webhooks; 0 if none waits.',
+      'How long the oldest delivery in the queue has waited, since the activation of its webhook at the earliest, or has been due for a retry or its workflow; 0 if none waits. Not counted: delivered ones, and those that belong to a recovery or a paused webhook, or wait for an older one.',
     ),
     outboxDue: gauge(
       'waybill_outbox_due_seconds',
-      'For how long the first due delivery of each class has been due in the queue, claimed or not, without those of paused webhooks and recoveries; 0 if none is due.',
+      'For how long the first delivery of each class has been due in the queue, claimed or not. Those of paused webhooks and of paused recoveries do not count; 0 if none is due.',
       'waiting',
     ),
     claimedAt: gauge(
@@ -151,7 +162,7 @@ export function createMetrics() {
     ),
     overdue: gauge(
       'waybill_attempts_overdue_seconds',
-      'For how long the first due attempt of the deliveries that Temporal has has not begun; those that are held, or wait for a limit, are not due; 0 if none is due.',
+      'For how long an attempt of a delivery that has its workflow has been due and has not begun. What is held, or waits for a limit, is not due; 0 if none is.',
     ),
     blocked: gauge(
       'waybill_blocked_deliveries',
@@ -161,6 +172,10 @@ export function createMetrics() {
     blockedOldest: gauge(
       'waybill_blocked_oldest_seconds',
       'How long ago the oldest of these deliveries was created; 0 if there is none.',
+    ),
+    blockedStuck: gauge(
+      'waybill_blocked_stuck_seconds',
+      'For how long one of these has been seen to wait although no open delivery is before it; 0 if there is none.',
     ),
     outboxInFlight: gauge(
       'waybill_outbox_in_flight',
@@ -241,6 +256,7 @@ export function createMetrics() {
   }
   for (const status of statusClasses) metrics.attempts.inc({ status }, 0);
   for (const reason of reasons) metrics.deactivations.inc({ reason }, 0);
+  for (const alarm of alarms) metrics.alarms.inc({ alarm }, 0);
   for (const direction of ['back', 'ahead']) metrics.clockSteps.inc({ direction }, 0);
   for (const { entity: kind, on } of Object.values(eventTypes))
     if (on === 'updated') metrics.changeLoops.inc({ kind }, 0);

@@ -22,8 +22,8 @@ export function noteClaims({ claimedAt }: Metrics): (waiting: ClassName) => void
 
 /** Counts repairs. */
 export function countRepairs({ repairs }: Metrics): (repair: Repair) => void {
-  for (const { kind, action } of repairsMade) repairs.inc({ workflow: kind, action }, 0);
-  return ({ kind, action }) => repairs.inc({ workflow: kind, action });
+  for (const { kind, action, reason } of repairsMade) repairs.inc({ workflow: kind, action, reason }, 0);
+  return ({ kind, action, reason }) => repairs.inc({ workflow: kind, action, reason });
 }
 
 /** Counts the outcomes of tries to send a mail, except those given up because the process stops. */

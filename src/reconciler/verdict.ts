@@ -73,8 +73,12 @@ const AFTER_OPERATOR = {
 } as const satisfies Record<TrackedKind, Action>;
 
 /** The possible repairs. */
-export const repairsMade: readonly { readonly kind: TrackedKind; readonly action: Action }[] = (
+export const repairsMade: readonly (Verdict & { readonly kind: TrackedKind })[] = (
   Object.keys(AFTER_OPERATOR) as TrackedKind[]
-).flatMap((kind) =>
-  [...new Set<Action>(['startedAgain', AFTER_OPERATOR[kind], 'woken'])].map((action) => ({ kind, action })),
-);
+).flatMap((kind) => [
+  { kind, action: 'woken', reason: 'asleep' } as const,
+  ...(['missing', 'ended', 'stuck', 'stalled'] as const).map(
+    (reason) => ({ kind, action: 'startedAgain', reason }) as const,
+  ),
+  ...(['terminated', 'canceled'] as const).map((reason) => ({ kind, action: AFTER_OPERATOR[kind], reason })),
+]);

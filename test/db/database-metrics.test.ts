@@ -74,6 +74,7 @@ test('the outbox, what is open, and how long it has waited', async () => {
   expect(waiting('outbox_deliveries', { waiting: 'delivered' })).toBe(1);
   expect(waiting('outbox_deliveries', { waiting: 'retry' })).toBe(1);
   expect(waiting('outbox_deliveries', { waiting: 'recovered' })).toBe(0);
+  expect(waiting('outbox_deliveries', { waiting: 'bulk' })).toBe(0);
   expect(waiting('outbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
   expect(waiting('outbox_oldest_seconds')).toBeLessThan(36_000);
   expect(waiting('blocked_deliveries')).toBe(1);
@@ -90,6 +91,39 @@ test('the outbox, what is open, and how long it has waited', async () => {
   await database.sql`update webhooks set active = true where id = ${webhookId}`;
   expect(held('deliveries_open', { state: 'held' })).toBe(5);
   expect(held('webhooks_holding')).toBe(1);
+});
+
+test('a delivery that an inactive webhook held has waited since its activation', async () => {
+  const read = reader();
+  const id = await fireDelivery(database.sql, { eshopId, webhookId });
+  await database.sql`update deliveries set created_at = now() - interval '10 hours' where id = ${id}`;
+  expect((await read())('outbox_oldest_seconds')).toBeGreaterThanOrEqual(36_000);
+  await database.sql`update webhooks set generation_at = now() - interval '2 minutes' where id = ${webhookId}`;
+  const activated = await read();
+  expect(activated('outbox_oldest_seconds')).toBeGreaterThanOrEqual(120);
+  expect(activated('outbox_oldest_seconds')).toBeLessThan(3_600);
+  await database.sql`update deliveries set class = 6 where id = ${id}`;
+  expect((await read())('blocked_oldest_seconds')).toBeLessThan(3_600);
+  await database.sql`update webhooks set generation_at = null where id = ${webhookId}`;
+});
+
+test('one that waits in the order of its record with none before it is stuck, since it was first seen', async () => {
+  const read = reader();
+  const [first, second] = [
+    await fireDelivery(database.sql, { eshopId, webhookId }),
+    await fireDelivery(database.sql, { eshopId, webhookId }),
+  ];
+  await database.sql`update deliveries set sequence = 2, class = 6, ordering_key = 'a record' where id = ${second}`;
+  await database.sql`update deliveries set sequence = 1, ordering_key = 'a record' where id = ${first}`;
+  await database.sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
+  await read();
+  expect((await read())('blocked_stuck_seconds')).toBe(0);
+  await database.sql`update deliveries set state = 'delivered' where id = ${first}`;
+  expect((await read())('blocked_stuck_seconds')).toBe(0);
+  expect((await read())('blocked_stuck_seconds')).toBeGreaterThan(0);
+  await database.sql`update webhooks set active = false where id = ${webhookId}`;
+  expect((await read())('blocked_stuck_seconds')).toBe(0);
+  await database.sql`update webhooks set active = true, ordering = 'none' where id = ${webhookId}`;
 });
 
 test('changes to be passed on, and mails that are pending or were rejected', async () => {

@@ -106,7 +106,7 @@ describe('an open transaction that has written', () => {
     expect(needsOf({ database: status, temporal: null })).toEqual([]);
     const late = {
       ...status,
-      heldUpBy: { ...(holdUp ?? { pid, application: null, since: null }), seconds: 61 },
+      heldUpBy: { ...(holdUp ?? { pid, application: null, since: null }), seconds: 301 },
     };
     expect(needsOf({ database: late, temporal: null })).toEqual([
       `Cursors and recoveries stand still behind ${named}: let its program end it, or run select pg_terminate_backend(${pid}).`,

@@ -101,7 +101,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   spendRetries: (tx) => spendRetries(tx, id, 1),
   deferAttempt: (tx) => deferAttempt(tx, id, 1, 1_000),
   startWindow: (tx) => startWindow(tx, id),
-  closeOpen: (tx) => closeOpen(tx, id, 'expired', null),
+  closeOpen: (tx) => closeOpen(tx, id, 'expired', {}),
   findDelivery: (tx) => findDelivery(tx, eshopId, id),
 };
 

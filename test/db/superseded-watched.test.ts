@@ -1,4 +1,7 @@
-/** Whatever ends a delivery, the metrics also count those behind it that are superseded at the same time. */
+/**
+ * Whatever ends a delivery, the metrics count it, and those behind it that are superseded at the same time. If the
+ * latter cannot be settled, what was ended is counted all the same, once.
+ */
 import pino from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { createDeliverySteps } from '../../activities/delivery-steps.ts';
@@ -7,6 +10,7 @@ import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { notifierOf } from '../../src/db/outbox/notify.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
+import { countWindowsLost } from '../../src/db/overview.ts';
 import { createTrackedWorkflows } from '../../src/reconciler/tracked-workflows.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -28,7 +32,12 @@ beforeEach(() => {
 const deps = () => ({
   sql: database.sql,
   log: pino({ level: 'silent' }),
-  watch: { ...unwatched, ended: (eventType: string, as: string) => void ended.push(`${eventType} ${as}`) },
+  watch: {
+    ...unwatched,
+    ended: (eventType: string, as: string) => void ended.push(`${eventType} ${as}`),
+    deactivated: () => void ended.push('deactivated'),
+    alarmed: ({ alarm }: { readonly alarm: string }) => void ended.push(alarm),
+  },
 });
 const lastChance = (deliveryId: string) =>
   cannotBePrepared(deps(), { deliveryId, lastChance: true }, new Error('an unknown key'));
@@ -82,5 +91,39 @@ test.each<[string, string, (deliveryId: string) => Promise<unknown>]>([
   ['it cannot be prepared', 'expired', lastChance],
 ])('%s', async (_, state, end) => {
   await end(await front());
-  expect(ended.toSorted()).toEqual([`CREATE_ORDER ${state}`, 'CREATE_ORDER superseded']);
+  expect(ended.filter((each) => each.startsWith('CREATE_ORDER')).toSorted()).toEqual([
+    `CREATE_ORDER ${state}`,
+    'CREATE_ORDER superseded',
+  ]);
+});
+
+test.each<[string, string[], (deliveryId: string) => Promise<unknown>]>([
+  [
+    'its retries are spent',
+    ['CREATE_ORDER failed', 'deactivated'],
+    (id) => createDeliverySteps(deps()).compensate(id),
+  ],
+  [
+    'its window was lost',
+    ['CREATE_ORDER expired', 'windowLost'],
+    (deliveryId) => createDeliverySteps(deps()).closeDelivery({ deliveryId, state: 'expired', alarm: true }),
+  ],
+  ['it cannot be prepared', ['CREATE_ORDER expired', 'windowLost'], lastChance],
+])('%s, and those behind it cannot be settled', async (_, reported, end) => {
+  const { sql } = database;
+  const before = await countWindowsLost(sql);
+  const id = await front();
+  await sql`
+    create or replace function refuse() returns trigger language plpgsql as $$ begin raise 'cannot be settled'; end $$`;
+  await sql`
+    create trigger refuse before update on deliveries for each row when (old.class = 6) execute function refuse()`;
+  try {
+    // Its activity may be run again.
+    await end(id);
+    await end(id);
+  } finally {
+    await sql`drop trigger refuse on deliveries`;
+  }
+  expect(ended.toSorted()).toEqual(reported);
+  expect(await countWindowsLost(sql)).toBe(before + (reported.includes('windowLost') ? 1 : 0));
 });

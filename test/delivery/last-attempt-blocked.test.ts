@@ -6,9 +6,9 @@ import { afterAll, expect, test } from 'vitest';
 import { createAttemptDelivery } from '../../activities/attempt-delivery.ts';
 import { createPrepare } from '../../src/attempt/prepare.ts';
 import { createStatements } from '../../src/attempt/statements.ts';
-import { unwatched } from '../../src/attempt/watch.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { throughSessions } from '../../src/db/through-sessions.ts';
+import { logDeliveries } from '../../src/log/delivery-log.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { alone } from '../support/limits.ts';
@@ -42,7 +42,7 @@ test.each([
       prepare: createPrepare(keys),
       ...alone(),
       log,
-      watch: unwatched,
+      watch: logDeliveries(log),
       traces: untraced,
       signalAttemptFailed: async () => {},
     });

@@ -9,7 +9,7 @@ export interface Selected {
 /** Finds the names that are no function, keyword or label. */
 export function selectedIn(expression: string): Selected[] {
   const grouped = /\b(?:by|on|without|ignoring|group_left|group_right)\s*\([^)]*\)/g;
-  const text = expression.replaceAll(/\[\w+\]/g, '').replaceAll(grouped, '');
+  const text = expression.replaceAll(/\[\w+\]|\boffset \w+/g, '').replaceAll(grouped, '');
   const found = text.matchAll(/(?<![\w:"])([a-zA-Z_][\w:]*)(?![\w:])\s*(\{[^}]*\})?(?!\s*\()/g);
   // Text in quotes or braces is not a name.
   const names = [...found].filter(([, name = '']) => !['and', 'or', 'unless', 'bool'].includes(name));
@@ -29,5 +29,7 @@ function insideBraces(text: string, index: number): boolean {
 /** The labels that an expression groups or joins by. */
 export function groupedBy(expression: string): string[] {
   const found = expression.matchAll(/\b(?:by|on|without|ignoring)\s*\(([^)]*)\)/g);
-  return [...found].flatMap(([, inner = '']) => inner.split(',').map((label) => label.trim()));
+  return [...found]
+    .flatMap(([, inner = '']) => inner.split(',').map((label) => label.trim()))
+    .filter((label) => label !== '');
 }

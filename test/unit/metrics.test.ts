@@ -45,17 +45,35 @@ test.each([
 });
 
 test('what the reconciler may do starts at zero: each once', () => {
-  const named = repairsMade.map(({ kind, action }) => `${kind} ${action}`);
+  const named = repairsMade.map(({ kind, action, reason }) => `${kind} ${action} ${reason}`);
   expect(named.sort()).toEqual([
-    'delivery closed',
-    'delivery startedAgain',
-    'delivery woken',
-    'mail startedAgain',
-    'mail woken',
-    'recovery closed',
-    'recovery startedAgain',
-    'recovery woken',
-    'release startedAgain',
-    'release woken',
+    'delivery closed canceled',
+    'delivery closed terminated',
+    'delivery startedAgain ended',
+    'delivery startedAgain missing',
+    'delivery startedAgain stalled',
+    'delivery startedAgain stuck',
+    'delivery woken asleep',
+    'mail startedAgain canceled',
+    'mail startedAgain ended',
+    'mail startedAgain missing',
+    'mail startedAgain stalled',
+    'mail startedAgain stuck',
+    'mail startedAgain terminated',
+    'mail woken asleep',
+    'recovery closed canceled',
+    'recovery closed terminated',
+    'recovery startedAgain ended',
+    'recovery startedAgain missing',
+    'recovery startedAgain stalled',
+    'recovery startedAgain stuck',
+    'recovery woken asleep',
+    'release startedAgain canceled',
+    'release startedAgain ended',
+    'release startedAgain missing',
+    'release startedAgain stalled',
+    'release startedAgain stuck',
+    'release startedAgain terminated',
+    'release woken asleep',
   ]);
 });

@@ -6,6 +6,14 @@ import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
+import {
+  ATTEMPT_LATE_SECONDS,
+  HELD_UP_LATE_SECONDS,
+  MAIL_LATE_SECONDS,
+  MIN_DAYS_AHEAD,
+  OUTBOX_LATE_SECONDS,
+  QUEUE_LATE_SECONDS,
+} from '../../src/cli/status.ts';
 import { createMetrics, watchProcess } from '../../src/metrics/metrics.ts';
 import { groupedBy, selectedIn } from '../support/expressions.ts';
 
@@ -112,6 +120,19 @@ it.each(alerts.map((each) => [each.alert ?? '', each] as const))(
     );
   },
 );
+
+it.each([
+  ['WaybillOutboxOlderThanAMinute', OUTBOX_LATE_SECONDS],
+  ['WaybillChangesNotPassedOn', OUTBOX_LATE_SECONDS],
+  ['WaybillAttemptsOverdue', ATTEMPT_LATE_SECONDS],
+  ['WaybillQueueNotClaimed', QUEUE_LATE_SECONDS],
+  ['WaybillCursorsHeldUp', HELD_UP_LATE_SECONDS],
+  ['WaybillMailsFailing', MAIL_LATE_SECONDS],
+  ['WaybillPartitionsRunOut', `${MIN_DAYS_AHEAD} * 86400`],
+])('%s asks for the same time as `waybill status`', (name, bound) => {
+  const { expr = '' } = alerts.find(({ alert }) => alert === name) ?? {};
+  expect(expr).toMatch(new RegExp(`[<>] ${String(bound).replace('*', '[*]')}\\b`));
+});
 
 it.each(shown.map(({ expr }) => [expr]))('the dashboard: %s', (expr) => {
   expect(problemsOf(expr)).toEqual([]);

@@ -7,10 +7,12 @@ import {
   MIN_DAYS_AHEAD,
   needsOf,
   OUTBOX_LATE_SECONDS,
+  QUEUE_LATE_SECONDS,
   type Status,
   type TemporalStatus,
 } from '../../src/cli/status.ts';
 import { statusTable } from '../../src/cli/status-command.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 
 type Working = Extract<DatabaseStatus, { problem: null }>;
 
@@ -20,6 +22,7 @@ const database: Working = {
   bytes: 3 * 2 ** 30,
   outbox: {
     fresh: 0,
+    bulk: 0,
     recovered: 0,
     retry: 0,
     paused: 0,
@@ -31,11 +34,17 @@ const database: Working = {
     blockedSeconds: null,
     oldestSeconds: null,
     inFlight: false,
+    claimed: [],
     changes: 0,
     oldestChangeSeconds: null,
   },
   open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
-  overdue: { attemptSeconds: 0, queue: { fresh: 0, retry: 0, bulk: 0, recovered: 0, undelivered: 0 } },
+  overdue: {
+    attemptSeconds: 0,
+    queue: { fresh: 0, retry: 0, bulk: 0, recovered: 0, undelivered: 0 },
+    stuck: [],
+  },
+  windowsLost: 0,
   mails: { pending: 0, oldestSeconds: null, lastError: null, recentlyRejected: 0 },
   notices: {
     urls: 0,
@@ -112,10 +121,31 @@ describe('somebody is needed', () => {
   });
 
   it('when attempts do not begin for long', () => {
-    const { queue } = database.overdue;
-    expect(needs({ overdue: { attemptSeconds: ATTEMPT_LATE_SECONDS, queue } })).toEqual([]);
-    expect(needs({ overdue: { attemptSeconds: 301, queue } })).toEqual([
+    const { overdue } = database;
+    expect(needs({ overdue: { ...overdue, attemptSeconds: ATTEMPT_LATE_SECONDS } })).toEqual([]);
+    expect(needs({ overdue: { ...overdue, attemptSeconds: 301 } })).toEqual([
       'Attempts of deliveries that Temporal has do not begin: the first has been due for 5 min 1 s. Check that workers are polling; their log says why they fail.',
+    ]);
+  });
+
+  it('when nothing takes a class, although others are under way', () => {
+    const { overdue } = database;
+    const due = (retry: number) => ({ ...overdue, queue: { ...overdue.queue, retry } });
+    const claimed = (...classes: Working['outbox']['claimed']) => ({
+      ...database.outbox,
+      inFlight: true,
+      claimed: classes,
+    });
+    expect(needs({ outbox: claimed(CLASS.fresh), overdue: due(QUEUE_LATE_SECONDS) })).toEqual([]);
+    expect(needs({ outbox: claimed(CLASS.fresh, CLASS.retry), overdue: due(301) })).toEqual([]);
+    expect(needs({ outbox: claimed(CLASS.fresh), overdue: due(301) })).toEqual([
+      'Nothing takes what waits as retry in the outbox, due for 5 min 1 s: restart the workers, which loses nothing. Their log says what the relay did last.',
+    ]);
+  });
+
+  it('when deliveries expired because of a failure of Waybill itself', () => {
+    expect(needs({ windowsLost: 2 })).toEqual([
+      "2 deliveries expired in the last day because of a failure of Waybill itself: the lines of the workers' log with the alarm windowLost name them.",
     ]);
   });
 

@@ -56,7 +56,8 @@ create table deliveries (
   last_generation integer,
   -- How much later than due its attempts began because of outages, in milliseconds.
   late_ms bigint not null default 0,
-  -- Outages left no room for the remaining attempts: the receiver is not to blame.
+  -- Outages left no room for the remaining attempts: the receiver is not to blame. Once it
+  -- has expired: whether that is why.
   window_lost boolean not null default false,
 
   -- Its class while it waits in the queue. For an attempt: 0 fresh, 1 retry (due within a minute), 2 bulk (written
@@ -106,6 +107,8 @@ create index deliveries_by_webhook on deliveries (webhook_id, id desc);
 create index deliveries_open_by_webhook on deliveries (webhook_id, id) where state in ('pending', 'retrying');
 create index deliveries_unsuccessful on deliveries (webhook_id, state, id)
   where state in ('failed', 'expired', 'canceled');
+-- Those whose window was lost by a failure of Waybill itself: an operator has to know.
+create index deliveries_window_lost on deliveries (finished_at) where state = 'expired' and window_lost;
 -- Those with a failed attempt. A delivery accepted at its first has no entry.
 create index deliveries_with_failures on deliveries (webhook_id, id)
   where attempts_made > 1 or attempts_made = 1 and (last_status is null or last_status not between 200 and 299);

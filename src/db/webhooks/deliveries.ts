@@ -46,20 +46,27 @@ export type CanceledBy = 'operator' | 'user' | 'deletion';
 /**
  * Open → expired or canceled, and out of the queue if no dispatch was recorded. Without a deletion of the webhook,
  * a cancellation is an operator's, unless a user of the e-shop gave the delivery up. The next delivery in its
- * ordering group goes on.
- * @param error replaces the last failure
+ * ordering group goes on; if that fails, the reconciler repairs it, since the end must not go unreported.
+ * @param loss it expires because of a failure of Waybill itself, whose `error` replaces the last failure
  * @returns the state afterwards and the event type if this call ended it
  */
 export async function closeDelivery(
   sql: Pool,
   deliveryId: string,
   state: 'expired' | 'canceled',
-  error: string | null = null,
+  loss: Loss | null = null,
 ): Promise<{ readonly state: StoredState; readonly closed: EventType | null }> {
-  const closed = await closeOpen(sql, deliveryId, state, error);
-  if (closed?.ordered === true) await settleOrdering(sql, { records: [deliveryId] });
+  const closed = await closeOpen(sql, deliveryId, state, loss);
+  if (closed !== undefined) {
+    if (closed.ordered) await settleOrdering(sql, { records: [deliveryId] }).catch(() => {});
+    return { state, closed: closed.eventType };
+  }
   const [row] = await sql<{ state: StoredState }[]>`select state from deliveries where id = ${deliveryId}`;
-  return { state: row?.state ?? 'canceled', closed: closed?.eventType ?? null };
+  return { state: row?.state ?? 'canceled', closed: null };
+}
+
+interface Loss {
+  readonly error?: string;
 }
 
 /** The statement of `closeDelivery`. @returns undefined if it was not open */
@@ -67,11 +74,12 @@ export async function closeOpen(
   sql: Sql,
   deliveryId: string,
   state: 'expired' | 'canceled',
-  error: string | null,
+  loss: Loss | null,
 ): Promise<{ readonly eventType: EventType; readonly ordered: boolean } | undefined> {
   const [closed] = await sql<{ eventType: EventType; ordered: boolean }[]>`
     update deliveries d set state = ${state}, finished_at = clock_timestamp(), next_attempt_at = null,
-      dispatched_at = coalesce(d.dispatched_at, now()), claimed_until = null, last_error = coalesce(${error}, d.last_error),
+      dispatched_at = coalesce(d.dispatched_at, now()), claimed_until = null, last_error = coalesce(${loss?.error ?? null}, d.last_error),
+      window_lost = ${loss !== null},
       canceled_by = case
         when ${state} <> 'canceled' then null
         when w.deleted_at is not null then 'deletion'
