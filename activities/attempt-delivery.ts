@@ -97,7 +97,7 @@ function expected(
 
 /**
  * An internal failure ends the activity, and the workflow decides: so any early run by Temporal is an operator's
- * doing, and its count is never ahead of the database's. Temporal retries the last chance.
+ * doing. A deferral leaves Temporal's count ahead: `unplannedWait` corrects the wait. Temporal retries a last chance.
  */
 function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFailure {
   const what =

@@ -142,7 +142,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
         }
         if (socket instanceof TLSSocket) {
           sessions.keepOf(socket, host, port, known);
-          // In TLS 1.3 the problemOf of a client certificate comes after the handshake. The end of the stream, which
+          // In TLS 1.3 the refusal of a client certificate comes after the handshake. The end of the stream, which
           // follows, would replace it as the cause.
           socket.once('error', () => socket.destroy());
         }

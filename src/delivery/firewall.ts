@@ -25,7 +25,7 @@ const MARKS: readonly (readonly [name: string, header: string, value: RegExp])[]
 
 /**
  * The firewall that seems to have refused a request in front of the shop; null if none has. With a CDN in front, a
- * problemOf of the shop itself may carry the CDN's name too: then the sentence is right about where to look first.
+ * refusal of the shop itself may carry the CDN's name too: then the sentence is right about where to look first.
  */
 export function refusingFirewall(status: number, headers: Headers): string | null {
   if (!BLOCKING_STATUSES.has(status)) return null;
