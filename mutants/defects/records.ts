@@ -41,8 +41,8 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'record-attempt-twice',
     file: ATTEMPTS,
-    text: 'and (a.finished_at is null and ',
-    replacement: 'and (',
+    text: 'sql`(a.finished_at is null and ',
+    replacement: 'sql`(',
     noticed: 'A late repetition replaces the result that the log showed.',
     caughtBy: records('a result that comes a second time changes nothing: the first one recorded stays'),
   },
