@@ -104,7 +104,7 @@ async function build() {
   if (tsc === undefined) throw new Error('There is no compiler here: run npm ci.');
   requirePlatform();
   // Writes only the files that change.
-  await node(['--import', './bin/sources.js', 'test/receiver/generate.ts']);
+  await node(['--import', './bin/sources.js', 'receiver/generate/generate.ts']);
   if (onlyIfChanged && isUpToDate()) return;
   removeAbandoned();
   // Not by mkdtemp, whose folders only their owner can enter: in the image it is another user.

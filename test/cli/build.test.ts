@@ -54,7 +54,7 @@ beforeEach(async () => {
   await write('src/migrations/1.sql', 'select 1');
   await write('docs/guides/first.md', '# First');
   await write('site/assets/docs.css', '');
-  await write('test/receiver/generate.ts', '');
+  await write('receiver/generate/generate.ts', '');
   await write('node_modules/typescript/package.json', '{"type":"module"}');
   await write('node_modules/typescript/bin/tsc', COMPILER);
   await symlink(join(root, 'node_modules/tsx'), join(folder, 'node_modules/tsx'));

@@ -1,7 +1,7 @@
 /** The kit's kinds and test vectors match the server's schemas and signing code. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { generatedFiles, isKept } from './generated.ts';
+import { generatedFiles, isKept } from '../../receiver/generate/generated.ts';
 
 const root = new URL('../../', import.meta.url);
 

@@ -11,7 +11,7 @@ import {
   receiver,
 } from '../../receiver/src/index.ts';
 import { fakeDelivery, testPrivateKey, testPublicKey, testSecret } from '../../receiver/src/testing.ts';
-import type { AsymmetricVector } from './asymmetric-vectors.ts';
+import type { AsymmetricVector } from '../../receiver/generate/asymmetric-vectors.ts';
 
 const vectorsOf = (name: string): AsymmetricVector[] =>
   JSON.parse(readFileSync(new URL(`../../receiver/vectors/${name}.json`, import.meta.url), 'utf8'));

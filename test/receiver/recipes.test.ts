@@ -12,10 +12,10 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { folderOfFile } from '../support/ends.ts';
 import { nightly } from '../support/nightly.ts';
-import type { AsymmetricVector } from './asymmetric-vectors.ts';
+import type { AsymmetricVector } from '../../receiver/generate/asymmetric-vectors.ts';
 import { type Language, missing, recipesFolder } from './languages.ts';
 import { type FoundPython, findPython } from './python.ts';
-import type { Vector } from './vectors.ts';
+import type { Vector } from '../../receiver/generate/vectors.ts';
 
 const run = promisify(execFile);
 const vectors = new URL('../../receiver/vectors/', import.meta.url);

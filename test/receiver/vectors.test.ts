@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isOrigin } from '../../receiver/src/delivery.ts';
 import { memoryStore, Refused, receiver } from '../../receiver/src/index.ts';
 import { sign } from '../../receiver/src/testing.ts';
-import type { Vector } from './vectors.ts';
+import type { Vector } from '../../receiver/generate/vectors.ts';
 
 const folder = new URL('../../receiver/vectors/', import.meta.url);
 const vectorsOf = (name: string): Vector[] =>
