@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { eventCauses, webhookCauses } from '../domain/absence.ts';
-import { eventTypeNames } from '../domain/event-types.ts';
 import { described, recordNumber, time, uuid, wholeNumber } from '../domain/fields.ts';
+import { eventType } from '../domain/webhook-types.ts';
 import { changed, origin, sequence, state } from './deliveries/record.ts';
 
 /** The names of causes; their texts are for the documentation. */
@@ -32,7 +32,7 @@ const Outcome = v.pipe(
 
 const eventEntries = {
   id: described(uuid(), 'UUIDv7; the `eventId` of its deliveries.'),
-  webhookType: described(v.picklist(eventTypeNames), 'The type of the event.'),
+  webhookType: eventType,
   entityId: v.string(),
   sequence,
   origin,

@@ -1,6 +1,26 @@
 /** The types of a webhook, and what they allow of its other fields (docs/interface.md, W22). */
-import { type EventType, eventTypes, movementOf, packingListEventTypes, sortedTypes } from './event-types.ts';
+import * as v from 'valibot';
+import {
+  type EventType,
+  eventTypeNames,
+  eventTypes,
+  movementOf,
+  packingListEventTypes,
+  sortedTypes,
+} from './event-types.ts';
+import { oneOf } from './fields.ts';
 import { hasPersonalData } from './personal-data.ts';
+
+/** An event type, in the body or the record of a webhook, and in records of events and deliveries. */
+export const eventType = v.pipe(
+  oneOf(eventTypeNames),
+  v.description(
+    `The event type.\n\n${Object.entries(eventTypes)
+      .map(([name, { firesWhen }]) => `- \`${name}\`: ${firesWhen}`)
+      .join('\n')}`,
+  ),
+  v.metadata({ ref: 'EventType' }),
+);
 
 /** The types as a body or a record has them. */
 export interface GivenTypes {

@@ -1,15 +1,15 @@
 /** The schemas of a webhook (docs/interface.md, W1): the body that creates or replaces it, and the record. */
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
-import { type EventType, eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';
-import { described, isLonger, oneOf, recordNumber, text, time } from './fields.ts';
+import { type EventType, packingListEventTypes } from './event-types.ts';
+import { described, isLonger, recordNumber, text, time } from './fields.ts';
 import { incidentSchema } from './incident.ts';
 import { list } from './list.ts';
 import { personalFields } from './personal-data.ts';
 import type { FieldProblem } from './problem.ts';
 import { maskedHeadersField, newHeadersField, replacedHeadersField } from './static-headers.ts';
 import { answeredSecret, ownSecretField } from './webhook-secret.ts';
-import { typeRules, typesIn } from './webhook-types.ts';
+import { eventType, typeRules, typesIn } from './webhook-types.ts';
 
 const MAX_URL_LENGTH = 2048;
 const MAX_DESCRIPTION_LENGTH = 1000;
@@ -65,13 +65,6 @@ const url = v.pipe(
   ),
 );
 
-const webhookType = described(
-  oneOf(eventTypeNames),
-  `The event type.\n\n${Object.entries(eventTypes)
-    .map(([name, { firesWhen }]) => `- \`${name}\`: ${firesWhen}`)
-    .join('\n')}`,
-);
-
 /** Many times the types that there are, since a repeat is harmless. More: a useless list costs time. */
 const MAX_TYPES_SENT = 100;
 
@@ -95,7 +88,7 @@ const leftOut = (field: keyof Omissible) =>
   `Left out: \`${JSON.stringify(unset[field])}\` when a webhook is created; when it is replaced, as it was. Null: \`${JSON.stringify(unset[field])}\`.`;
 
 const additionalTypes = described(
-  list(oneOf(eventTypeNames), MAX_TYPES_SENT, 'event types'),
+  list(eventType, MAX_TYPES_SENT, 'event types'),
   'Further event types of the same webhook: it gets the events of its `webhookType` and of these, at one URL, signed with one secret. ' +
     `A repeat, and the \`webhookType\` itself, are dropped. ${leftOut('additionalTypes')}`,
 );
@@ -169,7 +162,7 @@ const description = described(
 
 const inputEntries = {
   url,
-  webhookType,
+  webhookType: eventType,
   additionalTypes: v.nullish(additionalTypes),
   active: described(v.boolean('must be true or false'), 'Whether the webhook delivers.'),
   method,
@@ -259,7 +252,7 @@ export type DeactivationReason = (typeof deactivationReasons)[number];
 const recordEntries = {
   id: recordNumber(),
   url,
-  webhookType,
+  webhookType: eventType,
   additionalTypes,
   active: v.boolean(),
   method,

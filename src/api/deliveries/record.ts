@@ -2,11 +2,11 @@
 import * as v from 'valibot';
 import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-log.ts';
 import { attemptOutcomes, deliveryStates } from '../../domain/delivery-state.ts';
-import { eventTypeNames } from '../../domain/event-types.ts';
 import { described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
 import { origins } from '../../domain/origin.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
+import { eventType } from '../../domain/webhook-types.ts';
 
 export const tag = 'Deliveries';
 export const deliveryId = described(uuid(), 'UUIDv7.');
@@ -59,7 +59,7 @@ const deliveryEntries = {
     'The same at every webhook and in every redelivery. Also sent as `X-Service-Event-Id`, with every attempt.',
   ),
   webhookType: described(
-    v.picklist(eventTypeNames),
+    eventType,
     'The type of the event; the webhook may have another one by now.',
   ),
   entityId: v.string(),
