@@ -54,7 +54,7 @@ test('every event of a record is named where it is fired', () => {
   }
 });
 
-/** A schema as TypeScript would write it, on one line. @param between the fields of an object: a line each, if it breaks */
+/** A schema as TypeScript would write it, on one line unless `between`, before each field of an object, breaks it. */
 function outlineOf(schema: DocumentedSchema | undefined, between = ' '): string {
   if (schema === undefined) return 'unknown';
   const { $ref, type, enum: values, const: only, format, items, properties, required = [] } = schema;
@@ -62,8 +62,8 @@ function outlineOf(schema: DocumentedSchema | undefined, between = ' '): string 
   if (only !== undefined) return JSON.stringify(only);
   if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' | ');
   const either = schema.anyOf ?? schema.oneOf;
-  if (schema.allOf !== undefined) return schema.allOf.map(outlineOf).join(' & ');
-  if (either !== undefined) return either.map(outlineOf).join(' | ');
+  if (schema.allOf !== undefined) return schema.allOf.map((each) => outlineOf(each)).join(' & ');
+  if (either !== undefined) return either.map((each) => outlineOf(each)).join(' | ');
   if (items !== undefined) return `(${outlineOf(items)})[]`;
   if (properties === undefined) return [type ?? 'any', format].flat().filter(Boolean).join(' ');
   const fields = Object.entries(properties).map(

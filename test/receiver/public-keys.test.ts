@@ -2,6 +2,7 @@
 import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { AsymmetricVector } from '../../receiver/generate/asymmetric-vectors.ts';
 import {
   type Delivery,
   memoryStore,
@@ -11,7 +12,6 @@ import {
   receiver,
 } from '../../receiver/src/index.ts';
 import { fakeDelivery, testPrivateKey, testPublicKey, testSecret } from '../../receiver/src/testing.ts';
-import type { AsymmetricVector } from '../../receiver/generate/asymmetric-vectors.ts';
 
 const vectorsOf = (name: string): AsymmetricVector[] =>
   JSON.parse(readFileSync(new URL(`../../receiver/vectors/${name}.json`, import.meta.url), 'utf8'));

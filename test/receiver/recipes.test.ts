@@ -10,12 +10,12 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import type { AsymmetricVector } from '../../receiver/generate/asymmetric-vectors.ts';
+import type { Vector } from '../../receiver/generate/vectors.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { nightly } from '../support/nightly.ts';
-import type { AsymmetricVector } from '../../receiver/generate/asymmetric-vectors.ts';
 import { type Language, missing, recipesFolder } from './languages.ts';
 import { type FoundPython, findPython } from './python.ts';
-import type { Vector } from '../../receiver/generate/vectors.ts';
 
 const run = promisify(execFile);
 const vectors = new URL('../../receiver/vectors/', import.meta.url);

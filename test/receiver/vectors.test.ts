@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Vector } from '../../receiver/generate/vectors.ts';
 import { isOrigin } from '../../receiver/src/delivery.ts';
 import { memoryStore, Refused, receiver } from '../../receiver/src/index.ts';
 import { sign } from '../../receiver/src/testing.ts';
-import type { Vector } from '../../receiver/generate/vectors.ts';
 
 const folder = new URL('../../receiver/vectors/', import.meta.url);
 const vectorsOf = (name: string): Vector[] =>

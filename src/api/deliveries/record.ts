@@ -58,10 +58,7 @@ const deliveryEntries = {
     uuid(),
     'The same at every webhook and in every redelivery. Also sent as `X-Service-Event-Id`, with every attempt.',
   ),
-  webhookType: described(
-    eventType,
-    'The type of the event; the webhook may have another one by now.',
-  ),
+  webhookType: described(eventType, 'The type of the event; the webhook may have another one by now.'),
   entityId: v.string(),
   sequence,
   origin: described(
