@@ -9,7 +9,7 @@ import { createEshopWithUsers } from '../src/app/accounts.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
-import type { Ordering } from '../src/domain/webhook.ts';
+import type { Ordering } from '../src/domain/webhook-fields.ts';
 import type { Ledger } from './ledger.ts';
 import { isSpent, type MachineWatch } from './machine.ts';
 

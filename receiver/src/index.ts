@@ -11,17 +11,11 @@ export { type ListedDelivery, type WaybillApi, waybill } from './api.ts';
 export type { Delivery, Origin } from './delivery.ts';
 export type { SignatureVersion } from './judgement.ts';
 export { type Kind, kinds } from './kinds.ts';
+export type { Handler, Handling, Receiver, ReceiverOptions, RequestContext } from './options.ts';
 export { type MemoryOrderOptions, memoryOrder, type Order } from './order.ts';
 export type * from './payloads.generated.ts';
 export type { PublicKey, PublicKeyJwk, PublicKeys } from './public-keys.ts';
-export {
-  type Handler,
-  type Handling,
-  type Receiver,
-  type ReceiverOptions,
-  type RequestContext,
-  receiver,
-} from './receiver.ts';
+export { receiver } from './receiver.ts';
 export { type Reconcilable, type Reconciled, type ReconcileOptions, reconcile } from './reconcile.ts';
 export { Refused, type RefusedCode } from './refused.ts';
 export type { SecretList, Secrets } from './secrets.ts';

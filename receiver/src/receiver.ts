@@ -4,9 +4,17 @@
  */
 import { Gone, RetryLater } from './answers.ts';
 import { type Delivery, entityIdIn, entityIdInTarget, isKind } from './delivery.ts';
-import type { SignatureVersion } from './judgement.ts';
 import type { Kind } from './kinds.ts';
-import { checkOrder, type Order, recordOf } from './order.ts';
+import { once, withOrdering } from './once.ts';
+import type {
+  CommonOptions,
+  Handler,
+  Handling,
+  Receiver,
+  ReceiverOptions,
+  RequestContext,
+} from './options.ts';
+import { checkOrder } from './order.ts';
 import { checkPayloadVersion } from './payload-version.ts';
 import type { Payload, PayloadVersion } from './payloads.generated.ts';
 import { type PublicKeys, publicKeySource } from './public-keys.ts';
@@ -14,108 +22,8 @@ import { readBody } from './read-body.ts';
 import { Refused } from './refused.ts';
 import { responseTo } from './responses.ts';
 import { type Secrets, secretSource } from './secrets.ts';
-import { checkStore, type Store } from './store.ts';
+import { checkStore } from './store.ts';
 import { verify } from './verify.ts';
-
-/** Options of a receiver: `secrets`, `publicKeys` or both, and a store. */
-export type ReceiverOptions<V extends PayloadVersion = 'v2'> = CommonOptions<V> &
-  (
-    | { readonly secrets: Secrets; readonly publicKeys?: PublicKeys }
-    | { readonly secrets?: Secrets; readonly publicKeys: PublicKeys }
-  );
-
-interface CommonOptions<V extends PayloadVersion> {
-  /** The `secret` of each webhook that calls this receiver. */
-  readonly secrets?: Secrets;
-  /**
-   * The public keys of the e-shop (`GET /eshop/signing-keys`), for webhooks with `asymmetric`. Beside `secrets`:
-   * both signatures must match. Without them `v1a` alone must match, which covers the id, the time and the body:
-   * kind, sequence, webhook and test mark may be changed in transit, `origin` and `changed` are null, and GET
-   * deliveries are refused.
-   */
-  readonly publicKeys?: PublicKeys;
-  /** Remembers handled deliveries. */
-  readonly store: Store;
-  /**
-   * Remembers the last sequence handled of each record (`memoryOrder()`, or three methods on a database): lower
-   * ones are acknowledged and not handled. Default: everything is handled, whatever its sequence.
-   */
-  readonly order?: Order;
-  /**
-   * The payload version of the webhooks, and so of the types of the payloads (default: `v2`, as for webhooks).
-   * Payloads in the other version are refused.
-   */
-  readonly payloadVersion?: V;
-  /** Reads the record that a GET delivery names, as JSON text or object: `api.read`, see `waybill()`. */
-  readonly read?: (delivery: Delivery) => Promise<string | object>;
-  /**
-   * Signatures of which one is enough: the highest of them that a request has (default: `['v3', 'v2']`). `v2` does
-   * not cover `origin` and `changed`, which are null then; `v1` also not the sequence, the webhook and the test
-   * mark: for receivers behind something that removes headers.
-   */
-  readonly accept?: readonly SignatureVersion[];
-  /** How far the time of a signature may be off, in seconds (default: 300). */
-  readonly tolerance?: number;
-  /**
-   * How long a handler may take, in milliseconds (default: 120,000): after that the process is considered dead, and
-   * the next attempt handles the delivery. The sender itself waits for 15 seconds, then tries again later.
-   */
-  readonly leaseMs?: number;
-  /**
-   * What to do with a test request (`X-Service-Test`), whose record does not exist. Default `verify`: no handler is
-   * called.
-   */
-  readonly tests?: 'verify' | 'handle';
-  /** Path and query as the sender requested them, if a proxy or router has changed them (default: as in the URL). */
-  readonly target?: (request: Request) => string;
-  /** The identifier in path and query of a GET (default: the part after the last `/` or `=`). */
-  readonly entityId?: (target: string) => string;
-  /**
-   * Called with every problem: a `Refused`, or an error thrown by a handler or the store; not with `Gone` and
-   * `RetryLater`, which are thrown on purpose (default: `console.error`).
-   */
-  readonly onProblem?: (problem: unknown, request: Request) => void;
-  /** Milliseconds since 1970 (default: the clock). */
-  readonly now?: () => number;
-}
-
-/**
- * Handles a delivery. If it throws, the delivery is attempted again; `Gone` and `RetryLater` have their own
- * meaning.
- */
-export type Handler<P, K extends string = string> = (payload: P, delivery: Delivery<K>) => unknown;
-
-/**
- * The outcome of a delivery. `repeat`: it was handled before. `stale`: it was not handled, because a later event of
- * its record was handled before. `busy`: it, or another delivery of its record, is being handled elsewhere.
- */
-export type Handling = 'handled' | 'repeat' | 'stale' | 'busy';
-
-/** What an adapter knows about a request that its URL may not show. */
-export interface RequestContext {
-  /** Path and query exactly as on the request line. */
-  readonly requestTarget?: string;
-}
-
-/** From `Request` to `Response`. Each method returns a new receiver. */
-export interface Receiver<V extends PayloadVersion = 'v2'> {
-  (request: Request, context?: RequestContext): Promise<Response>;
-  /** The same, as runtimes with `export default { fetch }` call it. */
-  fetch(request: Request): Promise<Response>;
-  /** Handles one or several kinds. */
-  on<K extends Kind>(kind: K | readonly K[], handler: Handler<Payload<K, V>, K>): Receiver<V>;
-  /** Handles every kind without its own handler. Without it these are answered with 501. */
-  otherwise(handler: Handler<Payload<Kind, V>>): Receiver<V>;
-  /** Whether there is a handler for this kind. */
-  handles(kind: string): boolean;
-  /**
-   * Claims, handles and remembers a delivery that did not come as a request, such as one from a queue.
-   * @param json the record, as JSON text
-   * @throws any error of the handler or the store, including `Gone` and `RetryLater`
-   */
-  handle(delivery: Delivery, json: () => Promise<string>): Promise<Handling>;
-  readonly store: Store;
-}
 
 /** A handler, with the parsing of its payload. */
 type Run = (json: string, delivery: Delivery) => unknown;
@@ -269,61 +177,4 @@ async function deliveryOf(
       return typeof record === 'string' ? record : JSON.stringify(record);
     },
   };
-}
-
-/**
- * Takes a delivery unless a later one of its record was handled, one at a time. Equal sequences are left to the
- * store: two events of one write have different ones, but an event may come by several webhooks.
- */
-async function withOrdering(
-  { order, store, leaseMs }: Settings,
-  delivery: Delivery,
-  handle: () => Promise<Handling>,
-): Promise<Handling> {
-  const record = recordOf(delivery);
-  if (order === undefined || record === null) return await handle();
-  const claimant = crypto.randomUUID();
-  const last = await order.begin(record, claimant, leaseMs);
-  if (last === 'busy') return 'busy';
-  const release = () => order.release(record, claimant);
-  let handling: Handling = 'stale';
-  try {
-    if (delivery.sequence >= last) handling = await handle();
-    // Settled: `reconcile` must not find it.
-    else await store.done(delivery.id);
-  } catch (problem) {
-    // If the order fails too, the first error matters, and the turn expires by itself.
-    await release().catch(() => {});
-    throw problem;
-  }
-  // A repeat advances too: the process that handled it may have died in between.
-  if (handling === 'handled' || handling === 'repeat')
-    await order.advance(record, claimant, delivery.sequence);
-  else await release();
-  return handling;
-}
-
-/**
- * Does the work if it was not done before, and remembers that it is done. A crash in the middle leaves a claim,
- * which expires.
- * @throws the error of the work; then nothing is remembered, unless it is `Gone`
- */
-async function once(
-  { store, leaseMs }: Settings,
-  id: string,
-  work: () => Promise<unknown>,
-): Promise<Handling> {
-  const claimant = crypto.randomUUID();
-  const claim = await store.claim(id, claimant, leaseMs);
-  if (claim !== 'claimed') return claim === 'done' ? 'repeat' : 'busy';
-  try {
-    await work();
-  } catch (problem) {
-    if (problem instanceof Gone) await store.done(id);
-    // If the store fails too, the first error matters, and the claim expires by itself.
-    else await store.release(id, claimant).catch(() => {});
-    throw problem;
-  }
-  await store.done(id);
-  return 'handled';
 }

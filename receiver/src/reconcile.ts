@@ -9,7 +9,7 @@
  */
 import { BEGINNING, isOpen, type ListedDelivery, type WaybillApi } from './api.ts';
 import { type Delivery, fieldsIn, isOrigin } from './delivery.ts';
-import type { Receiver } from './receiver.ts';
+import type { Receiver } from './options.ts';
 
 /** How many missing deliveries are collected before they are handled. */
 const MAX_HELD_DELIVERIES = 10_000;

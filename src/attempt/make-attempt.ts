@@ -68,7 +68,7 @@ async function makeOrDefer(
   signals?.onPermit?.('granted');
   let accepted: boolean | null = null;
   try {
-    const outcome = await attempt(deps, command, { delivery, takenAt }, signals?.abort);
+    const outcome = await beginAndSend(deps, command, { delivery, takenAt }, signals?.abort);
     if (outcome.kind === 'delivered' || outcome.kind === 'failed') accepted = outcome.kind === 'delivered';
     return outcome;
   } catch (error) {
@@ -92,7 +92,8 @@ async function defer(
   return lastChance ? { kind: 'deferred', reason, ms } : skipped(delivery, reason);
 }
 
-async function attempt(
+/** The attempt itself, once it has its permit. */
+async function beginAndSend(
   deps: AttemptDeps,
   command: AttemptCommand,
   { delivery, takenAt }: { readonly delivery: DeliveryForAttempt; readonly takenAt: number },

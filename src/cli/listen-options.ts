@@ -2,7 +2,8 @@
 import * as v from 'valibot';
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
-import { urlProblem, webhookMethods } from '../domain/webhook.ts';
+import { webhookMethods } from '../domain/webhook-fields.ts';
+import { urlProblem } from '../domain/webhook-url.ts';
 import { flag, option, whole } from '../lib/command-line.ts';
 import { eshopOption } from './options.ts';
 

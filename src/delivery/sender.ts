@@ -6,10 +6,11 @@
  */
 import { lookup } from 'node:dns/promises';
 import { createAddressGuard } from './address-guard.ts';
+import type { AttemptResult } from './answer.ts';
 import { certificateEnd } from './certificate.ts';
 import { createConnections } from './connections.ts';
 import { createConnector } from './connector.ts';
-import { type AttemptResult, exchange } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { isInternalFailure } from './failure-attribution.ts';
 import { buildNotice, type NoticeRequest } from './notice-request.ts';
 import { outboundProxy } from './outbound-proxy.ts';
@@ -17,7 +18,7 @@ import { combinedResolver, createOwnEndpoints, followNames, type OwnEndpoints } 
 import { type AttemptRequest, buildRequest, type WireRequest } from './request.ts';
 import { createResolver } from './resolver.ts';
 
-export type { AttemptResult } from './exchange.ts';
+export type { AttemptResult } from './answer.ts';
 export type { AttemptRequest } from './request.ts';
 
 export interface Sender {

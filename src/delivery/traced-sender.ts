@@ -1,6 +1,6 @@
 /** A span for each request to a receiver, passed on to it in the header `traceparent`. */
 import { type Traces, untraced } from '../traces/traces.ts';
-import type { AttemptResult } from './exchange.ts';
+import type { AttemptResult } from './answer.ts';
 import type { AttemptRequest } from './request.ts';
 import type { Sender } from './sender.ts';
 

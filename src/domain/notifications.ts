@@ -5,8 +5,8 @@
 import * as v from 'valibot';
 import { described, email, oneOf, time } from './fields.ts';
 import { list } from './list.ts';
-import { urlInDocument, urlProblem } from './webhook.ts';
 import { answeredSecret, ownSecret } from './webhook-secret.ts';
+import { urlInDocument, urlProblem } from './webhook-url.ts';
 
 /** The kinds of notices about a webhook. */
 export const noticeKinds = ['warning', 'deactivated', 'recovered'] as const;

@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import { type EventType, eventTypeNames } from './event-types.ts';
 import { described, oneOf, wholeNumber } from './fields.ts';
 import { invalid } from './problem.ts';
-import { type RequestSettings, webhookMethods } from './webhook.ts';
+import type { RequestSettings } from './webhook.ts';
+import { webhookMethods } from './webhook-fields.ts';
 import { typesOf } from './webhook-types.ts';
 
 export interface WebhookWithSecrets extends RequestSettings {

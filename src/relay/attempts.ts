@@ -66,7 +66,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
     }
     const { deliveries, more } = await claim({ class: CLASS[name], limit, quotas: limits.quotas(share) });
     precedence.claimed(name, more);
-    inFlight.attempt(await keepOrdering(sql, deliveries), name);
+    inFlight.start(await keepOrdering(sql, deliveries), name);
     if (!more) return 'idle';
     // Without any, other relays are claiming all of them.
     return deliveries.length > 0 ? 'more' : AGAIN_MS;
@@ -78,7 +78,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
     async start(claimed) {
       const free = stopping.aborted ? 0 : room();
       const own = withinQuotas(claimed, limits.quotas(1)).slice(0, free);
-      inFlight.attempt(own, name);
+      inFlight.start(own, name);
       const left = claimed.filter((delivery) => !own.includes(delivery));
       if (left.length > 0) precedence.waiting(name);
       await giveBack(sql, left);

@@ -20,8 +20,8 @@ import type { RelayDeps } from './deps.ts';
 export interface InFlight {
   /** How many there are of a class, except those that wait for a permit or for a slow receiver. */
   count(name: AttemptClass): number;
-  /** Attempts claimed deliveries; returns at once. */
-  attempt(deliveries: readonly QueuedDelivery[], name: AttemptClass): void;
+  /** Begins with claimed deliveries; returns at once. */
+  start(deliveries: readonly QueuedDelivery[], name: AttemptClass): void;
   /** No further attempt begins; waits until none is in flight, at most as long as an attempt may take. */
   end(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
     return delivered && attemptsMade === 0 && deps.workflows === 'undelivered' ? 'none' : 'pending';
   }
 
-  async function attempt(delivery: QueuedDelivery, name: AttemptClass): Promise<void> {
+  async function attemptAndHandOver(delivery: QueuedDelivery, name: AttemptClass): Promise<void> {
     const { id, claimId } = delivery;
     const decision: { next: HandOver | null } = { next: null };
     let outcome: AttemptOutcome | null;
@@ -111,7 +111,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
   async function run(delivery: QueuedDelivery, name: AttemptClass): Promise<void> {
     claims.add(delivery);
     try {
-      await attempt(delivery, name);
+      await attemptAndHandOver(delivery, name);
     } catch (error) {
       // If it cannot be given back either, it is claimed again after its lease.
       if (isOfTemporal(error)) deps.onAway();
@@ -130,7 +130,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
       for (const [id, since] of own) if (since < slowSince) own.delete(id);
       return own.size;
     },
-    attempt(deliveries, name) {
+    start(deliveries, name) {
       for (const delivery of deliveries) {
         const one = run(delivery, name).finally(() => running.delete(one));
         running.add(one);

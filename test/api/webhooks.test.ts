@@ -4,7 +4,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { updateContract } from '../../src/db/eshops.ts';
 import { contractOf } from '../../src/domain/contract.ts';
-import { omissible, type WebhookSettings, webhookFields } from '../../src/domain/webhook.ts';
+import { type WebhookSettings, webhookFields } from '../../src/domain/webhook.ts';
+import { omissible } from '../../src/domain/webhook-fields.ts';
 import { NO_LATEST } from '../../src/domain/webhook-types.ts';
 import type { TestEshop } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';

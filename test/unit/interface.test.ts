@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { recordCauses } from '../../src/api/event-schemas.ts';
 import { eventCauses, webhookCauses } from '../../src/domain/absence.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
-import { omissible } from '../../src/domain/webhook.ts';
+import { omissible } from '../../src/domain/webhook-fields.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const rooms = ['src', 'workflows', 'activities', 'test', 'faults', 'bench', 'mutants', 'demo', 'docs'];

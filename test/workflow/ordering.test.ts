@@ -11,7 +11,7 @@ import type { EventType } from '../../src/domain/event-types.ts';
 import { isLastCall } from '../../src/domain/incident.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { jitteredWait, maxAttempts } from '../../src/domain/retry-policy.ts';
-import type { Ordering } from '../../src/domain/webhook.ts';
+import type { Ordering } from '../../src/domain/webhook-fields.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { receiverOfFile, receiverOfTest, stackOfFile } from '../support/lifetimes.ts';

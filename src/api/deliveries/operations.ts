@@ -9,7 +9,7 @@ import { described } from '../../domain/fields.ts';
 import { payloadOf } from '../../domain/payload.ts';
 import { badRequest, conflict, existing, recordNotFound } from '../../domain/problem.ts';
 import { render } from '../../domain/render.ts';
-import { webhookMethods } from '../../domain/webhook.ts';
+import { webhookMethods } from '../../domain/webhook-fields.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok, okText } from '../envelope.ts';

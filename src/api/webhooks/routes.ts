@@ -12,7 +12,6 @@ import { badRequest, existing, invalid, recordNotFound } from '../../domain/prob
 import { headersOrNull, replacedHeaders } from '../../domain/static-headers.ts';
 import { counted } from '../../domain/text.ts';
 import {
-  omissible,
   replacementSchema,
   settled,
   type WebhookSettings,
@@ -22,6 +21,7 @@ import {
   webhookResponseOnly,
   webhookWithSecretSchema,
 } from '../../domain/webhook.ts';
+import { omissible } from '../../domain/webhook-fields.ts';
 import { newWebhookSecret } from '../../secrets/keys.ts';
 import { newSealedPair } from '../../secrets/signing-keys.ts';
 import { openHeaders, sealHeaders, sealing } from '../../secrets/static-headers.ts';

@@ -7,7 +7,7 @@ import type { RecordedOutcome, StoredState } from '../../domain/delivery-state.t
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
-import type { Ordering } from '../../domain/webhook.ts';
+import type { Ordering } from '../../domain/webhook-fields.ts';
 import { anyOf, checked, inIdRange } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import { CLASS, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';

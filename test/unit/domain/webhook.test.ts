@@ -3,15 +3,10 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { contractOf, contractProblems } from '../../../src/domain/contract.ts';
 import { eventTypeNames } from '../../../src/domain/event-types.ts';
-import {
-  replacementSchema,
-  settingsOf,
-  settled,
-  urlProblem,
-  webhookInputSchema,
-} from '../../../src/domain/webhook.ts';
+import { replacementSchema, settingsOf, settled, webhookInputSchema } from '../../../src/domain/webhook.ts';
 import { ownSecretField, secretProblem } from '../../../src/domain/webhook-secret.ts';
 import { NO_LATEST } from '../../../src/domain/webhook-types.ts';
+import { urlProblem } from '../../../src/domain/webhook-url.ts';
 
 const body = { url: 'https://shop.example/h', webhookType: 'UPDATE_ORDER', active: true, method: 'POST' };
 

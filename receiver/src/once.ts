@@ -1,0 +1,65 @@
+/** Each delivery once, and those of a record in order, by what the store and the order remember. */
+import { Gone } from './answers.ts';
+import type { Delivery } from './delivery.ts';
+import type { CommonOptions, Handling } from './options.ts';
+import { recordOf } from './order.ts';
+import type { PayloadVersion } from './payloads.generated.ts';
+
+type Memory = Pick<CommonOptions<PayloadVersion>, 'order' | 'store'> & { readonly leaseMs: number };
+
+/**
+ * Takes a delivery unless a later one of its record was handled, one at a time. Equal sequences are left to the
+ * store: two events of one write have different ones, but an event may come by several webhooks.
+ */
+export async function withOrdering(
+  { order, store, leaseMs }: Memory,
+  delivery: Delivery,
+  handle: () => Promise<Handling>,
+): Promise<Handling> {
+  const record = recordOf(delivery);
+  if (order === undefined || record === null) return await handle();
+  const claimant = crypto.randomUUID();
+  const last = await order.begin(record, claimant, leaseMs);
+  if (last === 'busy') return 'busy';
+  const release = () => order.release(record, claimant);
+  let handling: Handling = 'stale';
+  try {
+    if (delivery.sequence >= last) handling = await handle();
+    // Settled: `reconcile` must not find it.
+    else await store.done(delivery.id);
+  } catch (problem) {
+    // If the order fails too, the first error matters, and the turn expires by itself.
+    await release().catch(() => {});
+    throw problem;
+  }
+  // A repeat advances too: the process that handled it may have died in between.
+  if (handling === 'handled' || handling === 'repeat')
+    await order.advance(record, claimant, delivery.sequence);
+  else await release();
+  return handling;
+}
+
+/**
+ * Does the work if it was not done before, and remembers that it is done. A crash in the middle leaves a claim,
+ * which expires.
+ * @throws the error of the work; then nothing is remembered, unless it is `Gone`
+ */
+export async function once(
+  { store, leaseMs }: Memory,
+  id: string,
+  work: () => Promise<unknown>,
+): Promise<Handling> {
+  const claimant = crypto.randomUUID();
+  const claim = await store.claim(id, claimant, leaseMs);
+  if (claim !== 'claimed') return claim === 'done' ? 'repeat' : 'busy';
+  try {
+    await work();
+  } catch (problem) {
+    if (problem instanceof Gone) await store.done(id);
+    // If the store fails too, the first error matters, and the claim expires by itself.
+    else await store.release(id, claimant).catch(() => {});
+    throw problem;
+  }
+  await store.done(id);
+  return 'handled';
+}
