@@ -8,6 +8,7 @@ import { MAX_COUNTED_ROWS, type Slice } from '../db/id-range.ts';
 import { lowWaterMark } from '../db/low-water-mark.ts';
 import type { Sql } from '../db/pool.ts';
 import { described, uuid } from '../domain/fields.ts';
+import { idBefore } from '../domain/id-time.ts';
 import { invalid } from '../domain/problem.ts';
 import { type Page, type Pagination, pageOf, pageQuery, paginationOf } from './pagination.ts';
 
@@ -30,7 +31,7 @@ export const Cursor = v.pipe(
   v.object({
     after: described(
       uuid(),
-      `The last identifier in \`data\`, or the one that was sent if there is none: the next \`after\`. After \`${MAX}\`: the one that all that is still being written follows, and perhaps what was written in the seconds before.`,
+      `The next \`after\`: the last identifier in \`data\`, or the one that was sent if there is none; or how far was looked, if a filter finds too little in many. After \`${MAX}\`: the one that all that is still being written follows, and perhaps what was written in the seconds before.`,
     ),
     more: described(v.boolean(), 'True if there is more to read now.'),
   }),
@@ -52,7 +53,10 @@ interface Asked {
 
 interface Source<Row> {
   list(slice: Slice): Promise<readonly Row[]>;
-  count(): Promise<number>;
+  /** @param downTo as in a `Slice` */
+  count(downTo?: string): Promise<number>;
+  /** Where a list that looks through too many rows has to end: the first one beyond. Left out: none does. */
+  endOf?(slice: Slice): Promise<string | undefined>;
 }
 
 interface Read<Row> {
@@ -65,7 +69,7 @@ interface Read<Row> {
 export async function readList<Row extends { readonly id: string }>(
   sql: Sql,
   asked: Asked,
-  { list, count }: Source<Row>,
+  source: Source<Row>,
 ): Promise<Read<Row>> {
   const page = pageOf(asked);
   const { after } = asked;
@@ -75,11 +79,16 @@ export async function readList<Row extends { readonly id: string }>(
     const before = await lowWaterMark(sql);
     // The newest row is no beginning: an older one may be committed after it.
     if (after.toLowerCase() === MAX) return { rows: [], cursor: { after: before, more: false } };
-    const rows = await list({ limit: page.limit + 1, after, before });
+    const slice = { limit: page.limit + 1, after, before };
+    const end = await source.endOf?.(slice);
+    const rows = await source.list(end === undefined ? slice : { ...slice, before: end });
     const shown = rows.slice(0, page.limit);
-    return { rows: shown, cursor: { after: shown.at(-1)?.id ?? after, more: rows.length > shown.length } };
+    if (rows.length > shown.length)
+      return { rows: shown, cursor: { after: shown.at(-1)?.id ?? after, more: true } };
+    if (end !== undefined) return { rows, cursor: { after: idBefore(end), more: true } };
+    return { rows, cursor: { after: rows.at(-1)?.id ?? after, more: false } };
   }
-  return await readPage(page, 'until or after', { list, count });
+  return await readPage(page, 'until or after', source);
 }
 
 /**
@@ -89,16 +98,17 @@ export async function readList<Row extends { readonly id: string }>(
 export async function readPage<Row>(
   page: Page,
   instead: string,
-  { list, count }: Source<Row>,
+  { list, count, endOf }: Source<Row>,
 ): Promise<{ readonly rows: readonly Row[]; readonly pagination: Pagination }> {
   const reachable = MAX_COUNTED_ROWS - page.offset;
   if (reachable <= 0) {
     const message = `must not reach beyond the first ${MAX_COUNTED_ROWS.toLocaleString('en-US')}; use ${instead}`;
     throw invalid([{ path: 'page', message }]);
   }
+  const downTo = await endOf?.(page);
   const [rows, totalCount] = await Promise.all([
-    list({ ...page, limit: Math.min(page.limit, reachable) }),
-    count(),
+    list({ ...page, limit: Math.min(page.limit, reachable), downTo }),
+    count(downTo),
   ]);
   return { rows, pagination: paginationOf(page, totalCount) };
 }

@@ -6,8 +6,8 @@ import type { Sql } from './pool.ts';
 export const MAX_COUNTED_ROWS = 10_000;
 
 export type Slice =
-  /** A page, the newest first. */
-  | { readonly limit: number; readonly offset: number }
+  /** A page, the newest first. @param downTo an id: nothing is looked for at it or below */
+  | { readonly limit: number; readonly offset: number; readonly downTo?: string | undefined }
   /** The rows after an id, the oldest first, below the low-water mark. */
   | { readonly limit: number; readonly after: string; readonly before: string };
 
@@ -31,9 +31,10 @@ export function limitOf(sql: Sql, slice: Slice) {
   return 'after' in slice ? sql`limit ${slice.limit}` : sql`limit ${slice.limit} offset ${slice.offset}`;
 }
 
-/** The condition that an id is after the cursor of a slice and below its end, as SQL. */
+/** The condition that an id is within the ends of a slice, as SQL. */
 export function afterCursor(sql: Sql, id: ReturnType<Sql>, slice: Slice) {
-  return 'after' in slice ? sql`and ${id} > ${slice.after}::uuid and ${id} < ${slice.before}::uuid` : sql``;
+  if ('after' in slice) return sql`and ${id} > ${slice.after}::uuid and ${id} < ${slice.before}::uuid`;
+  return slice.downTo === undefined ? sql`` : sql`and ${id} > ${slice.downTo}::uuid`;
 }
 
 /** The condition that the time in an id is within these times, as SQL. */

@@ -12,3 +12,9 @@ export function idAt(time: Date): string {
 export function timeOf(id: string): Date {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
 }
+
+/** The identifier just before another. */
+export function idBefore(id: string): string {
+  const digits = (BigInt(`0x${id.replaceAll('-', '')}`) - 1n).toString(16).padStart(32, '0');
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}

@@ -13,11 +13,12 @@ import type { Slice } from '../../src/db/id-range.ts';
 import { fired, firedEvents, insertDeliveries } from '../../src/db/outbox/events.ts';
 import { selectCountOfLost } from '../../src/db/recoveries/lost-events.ts';
 import {
-  type AllDeliveriesFilter,
   countAllDeliveries,
   listAllDeliveries,
+  selectEndOfList,
 } from '../../src/db/webhooks/all-deliveries.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
+import type { AllDeliveriesFilter } from '../../src/db/webhooks/delivery-filter.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { idAt } from '../../src/domain/id-time.ts';
 import { seedLists, seedRecords } from '../support/lists/seed.ts';
@@ -112,6 +113,15 @@ const counts: readonly Statement[] = [
       [`count of events ${JSON.stringify(filter)}`, index, countEvents(sql, eshopId, filter)] as const,
   ),
 ];
+/** Nothing but an index keeps what these look through from being the whole table. */
+const ends: readonly Statement[] = Object.entries(slices).flatMap(([part, slice]) =>
+  deliveries.flatMap(([index, filter]) => {
+    const query = selectEndOfList(sql, eshopId, filter, slice, 50_000);
+    return query === null
+      ? []
+      : [[`end of deliveries ${JSON.stringify(filter)}, ${part}`, index, query] as const];
+  }),
+);
 const page = await listEvents(sql, eshopId, {}, { limit: 100, offset: 0 });
 const others: readonly Statement[] = [
   [
@@ -138,7 +148,7 @@ async function wrongAmong(statements: readonly Statement[], by = planner): Promi
 }
 
 test('every filter, page and cursor of the lists is read by its index', async () => {
-  expect(await wrongAmong([...lists, ...counts, ...others])).toEqual([]);
+  expect(await wrongAmong([...lists, ...counts, ...ends, ...others])).toEqual([]);
 });
 
 test('the counts of the console are read in the order of their index, and of the newest no more than are looked at', async () => {

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { counted } from '../../db/pool.ts';
-import { countAllDeliveries, listAllDeliveries } from '../../db/webhooks/all-deliveries.ts';
+import { countAllDeliveries, endOfList, listAllDeliveries } from '../../db/webhooks/all-deliveries.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
@@ -75,7 +75,8 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       const filter = { webhookId: id, state, entityId, made, status };
       const { rows, pagination } = await readPage(page, 'until', {
         list: (part) => listAllDeliveries(sql, eshopId, filter, part),
-        count: () => counted(countAllDeliveries(sql, eshopId, filter)),
+        count: (downTo) => counted(countAllDeliveries(sql, eshopId, filter, downTo)),
+        endOf: (part) => endOfList(sql, eshopId, filter, part),
       });
       return ok(c, 'Deliveries found.', rows.map(recordOf), { pagination });
     },
@@ -138,7 +139,8 @@ export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): 
       };
       const { rows, ...beside } = await readList(sql, asked, {
         list: (part) => listAllDeliveries(sql, eshopId, filter, part),
-        count: () => counted(countAllDeliveries(sql, eshopId, filter)),
+        count: (downTo) => counted(countAllDeliveries(sql, eshopId, filter, downTo)),
+        endOf: (part) => endOfList(sql, eshopId, filter, part),
       });
       return ok(c, 'Deliveries found.', rows.map(recordOf), beside);
     },

@@ -4,9 +4,7 @@
  * delivery is read.
  */
 import type postgres from 'postgres';
-import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { idAt } from '../../domain/id-time.ts';
-import { isAccepted, type StatusFilter } from '../../domain/status-filter.ts';
 import {
   afterCursor,
   betweenTimes,
@@ -17,71 +15,19 @@ import {
   type Slice,
   type Times,
 } from '../id-range.ts';
-import { sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { leastOf, withSameEvent } from './deliveries-of-events.ts';
+import {
+  type AllDeliveriesFilter,
+  inPartOf,
+  inState,
+  isRare,
+  lookedThrough,
+  madeWithin,
+  webhooksOf,
+  withStatus,
+} from './delivery-filter.ts';
 import { type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
-
-/** Selects deliveries of an e-shop; `since` and `until` are times of their events. */
-export interface AllDeliveriesFilter extends Times {
-  readonly state?: DeliveryState | undefined;
-  readonly entityId?: string | undefined;
-  /** When the deliveries themselves were created. */
-  readonly made?: Times | undefined;
-  readonly webhookId?: number | undefined;
-  /** Only of these webhooks, in addition to the other conditions. */
-  readonly among?: readonly number[] | undefined;
-  readonly webhookType?: string | undefined;
-  /** The status of the last attempt, or of any. */
-  readonly status?: StatusFilter | undefined;
-}
-
-/** The webhooks that may have matching deliveries, as SQL. */
-function webhooks(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
-  const { webhookId, among, webhookType, state } = filter;
-  const open = state === 'pending' || state === 'retrying';
-  return sql`
-    select w.id, ${sends(sql, 'w')} as sends from webhooks w
-    where w.eshop_id = ${eshopId} and w.deleted_at is null
-      ${webhookId === undefined ? sql`` : sql`and w.id = ${webhookId}::bigint`}
-      ${among === undefined ? sql`` : sql`and w.id = any(${[...among]}::bigint[])`}
-      ${open ? sql`and ${sends(sql, 'w')}` : sql``}
-      ${
-        webhookType === undefined
-          ? sql``
-          : sql`and exists (
-        select from webhook_types t
-        where t.eshop_id = ${eshopId} and t.type = ${webhookType} and t.webhook_id = w.id)`
-      }`;
-}
-
-/** Literals instead of parameters, so that the planner sees which partial index applies. */
-function inState(sql: Sql, state: Exclude<DeliveryState, 'held'>) {
-  const conditions: Record<typeof state, () => postgres.Fragment> = {
-    pending: () => sql`d.state = 'pending' and d.operator_stop is distinct from 'hold'`,
-    retrying: () => sql`d.state = 'retrying' and d.operator_stop is distinct from 'hold'`,
-    delivered: () => sql`d.state = 'delivered'`,
-    failed: () => sql`d.state = 'failed'`,
-    expired: () => sql`d.state = 'expired'`,
-    canceled: () => sql`d.state = 'canceled'`,
-    superseded: () => sql`d.state = 'superseded'`,
-  };
-  return conditions[state]();
-}
-
-/** The condition that the last attempt of a delivery `d`, or any, has such a status, as SQL. */
-function withStatus(sql: Sql, { range, attempts }: StatusFilter) {
-  const matches = (status: postgres.Fragment) =>
-    range === null ? sql`${status} is null` : sql`${status} between ${range.from} and ${range.to}`;
-  // The attempt that is accepted is the last one.
-  if (isAccepted(range)) return sql`and d.state = 'delivered' and ${matches(sql`d.last_status`)}`;
-  // As the partial index has it.
-  const failed = sql`(
-    d.attempts_made > 1 or d.attempts_made = 1 and (d.last_status is null or d.last_status not between 200 and 299))`;
-  if (attempts === 'last') return sql`and ${failed} and ${matches(sql`d.last_status`)}`;
-  return sql`and ${failed} and exists (
-    select from attempts a where a.delivery_id = d.id and a.finished_at is not null and ${matches(sql`a.status`)})`;
-}
 
 /** The query for the matching deliveries, in the order of the slice and up to its end, as SQL. */
 function selectPage(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Slice) {
@@ -100,21 +46,6 @@ function selectPage(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slic
     (${foundAmong(sql, eshopId, filter, slice, byWebhooks)})
     union all
     (${foundAmong(sql, eshopId, filter, slice, byOperators)})`;
-}
-
-/** Longer than a transaction takes to create its deliveries: each statement times out after ten seconds. */
-const MAX_CREATION_MS = 5 * 60_000;
-
-/**
- * The condition that a delivery `d` was created within these times, as SQL. The time in its id is that of its
- * transaction, so the index by id excludes most others.
- */
-function madeWithin(sql: Sql, { since, until }: Times = {}) {
-  const latest = until === undefined ? undefined : new Date(until.getTime() + MAX_CREATION_MS);
-  return sql`
-    ${betweenTimes(sql, sql`d.id`, { since, until: latest })}
-    ${since === undefined ? sql`` : sql`and d.created_at >= ${since}`}
-    ${until === undefined ? sql`` : sql`and d.created_at < ${until}`}`;
 }
 
 interface Among {
@@ -197,10 +128,6 @@ function isNarrow({ state, webhookId, webhookType }: AllDeliveriesFilter): boole
   return isRare(state) || webhookId !== undefined || webhookType !== undefined;
 }
 
-function isRare(state: DeliveryState | undefined): state is Exclude<DeliveryState, 'delivered'> {
-  return state !== undefined && state !== 'delivered';
-}
-
 /** Whether reading that part is cheaper than looking up each event of the record, as a table `weighed` in SQL. */
 function weighed(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
   const { entityId, state, since, until } = filter;
@@ -219,32 +146,68 @@ function weighed(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
           limit ${MAX_WEIGHED}) counted) events)`;
 }
 
-/** The condition that a delivery `d` is in the part that is read for a rare state, as SQL. */
-function inPartOf(sql: Sql, state: Exclude<DeliveryState, 'delivered'>) {
-  return state === 'failed' || state === 'expired' || state === 'canceled'
-    ? sql`and ${inState(sql, state)}`
-    : sql`and d.state in ('pending', 'retrying')`;
-}
-
 /** The condition that an event `e` is one of a record, as SQL. */
 function ofRecord(sql: Sql, eshopId: number, entityId: string, times: Times) {
   return sql`e.eshop_id = ${eshopId} and e.entity_id = ${entityId} ${betweenTimes(sql, sql`e.id`, times)}`;
 }
 
+/**
+ * The most deliveries that a list looks through for those that no index finds. More: it takes seconds. Fewer: it
+ * ends sooner.
+ */
+const MAX_LOOKED_THROUGH = 50_000;
+
+/**
+ * Where a list has to end that would look through too many deliveries, in the direction of its slice.
+ * @returns the first delivery beyond; undefined if the list may go to its end
+ */
+export async function endOfList(
+  sql: Sql,
+  eshopId: number,
+  filter: AllDeliveriesFilter,
+  slice: Slice,
+  most = MAX_LOOKED_THROUGH,
+): Promise<string | undefined> {
+  const [end] = (await selectEndOfList(sql, eshopId, filter, slice, most)) ?? [];
+  return end?.id;
+}
+
+/** @returns null if an index finds all that the list wants */
+export function selectEndOfList(
+  sql: Sql,
+  eshopId: number,
+  filter: AllDeliveriesFilter,
+  slice: Slice,
+  most: number,
+) {
+  const { since, until, made } = filter;
+  const condition = lookedThrough(sql, filter);
+  if (condition === null) return null;
+  const order = directionOf(sql, slice);
+  return sql<{ id: string }[]>`
+    with wanted as materialized (${webhooksOf(sql, eshopId, filter)})
+    select x.id from wanted w cross join lateral (
+      select d.id from deliveries d
+      where d.webhook_id = w.id ${condition} ${afterCursor(sql, sql`d.id`, slice)}
+        ${betweenTimes(sql, sql`d.id`, { since, until })} ${madeWithin(sql, made)}
+      order by d.id ${order} offset greatest(1, ${most} / (select count(*) from wanted)) limit 1) x
+    order by x.id ${order} limit 1`;
+}
+
 /** A slice of the deliveries of an e-shop, without those of deleted webhooks. */
 export function listAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Slice) {
   return sql<DeliveryLogRow[]>`
-    with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)},
+    with wanted as materialized (${webhooksOf(sql, eshopId, filter)})${weighed(sql, eshopId, filter)},
     found as materialized (
       select id from (${selectPage(sql, eshopId, filter, slice)}) f order by id ${directionOf(sql, slice)} ${limitOf(sql, slice)})
     ${selectDeliveries(sql)}
     where d.id in (select id from found) order by d.id ${directionOf(sql, slice)}`;
 }
 
-/** The number of matching deliveries, up to {@link MAX_COUNTED_ROWS}. */
-export function countAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
+/** The number of matching deliveries, up to {@link MAX_COUNTED_ROWS}. @param downTo as in a `Slice` */
+export function countAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, downTo?: string) {
   return sql<{ count: number }[]>`
-    with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)}
+    with wanted as materialized (${webhooksOf(sql, eshopId, filter)})${weighed(sql, eshopId, filter)}
     select count(*)::int as count from (
-      select from (${selectPage(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0 })}) f limit ${MAX_COUNTED_ROWS}) counted`;
+      select from (${selectPage(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0, downTo })}) f limit ${MAX_COUNTED_ROWS}) counted`;
 }

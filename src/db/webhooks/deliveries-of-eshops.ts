@@ -1,8 +1,9 @@
 /** Deliveries of several e-shops, found with the queries that list an e-shop's own deliveries. */
 import pLimit from 'p-limit';
 import type { Pool } from '../pool.ts';
-import { type AllDeliveriesFilter, listAllDeliveries } from './all-deliveries.ts';
+import { endOfList, listAllDeliveries } from './all-deliveries.ts';
 import { listAllWebhooks } from './all-webhooks.ts';
+import type { AllDeliveriesFilter } from './delivery-filter.ts';
 import type { DeliveryLogRow } from './delivery-log.ts';
 
 interface OperatorsFilter extends Omit<AllDeliveriesFilter, 'among'> {
@@ -66,7 +67,9 @@ export async function findDeliveries(
   const found: OperatorsDelivery[] = [];
   await pLimit(CONCURRENCY).map(await scopesOf(sql, filter), async ({ eshopId, webhookIds }) => {
     const wanted = { among: webhookIds, webhookType, entityId, state, status, since, until };
-    const rows = await listAllDeliveries(sql, eshopId, wanted, { limit, offset: 0 });
+    const page = { limit, offset: 0 };
+    const downTo = await endOfList(sql, eshopId, wanted, page);
+    const rows = await listAllDeliveries(sql, eshopId, wanted, { ...page, downTo });
     found.push(...rows.map((row) => ({ eshopId, ...row })));
   });
   return found.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);

@@ -1,0 +1,112 @@
+/** The conditions of lists of deliveries, as SQL. */
+import type postgres from 'postgres';
+import type { DeliveryState } from '../../domain/delivery-state.ts';
+import { isAccepted, type StatusFilter } from '../../domain/status-filter.ts';
+import { betweenTimes, type Times } from '../id-range.ts';
+import { sends } from '../pauses.ts';
+import type { Sql } from '../pool.ts';
+
+/** Selects deliveries of an e-shop; `since` and `until` are times of their events. */
+export interface AllDeliveriesFilter extends Times {
+  readonly state?: DeliveryState | undefined;
+  readonly entityId?: string | undefined;
+  /** When the deliveries themselves were created. */
+  readonly made?: Times | undefined;
+  readonly webhookId?: number | undefined;
+  /** Only of these webhooks, in addition to the other conditions. */
+  readonly among?: readonly number[] | undefined;
+  readonly webhookType?: string | undefined;
+  /** The status of the last attempt, or of any. */
+  readonly status?: StatusFilter | undefined;
+}
+
+/** The webhooks that may have matching deliveries, as SQL. */
+export function webhooksOf(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
+  const { webhookId, among, webhookType, state } = filter;
+  const open = state === 'pending' || state === 'retrying';
+  return sql`
+    select w.id, ${sends(sql, 'w')} as sends from webhooks w
+    where w.eshop_id = ${eshopId} and w.deleted_at is null
+      ${webhookId === undefined ? sql`` : sql`and w.id = ${webhookId}::bigint`}
+      ${among === undefined ? sql`` : sql`and w.id = any(${[...among]}::bigint[])`}
+      ${open ? sql`and ${sends(sql, 'w')}` : sql``}
+      ${
+        webhookType === undefined
+          ? sql``
+          : sql`and exists (
+        select from webhook_types t
+        where t.eshop_id = ${eshopId} and t.type = ${webhookType} and t.webhook_id = w.id)`
+      }`;
+}
+
+/** Literals instead of parameters, so that the planner sees which partial index applies. */
+export function inState(sql: Sql, state: Exclude<DeliveryState, 'held'>) {
+  const conditions: Record<typeof state, () => postgres.Fragment> = {
+    pending: () => sql`d.state = 'pending' and d.operator_stop is distinct from 'hold'`,
+    retrying: () => sql`d.state = 'retrying' and d.operator_stop is distinct from 'hold'`,
+    delivered: () => sql`d.state = 'delivered'`,
+    failed: () => sql`d.state = 'failed'`,
+    expired: () => sql`d.state = 'expired'`,
+    canceled: () => sql`d.state = 'canceled'`,
+    superseded: () => sql`d.state = 'superseded'`,
+  };
+  return conditions[state]();
+}
+
+/** The condition that an attempt of a delivery `d` has failed, as the partial index has it. */
+const hasFailed = (sql: Sql) => sql`(
+  d.attempts_made > 1 or d.attempts_made = 1 and (d.last_status is null or d.last_status not between 200 and 299))`;
+
+/** The condition that the last attempt of a delivery `d`, or any, has such a status, as SQL. */
+export function withStatus(sql: Sql, { range, attempts }: StatusFilter) {
+  const matches = (status: postgres.Fragment) =>
+    range === null ? sql`${status} is null` : sql`${status} between ${range.from} and ${range.to}`;
+  // The attempt that is accepted is the last one.
+  if (isAccepted(range)) return sql`and d.state = 'delivered' and ${matches(sql`d.last_status`)}`;
+  const failed = hasFailed(sql);
+  if (attempts === 'last') return sql`and ${failed} and ${matches(sql`d.last_status`)}`;
+  return sql`and ${failed} and exists (
+    select from attempts a where a.delivery_id = d.id and a.finished_at is not null and ${matches(sql`a.status`)})`;
+}
+
+/**
+ * Longer than a transaction takes to create its deliveries, in milliseconds: each statement times out after ten
+ * seconds.
+ */
+const MAX_CREATION_MS = 5 * 60_000;
+
+/**
+ * The condition that a delivery `d` was created within these times, as SQL. The time in its id is that of its
+ * transaction, so the index by id excludes most others.
+ */
+export function madeWithin(sql: Sql, { since, until }: Times = {}) {
+  const latest = until === undefined ? undefined : new Date(until.getTime() + MAX_CREATION_MS);
+  return sql`
+    ${betweenTimes(sql, sql`d.id`, { since, until: latest })}
+    ${since === undefined ? sql`` : sql`and d.created_at >= ${since}`}
+    ${until === undefined ? sql`` : sql`and d.created_at < ${until}`}`;
+}
+
+/** Whether few deliveries are in this state. */
+export function isRare(state: DeliveryState | undefined): state is Exclude<DeliveryState, 'delivered'> {
+  return state !== undefined && state !== 'delivered';
+}
+
+/** The condition that a delivery `d` is in the part that is read for a rare state, as SQL. */
+export function inPartOf(sql: Sql, state: Exclude<DeliveryState, 'delivered'>) {
+  return state === 'failed' || state === 'expired' || state === 'canceled'
+    ? sql`and ${inState(sql, state)}`
+    : sql`and d.state in ('pending', 'retrying')`;
+}
+
+/**
+ * The condition of the deliveries `d` that a list looks through one by one, as SQL; null if an index finds those it
+ * wants.
+ */
+export function lookedThrough(sql: Sql, { entityId, state, status }: AllDeliveriesFilter) {
+  if (entityId !== undefined) return null;
+  const isIndexed = isRare(state) && state !== 'superseded';
+  if (status === undefined) return state === undefined || isIndexed ? null : sql``;
+  if (isIndexed) return inPartOf(sql, state);
+  return isAccepted(status.range) ? sql`` : sql`and ${hasFailed(sql)}`;
+}
