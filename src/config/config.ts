@@ -55,10 +55,16 @@ export function readSettings(env: Environment): Settings {
     const [issue] = result.issues;
     // Without the index, if one of several values is wrong.
     const name = v.getDotPath(issue)?.split('.')[0] ?? '';
+    const file = `${name}_FILE`;
+    const isFromFile = CONFIDENTIAL.includes(name) && written[file] !== undefined;
     if (written[name] === '')
-      throw new ConfigError(`${name} must not be empty: leave it out, which means its default.`);
+      throw new ConfigError(
+        isFromFile
+          ? `${file} must name a file that is not empty: leave it out, which means the default of ${name}.`
+          : `${name} must not be empty: leave it out, which means its default.`,
+      );
     const shown = CONFIDENTIAL.includes(name) ? '' : `, not ${JSON.stringify(written[name])}`;
-    throw new ConfigError(`${name} ${issue.message}${shown}.`);
+    throw new ConfigError(`${isFromFile ? `${name}, from ${file},` : name} ${issue.message}${shown}.`);
   }
   return result.output;
 }

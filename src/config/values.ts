@@ -74,11 +74,14 @@ export const proxyUrl = v.pipe(
     return pathname + search + hash === '/' && decodable(username) && decodable(password);
   }, 'must be http:// or https:// with a host, and nothing after it; credentials are percent-encoded'),
 );
-/** An address to which paths are appended: without trailing slash, query and fragment. */
+/** An address to which paths are appended, as a browser writes it, without a trailing slash. */
 export const baseUrl = v.pipe(
   url(['http:', 'https:']),
-  v.check((text) => !/[?#]/.test(text), 'must be a URL without a query and a fragment'),
-  v.transform((text) => text.replace(/\/+$/, '')),
+  v.check((text) => {
+    const { username, password } = new URL(text);
+    return username + password === '' && !/[?#]/.test(text);
+  }, 'must be a URL without a user, a query and a fragment'),
+  v.transform((text) => new URL(text).href.replace(/\/+$/, '')),
 );
 /** `host:port`, with IPv6 addresses in brackets. */
 export const hostAndPort = v.pipe(

@@ -18,6 +18,12 @@ interface Server {
   readonly isolation: string;
   readonly dateStyle: string;
   readonly readOnly: boolean;
+  /**
+   * The schema where tables are created; null if the search path names none that there is, or that the role may
+   * use.
+   */
+  readonly schema: string | null;
+  readonly searchPath: string;
   readonly pid: number;
 }
 
@@ -35,6 +41,8 @@ export async function inspectServer(url: string): Promise<{ readonly pooled: boo
         current_setting('default_transaction_isolation') as isolation,
         current_setting('DateStyle') as date_style,
         pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
+        current_schema() as schema,
+        current_setting('search_path') as search_path,
         pg_backend_pid() as pid`);
     // The connection was given the server's own process, unless a pooler named another.
     const pooled = !backendPids(sql).includes(server.pid);
@@ -47,12 +55,14 @@ export async function inspectServer(url: string): Promise<{ readonly pooled: boo
 }
 
 function problemOf(
-  { version, encoding, isolation, dateStyle, readOnly }: Server,
+  { version, encoding, isolation, dateStyle, readOnly, schema, searchPath }: Server,
   pooled: boolean,
 ): string | null {
   if (version < OLDEST_VERSION) return `is Postgres ${version}; Waybill needs ${OLDEST_VERSION} or later`;
   if (encoding !== 'UTF8') return `has the encoding ${encoding}; create one with UTF8`;
   if (readOnly) return 'takes no writes: it is a standby, or read-only';
+  if (schema === null)
+    return `has no schema for tables: its search_path is ${searchPath}, and the role may use none of these`;
   // Without a pooler each session sets these itself.
   const set = (name: string, value: string, wanted: string) =>
     `has ${name} = ${value}, which cannot be changed through a pooler: set it to ${wanted} for the role or the database`;

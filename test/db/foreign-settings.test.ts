@@ -139,6 +139,9 @@ test('what Waybill cannot work with is said in one sentence', async () => {
     'The database at DATABASE_URL has the encoding LATIN1; create one with UTF8.',
   );
   await sql`drop database latin1`;
+  await expect(inspectServer(await databaseWith('search_path = nowhere'))).rejects.toThrow(
+    'The database at DATABASE_URL has no schema for tables: its search_path is nowhere, and the role may use none of these.',
+  );
 });
 
 test('notifications are listened for where they are sent, and nowhere else', async () => {

@@ -91,6 +91,12 @@ describe('values', () => {
     expect(readSettings({}).PUBLIC_URL).toBeUndefined();
   });
 
+  it('the public address is what a browser makes of it, however it was typed', () => {
+    expect(readSettings({ PUBLIC_URL: ' HTTPS://Waybill.Example:443/a/../Base ' }).PUBLIC_URL).toBe(
+      'https://waybill.example/Base',
+    );
+  });
+
   it.each(['orders@shop.example', 'Shop & Co. <orders@shop.example>', '<waybill@localhost>'])(
     'mails may come from %s',
     (MAIL_FROM) => {
@@ -124,6 +130,9 @@ describe('a wrong value is one sentence that begins with its variable', () => {
     ['DELIVERY_TIMEOUT', '0s'],
     ['PUBLIC_URL', 'waybill.example'],
     ['PUBLIC_URL', 'https://waybill.example/?a=1'],
+    ['PUBLIC_URL', 'https://waybill.example/?'],
+    ['PUBLIC_URL', 'https://waybill.example/#docs'],
+    ['PUBLIC_URL', 'https://shop:hidden@waybill.example/'],
     ['RETRY_INITIAL_INTERVAL', '-1s'],
     ['RETRY_COEFFICIENT', '0.5'],
     ['RETRY_MAX', '2.5'],

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { ConfigError } from '../../src/config/config.ts';
+import { ConfigError, readSettings } from '../../src/config/config.ts';
 import { withSecretFiles } from '../../src/config/secret-files.ts';
 import { folderOfTest } from '../support/ends.ts';
 
@@ -32,6 +32,20 @@ it('refuses in one sentence a file that is missing, and a variable that is set b
   expect(() => withSecretFiles({ SECRET_KEY: 'hidden', SECRET_KEY_FILE: file })).toThrow(
     new ConfigError('SECRET_KEY and SECRET_KEY_FILE must not both be set.'),
   );
+});
+
+it('names the variable of the file if its value is missing or wrong', async () => {
+  const file = join(directory, 'empty');
+  const error = async (value: string) => {
+    await writeFile(file, value);
+    return () => readSettings(withSecretFiles({ SECRET_KEY_FILE: file }));
+  };
+  expect(await error('\n')).toThrow(
+    new ConfigError(
+      'SECRET_KEY_FILE must name a file that is not empty: leave it out, which means the default of SECRET_KEY.',
+    ),
+  );
+  expect(await error('short')).toThrow(/^SECRET_KEY, from SECRET_KEY_FILE, must be 32 bytes in base64/);
 });
 
 it('never shows the variable, which may hold the value by mistake, and reads nothing but files', () => {
