@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEshop } from '../src/db/eshops.ts';
 import { type EventText, recordEvents } from '../src/db/outbox/events.ts';
-import { notifierOf } from '../src/db/outbox/notify.ts';
 import type { Pool } from '../src/db/pool.ts';
 import { type Transaction, transaction } from '../src/db/transaction.ts';
 import { deleteWebhook } from '../src/db/webhooks/change.ts';
@@ -111,7 +110,7 @@ export async function createBacklog(
     async release() {
       await sql`update deliveries set claimed_until = null, created_at = now() where claimed_until = 'infinity'`;
     },
-    wake: () => notifierOf(sql).notify(['fresh']),
+    wake: () => sql.notifier.notify(['fresh']),
     async retire(patienceMs) {
       for (const { eshopId: owner, webhookId } of targets) await deleteWebhook(sql, owner, webhookId);
       const ids = targets.map(({ webhookId }) => webhookId);

@@ -1,5 +1,6 @@
 /** The queue with a Temporal that answers at once and does nothing: the bound for any engine. Its own process. */
 import pino from 'pino';
+import { compensationTurns } from '../src/attempt/compensate.ts';
 import { makeAttempt } from '../src/attempt/make-attempt.ts';
 import { createPrepare } from '../src/attempt/prepare.ts';
 import { createStatements } from '../src/attempt/statements.ts';
@@ -34,6 +35,7 @@ const deps = {
   prepare: createPrepare(createKeys(Buffer.from(SECRET_KEY, 'base64'))),
   limits,
   underWay: new Set<string>(),
+  compensations: compensationTurns(),
   log,
   watch: unwatched,
   traces: untraced,

@@ -1,8 +1,7 @@
 /** Sessions of other programs in the same database: locks held for a while, an old snapshot, a late commit. */
-import { createPool, type Pool } from '../../src/db/pool.ts';
+import { createPool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { type Fault, type Scene, usual } from '../fault.ts';
-import { openSession } from './postgres.ts';
 import { beginRecovering, isRecovered, recordLost } from './recovery.ts';
 
 /** The number of events to recover that are committed before the recovery begins, and after. */
@@ -18,8 +17,9 @@ async function commit(scene: Scene): Promise<void> {
   await done?.();
 }
 
-/** Begins a transaction in this session, which stays open once `work` is done, until `commit`. */
-async function hold(scene: Scene, session: Pool, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
+/** Begins a transaction in a session of its own, which stays open once `work` is done, until `commit`. */
+async function hold(scene: Scene, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
+  const session = createPool(scene.stack.postgres.url, 1, { statementMs: null, silenceMs: null });
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
@@ -45,7 +45,7 @@ function held(name: string, statement: string, of: Partial<Fault> = {}): Fault {
     group: 'foreign sessions',
     name,
     lasts: [3_000, 12_000],
-    inject: (scene) => hold(scene, openSession(scene.stack), (tx) => tx.unsafe(statement)),
+    inject: (scene) => hold(scene, (tx) => tx.unsafe(statement)),
     heal: commit,
     finish: commit,
     ...of,
@@ -62,8 +62,7 @@ const openWriter: Fault = {
   lasts: [2_000, 8_000],
   async prepare(scene) {
     // As a process of Waybill that is held up between a change and its commit.
-    const stalled = createPool(scene.stack.postgres.url, 1, { statementMs: null, silenceMs: null });
-    await hold(scene, stalled, (tx) => recordLost(tx, scene, 'late', LATE));
+    await hold(scene, (tx) => recordLost(tx, scene, 'late', LATE));
     await transaction(scene.stack.sql, (tx) => recordLost(tx, scene, 'early', EARLY));
     await beginRecovering(scene, EARLY);
   },

@@ -32,7 +32,7 @@ const readOnly = fault('read-only', {
 });
 
 /** A session that is none of Waybill's pools, past the proxies. */
-export const openSession = ({ postgres: server }: Scene['stack']) =>
+const openSession = ({ postgres: server }: Scene['stack']) =>
   postgres(server.url, { max: 1, onnotice: () => {} });
 
 /** In a session of its own: those of Waybill's pools end when the database takes no writes. */

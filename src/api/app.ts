@@ -6,7 +6,6 @@
  */
 import { Hono, type MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';
-import { onOutgoing } from '../db/outbox/outgoing.ts';
 import { notFound } from '../domain/problem.ts';
 import { answered } from './answered.ts';
 import { authenticate, requireRole } from './authenticate.ts';
@@ -73,11 +72,12 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   app.route('/', openApiRoutes(app, deps));
   app.route('/', docsRoutes(deps.publicUrl));
   const { admit, inTurn, turn, sends } = createBudget(deps.budget);
-  onOutgoing(deps.sql, sends);
+  deps.sql.notifier.onOutgoing(sends);
   app.use('/v21/users/login', checkedKey, needsLength, wholeBody(MAX_LOGIN_BYTES));
   app.route('/v21', loginRoutes(deps, turn));
   // The login comes before the authentication; everything after it needs a token.
-  for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit, checkedKey);
+  const signedIn = authenticate(deps);
+  for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, signedIn, admit, checkedKey);
   app.use('/v21/warehouse/*', requireRole('warehouse'));
   // An import may last an hour, so only its lines take turns. Tests and examinations wait for a receiver,
   // recoveries count events, actions wait for a worker: each takes turns only for its queries, or has a place of

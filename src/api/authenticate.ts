@@ -1,11 +1,11 @@
 /** API key and token of every request, and roles (docs/interface.md, A1, A4, A5 and A6). */
 import type { MiddlewareHandler } from 'hono';
 import { clockFrom } from '../db/clock.ts';
-import { mayUse } from '../db/users.ts';
+import { createMayUse } from '../db/users.ts';
 import { forbidden, unauthorized } from '../domain/problem.ts';
 import type { Role } from '../domain/role.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
-import { verifyToken } from './token.ts';
+import { createTokenVerifier } from './token.ts';
 
 export const REFUSED = 'The API key or token is invalid, or the token has expired.';
 
@@ -20,6 +20,8 @@ function tokenOf(authorization: string): string {
  * @throws Problem 401; the same sentence for every wrong value, so that trying reveals nothing
  */
 export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> {
+  const mayUse = createMayUse(sql);
+  const verifyToken = createTokenVerifier(keys.tokenKeys);
   return async (c, next) => {
     const known = c.env?.signedIn;
     if (known !== undefined) {
@@ -33,9 +35,9 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
     if (apiKey === '' || authorization === '') {
       throw unauthorized('Both headers, x-api-key and authorization, are required.');
     }
-    const token = await verifyToken(keys.tokenKeys, tokenOf(authorization));
+    const token = await verifyToken(tokenOf(authorization));
     if (token === null) throw unauthorized(REFUSED);
-    const allowedAt = () => mayUse(sql, apiKey, token.session, token.passwordVersion);
+    const allowedAt = () => mayUse(apiKey, token.session, token.passwordVersion);
     const now = await allowedAt();
     if (now === null) throw unauthorized(REFUSED);
     c.set('session', token.session);

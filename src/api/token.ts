@@ -2,7 +2,6 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { roles } from '../domain/role.ts';
-import { perKey } from '../lib/per-key.ts';
 import { setNewest } from '../lib/set-newest.ts';
 import type { Session } from './deps.ts';
 
@@ -66,31 +65,34 @@ async function claimsOf(key: Uint8Array, token: string): Promise<VerifiedClaims 
 /** The maximum number of recently verified tokens that are remembered. */
 const MAX_CACHED_TOKENS = 1_000;
 
-/** Verified tokens with their claims, by the keys they were verified with; oldest first. */
-const verifiedWith = perKey<readonly Uint8Array[], Map<string, VerifiedClaims>>(() => new Map());
-
-/** The claims of a token that one of these keys signed, or null; expiry is not checked. */
-async function verifiedClaims(keys: readonly Uint8Array[], token: string): Promise<VerifiedClaims | null> {
-  const known = verifiedWith(keys);
-  const found = known.get(token);
-  if (found !== undefined) return found;
-  for (const key of keys) {
-    const claims = await claimsOf(key, token);
-    if (claims === null) continue;
-    setNewest(known, token, claims, MAX_CACHED_TOKENS);
-    return claims;
-  }
-  return null;
-}
-
 /**
  * The content of a token; null if it was not issued here, was altered, or has expired. Whether its user still
  * exists, only the database knows.
  */
-export async function verifyToken(keys: readonly Uint8Array[], token: string): Promise<TokenContent | null> {
-  const claims = await verifiedClaims(keys, token);
-  // The signature stays valid; the time does not.
-  if (claims === null || claims.exp <= Math.floor(Date.now() / 1000)) return null;
-  const { sub, eshop, name, role, pv } = claims;
-  return { session: { userId: sub, eshopId: eshop, username: name, role }, passwordVersion: pv };
+export type VerifyToken = (token: string) => Promise<TokenContent | null>;
+
+/** @param keys any of which may have signed a token */
+export function createTokenVerifier(keys: readonly Uint8Array[]): VerifyToken {
+  /** The claims of verified tokens, oldest first. */
+  const known = new Map<string, VerifiedClaims>();
+
+  async function signedClaims(token: string): Promise<VerifiedClaims | null> {
+    const found = known.get(token);
+    if (found !== undefined) return found;
+    for (const key of keys) {
+      const claims = await claimsOf(key, token);
+      if (claims === null) continue;
+      setNewest(known, token, claims, MAX_CACHED_TOKENS);
+      return claims;
+    }
+    return null;
+  }
+
+  return async (token) => {
+    const claims = await signedClaims(token);
+    // The signature stays valid; the time does not.
+    if (claims === null || claims.exp <= Math.floor(Date.now() / 1000)) return null;
+    const { sub, eshop, name, role, pv } = claims;
+    return { session: { userId: sub, eshopId: eshop, username: name, role }, passwordVersion: pv };
+  };
 }

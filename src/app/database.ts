@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import { POOL_SIZE, type Settings } from '../config/variables.ts';
 import { watchDisk } from '../db/disk.ts';
 import { migrate } from '../db/migrate.ts';
-import { notifierOf } from '../db/outbox/notify.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import { createSessionPool, inspectServer } from '../db/server.ts';
 import { counted } from '../domain/text.ts';
@@ -68,7 +67,7 @@ export async function openDatabase(
     session,
     isDiskFull: disk.isFull,
     async close() {
-      await notifierOf(sql).close();
+      await sql.notifier.close();
       await disk.stop();
       for (const pool of [...pools.reverse(), healthSql]) await pool.end({ timeout: END_S });
     },

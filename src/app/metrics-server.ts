@@ -5,7 +5,7 @@ import type { ApiEnv } from '../api/deps.ts';
 import { systemRoutes } from '../api/system.ts';
 import type { Config } from '../config/config.ts';
 import { databaseAnswers } from '../db/health.ts';
-import { createPool, type Pool, poolUse } from '../db/pool.ts';
+import { createPool, type Pool } from '../db/pool.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import { type HttpServer, listen, PortInUse } from '../http/http-server.ts';
 import { isLocalHost, isLoopback } from '../lib/local-host.ts';
@@ -121,8 +121,8 @@ async function listenSomewhere(
 }
 
 function showConnections(metrics: Metrics, sql: Pool): void {
-  const { most, open, busy } = poolUse(sql);
+  const { open, busy } = sql.connections.use();
   metrics.connections.set({ state: 'busy' }, busy);
   metrics.connections.set({ state: 'idle' }, open - busy);
-  metrics.connectionsMost.set(most);
+  metrics.connectionsMost.set(sql.options.max);
 }

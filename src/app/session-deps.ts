@@ -59,6 +59,7 @@ export interface SessionDeps extends SessionOptions {
   readonly scheduler: SchedulerOptions;
   readonly limits: Limits;
   readonly underWay: AttemptDeps['underWay'];
+  readonly compensations: AttemptDeps['compensations'];
   readonly starts: Starts;
   readonly watch: DeliveryWatch;
   /** Called with each repair of the reconciler. */

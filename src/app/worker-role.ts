@@ -10,6 +10,7 @@
  */
 
 import type { WorkflowBundleOption } from '@temporalio/worker';
+import { compensationTurns } from '../attempt/compensate.ts';
 import { watchBoth } from '../attempt/watch.ts';
 import { createLimits, type Limits } from '../concurrency/limits.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
@@ -92,6 +93,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     scheduler,
     limits: options.limits ?? createLimits(scheduler),
     underWay: new Set(),
+    compensations: compensationTurns(),
     starts: createStarts(scheduler),
     watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
     onRepair: countRepairs(metrics),

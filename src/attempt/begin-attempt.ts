@@ -4,20 +4,18 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Limits } from '../concurrency/limits.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
 import { supersedeRetries } from '../db/outbox/keep-ordering.ts';
-import type { Pool } from '../db/pool.ts';
 import type { BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
 import type { OpenSpan, Traces } from '../traces/traces.ts';
 import { beginAttemptSpan } from './attempt-span.ts';
+import type { CompensationDeps } from './compensate.ts';
 import { skipReasonOf } from './decisions.ts';
 import type { AttemptCommand, SkipReason } from './outcome.ts';
 import { ownedMs } from './ownership.ts';
 import type { Prepare } from './prepare.ts';
 import type { AttemptStatements } from './statements.ts';
-import type { DeliveryWatch } from './watch.ts';
 
-export interface AttemptDeps {
-  readonly sql: Pool;
+export interface AttemptDeps extends CompensationDeps {
   readonly statements: AttemptStatements;
   readonly sender: Pick<Sender, 'send'>;
   readonly prepare: Prepare;
@@ -28,7 +26,6 @@ export interface AttemptDeps {
    */
   readonly underWay: Set<string>;
   readonly log: Logger;
-  readonly watch: DeliveryWatch;
   readonly traces: Traces;
 }
 

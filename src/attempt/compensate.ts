@@ -1,20 +1,29 @@
 /** The compensation after the last attempt of a delivery, with the report of what it changed. */
 
-import { createTurns } from '../concurrency/turns.ts';
+import { createTurns, type Turns } from '../concurrency/turns.ts';
 import type { Pool } from '../db/pool.ts';
 import { type Compensation, compensate } from '../db/webhooks/compensation.ts';
 import type { DeliveryWatch } from './watch.ts';
 
-/** One at a time of each webhook: more would hold connections and wait for its row. */
-const turns = createTurns({ total: 4, perKey: 1 });
+export interface CompensationDeps {
+  readonly sql: Pool;
+  readonly watch: DeliveryWatch;
+  /** {@link compensationTurns} */
+  readonly compensations: Turns;
+}
+
+/**
+ * For the compensations of a process: one at a time of each webhook, since more would hold connections and wait for
+ * its row.
+ */
+export const compensationTurns = () => createTurns({ total: 4, perKey: 1 });
 
 /** The same right after a 410, in turn by webhook. */
 export async function compensateGone(
-  sql: Pool,
-  watch: DeliveryWatch,
+  { sql, watch, compensations }: CompensationDeps,
   { deliveryId, webhookId }: { readonly deliveryId: string; readonly webhookId: number },
 ): Promise<void> {
-  await turns.run(webhookId, () => compensateAndReport(sql, watch, deliveryId));
+  await compensations.run(webhookId, () => compensateAndReport(sql, watch, deliveryId));
 }
 
 /** May be repeated: only the run that changes something reports it. */

@@ -58,7 +58,7 @@ export async function send(
  * @returns null if nothing changed: the delivery had ended elsewhere in the meantime
  */
 export async function record(
-  deps: Pick<AttemptDeps, 'sql' | 'statements' | 'watch' | 'log'>,
+  deps: Pick<AttemptDeps, 'sql' | 'statements' | 'watch' | 'log' | 'compensations'>,
   attempt: AnsweredAttempt,
   command: Pick<AttemptCommand, 'policy' | 'lastChance' | 'queue'>,
 ): Promise<AttemptRecord | null> {
@@ -81,7 +81,7 @@ export async function record(
     }
     if (state !== undefined && recorded.outcome === 'gone') {
       // No further request leaves, even while Temporal is away. If this fails, the workflow does it.
-      await compensateGone(sql, watch, { deliveryId: id, webhookId }).catch((error: unknown) =>
+      await compensateGone(deps, { deliveryId: id, webhookId }).catch((error: unknown) =>
         log.warn({ deliveryId: id, err: error }, 'the compensation after a 410 is left to the workflow'),
       );
     }

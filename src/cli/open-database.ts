@@ -2,7 +2,6 @@
 import postgres from 'postgres';
 import { checkKey } from '../app/master-key.ts';
 import type { Settings } from '../config/variables.ts';
-import { notifierOf } from '../db/outbox/notify.ts';
 import { createPool, type Pool, type PoolOptions } from '../db/pool.ts';
 import { inspectServer } from '../db/server.ts';
 import { dataDirAt, type Instance, requireFormat } from '../embedded/data-dir.ts';
@@ -112,7 +111,7 @@ async function openAt<T>(
     throw explained(error, settings);
   } finally {
     // Notifies the relay now, instead of leaving it to its next poll.
-    await notifierOf(sql).close();
+    await sql.notifier.close();
     await sql.end({ timeout: 1 });
   }
 }

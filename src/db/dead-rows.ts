@@ -6,17 +6,17 @@ import type { Sql } from './pool.ts';
  * How old a snapshot may be, in seconds. Fewer: each backup of a small database is named. More: the tables of a
  * busy instance have grown by then.
  */
-export const OLD_SNAPSHOT_SECONDS = 3_600;
+const OLD_SNAPSHOT_SECONDS = 3_600;
 /**
  * The same in transactions, where the time is not known: another user's session, or a standby. Fewer: a busy
  * instance names it after minutes. More: a calm one never does.
  */
-export const OLD_SNAPSHOT_TRANSACTIONS = 1_000_000;
+const OLD_SNAPSHOT_TRANSACTIONS = 1_000_000;
 /**
  * How much write-ahead log an unused replication slot may keep. Less: a standby that restarts is named. More: the
  * disk fills.
  */
-export const KEPT_WAL_BYTES = 2 ** 30;
+const KEPT_WAL_BYTES = 2 ** 30;
 
 interface Bounds {
   readonly seconds?: number;

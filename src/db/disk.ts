@@ -5,7 +5,7 @@
 
 import postgres from 'postgres';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
-import { onServerError, type Pool } from './pool.ts';
+import type { Pool } from './pool.ts';
 
 /** SQLSTATE `disk_full`. */
 const DISK_FULL = '53100';
@@ -59,9 +59,9 @@ export function watchDisk({ pools, sql, onChange, intervalMs = LOOK_MS }: DiskWa
     if (!signal.aborted) onChange(false);
   }
   for (const pool of pools)
-    onServerError(pool, (code) => {
+    pool.connections.onError = (code) => {
       if (code === DISK_FULL && !signal.aborted) looking ??= untilRoom();
-    });
+    };
   return {
     isFull: () => looking !== null,
     async stop() {

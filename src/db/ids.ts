@@ -1,6 +1,6 @@
 /** The ids of events and deliveries, and lookups by id in partitioned tables. */
 import type postgres from 'postgres';
-import type { Sql } from './pool.ts';
+import type { Sql } from './sql.ts';
 
 /**
  * The condition that a column holds one of these UUIDs. It includes their bounds: from a list alone Postgres does not

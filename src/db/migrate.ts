@@ -28,7 +28,7 @@ import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
 import { type MigrationFile, pendingMigrations, readMigrations } from './applied-migrations.ts';
 import { reportLockHolders } from './lock-holders.ts';
-import { backendPids, createPool, type Pool } from './pool.ts';
+import { createPool, type Pool } from './pool.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 const ON_PARTITIONS = /^\s*-- on every partition of (\w+)\s*\n/;
@@ -146,7 +146,7 @@ async function apply(sql: Pool, { name, text, hash }: MigrationFile): Promise<vo
   // No time limit: concurrent statements block nobody, and waiting for others is part of their work. On a connection
   // of our own: one of a pooler's would go on without limits.
   const [session] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
-  if (backendPids(sql).includes(session?.pid ?? 0)) await sql.unsafe(withoutTimeouts(false));
+  if (sql.connections.backendPids.includes(session?.pid ?? 0)) await sql.unsafe(withoutTimeouts(false));
   for (const statement of text.replace(OUTSIDE, '').split(/;\s*(?:\n|$)/)) {
     const table = ON_PARTITIONS.exec(statement)?.[1];
     if (table !== undefined) await onPartitions(sql, table, statement);

@@ -3,25 +3,18 @@
  * decimal string, `timestamptz` as `Date`, JSON untouched.
  */
 import postgres from 'postgres';
+import { createNotifier, type Notifier } from './outbox/notify.ts';
 import { tlsModeOf } from './tls-mode.ts';
 import { openSocket, type SocketDeadlines, SocketGroup } from './watched-socket.ts';
 
-/** A pool or a transaction: the first parameter of every query function. */
-export type Sql = postgres.Sql | postgres.TransactionSql;
-/** The pool itself, for functions that open their own transaction. */
-export type Pool = postgres.Sql;
+export { counted, oneRow, type Sql } from './sql.ts';
 
-/** The row of a statement that always has one. */
-export async function oneRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row> {
-  const [row] = await rows;
-  if (row === undefined) throw new Error('A statement that always has a row had none.');
-  return row;
-}
-
-/** The count that a statement returns. */
-export async function counted(rows: PromiseLike<readonly { readonly count: number }[]>): Promise<number> {
-  return (await oneRow(rows)).count;
-}
+/** A pool: for functions that open their own transaction. */
+export type Pool = postgres.Sql & {
+  readonly connections: SocketGroup;
+  /** Wakes the relays on its database. */
+  readonly notifier: Notifier;
+};
 
 /** How a pool is used, with time limits in milliseconds. */
 export interface PoolOptions extends SocketDeadlines {
@@ -114,30 +107,6 @@ function reconnectAfter(failures: number): number {
   return (0.5 + Math.random() / 2) * Math.min(MAX_BACKOFF_S, 0.05 * failures);
 }
 
-/** The connections of each pool. */
-const groups = new WeakMap<Pool, SocketGroup>();
-
-/** How many connections a pool of {@link createPool} may have and has now; busy ones wait for an answer. */
-export function poolUse(sql: Pool): { readonly most: number; readonly open: number; readonly busy: number } {
-  return { most: sql.options.max, open: 0, busy: 0, ...groups.get(sql)?.use() };
-}
-
-/**
- * Calls `hear` with the SQLSTATE of each error of the server to a pool of {@link createPool}, instead of an earlier
- * listener.
- */
-export function onServerError(sql: Pool, hear: (code: string) => void): void {
-  const group = groups.get(sql);
-  if (group !== undefined) group.onError = hear;
-}
-
-/**
- * The server processes that a pool's connections were given, as named by the server or by a pooler in front of it.
- */
-export function backendPids(sql: Pool): readonly number[] {
-  return groups.get(sql)?.backendPids ?? [];
-}
-
 /**
  * Opens a pool. Nothing connects until the first query. A query on a connection that falls silent fails with
  * `DatabaseSilent`, and the next one gets a new connection, since idle ones that were silent for as long are dropped.
@@ -147,7 +116,7 @@ export function backendPids(sql: Pool): readonly number[] {
 export function createPool(url: string, max = 10, given: Partial<PoolOptions> = {}): Pool {
   const { statementMs, session, ...deadlines } = { ...DEFAULTS, ...given };
   const tls = tlsModeOf(url);
-  const group = new SocketGroup();
+  const connections = new SocketGroup();
   const options = {
     max,
     // Only column names: postgres.camel would also rewrite the keys inside JSON values.
@@ -166,9 +135,8 @@ export function createPool(url: string, max = 10, given: Partial<PoolOptions> = 
     // The socket has set up TLS by then, and probes idle connections.
     ssl: false,
     socket: ({ host: [host = '127.0.0.1'], port: [port = 5432] }: { host: string[]; port: number[] }) =>
-      openSocket({ host, port, tls }, deadlines, group),
+      openSocket({ host, port, tls }, deadlines, connections),
   };
-  const pool = postgres(url, options);
-  groups.set(pool, group);
-  return pool;
+  const sql = postgres(url, options);
+  return Object.assign(sql, { connections, notifier: createNotifier(sql) });
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { atMost } from '../lib/at-most.ts';
 import { UserError } from '../lib/user-error.ts';
-import { backendPids, createPool, oneRow, type Pool } from './pool.ts';
+import { createPool, oneRow, type Pool } from './pool.ts';
 
 /** The oldest Postgres that Waybill supports: the oldest that it was tested with. */
 const OLDEST_VERSION = 13;
@@ -45,7 +45,7 @@ export async function inspectServer(url: string): Promise<{ readonly pooled: boo
         current_setting('search_path') as search_path,
         pg_backend_pid() as pid`);
     // The connection was given the server's own process, unless a pooler named another.
-    const pooled = !backendPids(sql).includes(server.pid);
+    const pooled = !sql.connections.backendPids.includes(server.pid);
     const problem = problemOf(server, pooled);
     if (problem !== null) throw new UserError(`The database at DATABASE_URL ${problem}.`);
     return { pooled };

@@ -6,9 +6,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { notifierOf, type RelayWork } from './outbox/notify.ts';
+import type { RelayWork } from './outbox/notify.ts';
 import type { QueuedDelivery } from './outbox/outbox.ts';
-import { tellOutgoing } from './outbox/outgoing.ts';
 import type { Pool } from './pool.ts';
 
 export type Transaction = postgres.TransactionSql & {
@@ -35,7 +34,7 @@ export type Database = Pool | Transaction;
  */
 export async function transaction<T>(sql: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   if ('savepoint' in sql) return part(sql, work);
-  const notifier = notifierOf(sql);
+  const { notifier } = sql;
   const { result, relayWork, outgoing, claimed } = await sql.begin(async (begun) => {
     const own = {
       relayWork: new Set<RelayWork>(),
@@ -45,7 +44,7 @@ export async function transaction<T>(sql: Database, work: (tx: Transaction) => P
     };
     return { ...own, result: await work(Object.assign(begun, own)) };
   });
-  for (const [eshopId, bytes] of outgoing) tellOutgoing(sql, eshopId, bytes);
+  for (const [eshopId, bytes] of outgoing) notifier.outgoing(eshopId, bytes);
   if (relayWork.size + claimed.length > 0) notifier.notify(relayWork, claimed);
   return result;
 }

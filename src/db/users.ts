@@ -1,6 +1,5 @@
 /** Users of an e-shop. */
 import type { Role } from '../domain/role.ts';
-import { perKey } from '../lib/per-key.ts';
 import { hashApiKey } from '../secrets/keys.ts';
 import { createBatcher } from './batcher.ts';
 import { oneRow, type Pool, type Sql } from './pool.ts';
@@ -122,19 +121,18 @@ const MAX_QUESTIONS = 50;
  * @param passwordVersion of the password used at its login
  * @returns the database's time; null if it does not
  */
-export function mayUse(
-  sql: Pool,
+export type MayUse = (
   apiKey: string,
-  { eshopId, userId, role }: { readonly eshopId: number; readonly userId: number; readonly role: Role },
+  user: Pick<Asking, 'eshopId' | 'userId' | 'role'>,
   passwordVersion: number,
-): Promise<Date | null> {
-  const apiKeyHash = hashApiKey(apiKey).toString('hex');
-  return askerOf(sql)({ apiKeyHash, eshopId, userId, role, passwordVersion });
-}
+) => Promise<Date | null>;
 
-const askerOf = perKey((sql: Pool) =>
-  createBatcher<Asking, Date | null>(MAX_QUESTIONS, (asking) => allowed(sql, asking)),
-);
+/** Questions of the same moment are asked together. */
+export function createMayUse(sql: Pool): MayUse {
+  const ask = createBatcher<Asking, Date | null>(MAX_QUESTIONS, (asking) => allowed(sql, asking));
+  return (apiKey, { eshopId, userId, role }, passwordVersion) =>
+    ask({ apiKeyHash: hashApiKey(apiKey).toString('hex'), eshopId, userId, role, passwordVersion });
+}
 
 function allowed(sql: Pool, asking: readonly Asking[]): Promise<Date | null>[] {
   const found = (async () => {

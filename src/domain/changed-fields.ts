@@ -4,7 +4,7 @@ import { unchanged } from './unchanged.ts';
 /** The longest list, in characters: all names are ASCII. Longer: some receivers refuse so large a header. */
 const MAX_CHANGED_CHARS = 1024;
 /** Stands for a longer list. */
-export const ANY_FIELD = '*';
+const ANY_FIELD = '*';
 /**
  * The list of an event that fires because nothing but a product's stock changed. No write names `stock` beside
  * other fields.

@@ -9,7 +9,7 @@ import { answeredSecret, ownSecret } from './webhook-secret.ts';
 import { urlInDocument, urlProblem } from './webhook-url.ts';
 
 /** The kinds of notices about a webhook. */
-export const noticeKinds = ['warning', 'deactivated', 'recovered'] as const;
+const noticeKinds = ['warning', 'deactivated', 'recovered'] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 
 /** The forms of what is sent to the URL. */

@@ -6,7 +6,7 @@
  * `attempts.ts` is the first.
  */
 import { type ClaimLimits, claimDeliveries } from '../db/outbox/claim.ts';
-import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
+import { OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
@@ -127,7 +127,7 @@ export function startRelay(relay: RelayOptions): Relay {
     warnings: loop('warnings', () => dispatchWarnings(deps)),
     notices: loop('notices', () => dispatchNotices(deps)),
   };
-  const notifier = notifierOf(sql);
+  const { notifier } = sql;
   const detach = notifier.attach({
     wake: (work) => loops[work].wake(),
     hasRoom: fresh.hasRoom,

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { verifyToken } from '../../src/api/token.ts';
+import { createTokenVerifier } from '../../src/api/token.ts';
 import { resealAll } from '../../src/app/key-rotation.ts';
 import { masterKeys } from '../../src/app/master-key.ts';
 import { signingSecrets } from '../../src/attempt/prepare.ts';
@@ -309,10 +309,11 @@ describe('with SECRET_KEY', () => {
 
   it('a token of the key before is good while that key is configured', async () => {
     const { token } = api.eshop.shop;
-    expect(await verifyToken((await started(second, [first])).tokenKeys, token)).toMatchObject({
+    const { tokenKeys } = await started(second, [first]);
+    expect(await createTokenVerifier(tokenKeys)(token)).toMatchObject({
       session: { eshopId: api.eshop.eshopId },
     });
-    expect(await verifyToken(createKeys(second).tokenKeys, token)).toBeNull();
+    expect(await createTokenVerifier(createKeys(second).tokenKeys)(token)).toBeNull();
   });
 });
 

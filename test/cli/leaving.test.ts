@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { expect, inject, it } from 'vitest';
 import { createEshopWithUsers } from '../../src/app/accounts.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
+import { createInserter } from '../../src/db/records/insert.ts';
 import { orders } from '../../src/db/records/orders.ts';
 import { products } from '../../src/db/records/products.ts';
 import { readRecord } from '../../src/db/records/read.ts';
@@ -37,7 +38,7 @@ const eshop = (...args: string[]) =>
   });
 
 const createOrder = (eshopOrderId: string, other: Partial<OrderRecord>) =>
-  create(stack.sql, orders, stack.eshopId, 'shop', {
+  create(stack.sql, createInserter(stack.sql), orders, stack.eshopId, 'shop', {
     ...sampleOrder,
     eshopOrderId,
     status: 'canceled',
@@ -62,7 +63,7 @@ it('erases a customer: records, snapshots and responses, once what waits has end
   await createEshopWithUsers(sql, { name: 'Other', email: 'other@shop.example' });
   receiver.respond(({ text }) => ({ status: 503, headers: { 'retry-after': '600' }, body: text }));
   await stack.createWebhook(receiver.url);
-  await create(sql, products, eshopId, 'shop', sampleProduct);
+  await create(sql, createInserter(sql), products, eshopId, 'shop', sampleProduct);
   await createOrder('hers', { note: 'rings twice' });
   await createOrder('under way', { recipientEmail: 'Zoe@customer.example' });
   await createOrder('his', {
@@ -71,7 +72,7 @@ it('erases a customer: records, snapshots and responses, once what waits has end
     recipientName: 'Jan',
     billingName: 'Jan',
   });
-  await create(sql, returns, eshopId, 'shop', { ...sampleReturn, eshopOrderId: 'hers' });
+  await create(sql, createInserter(sql), returns, eshopId, 'shop', { ...sampleReturn, eshopOrderId: 'hers' });
   // The order's address has changed; the event still has the former one.
   await sql`update orders set recipient_email = 'z@new.example', billing_email = null where eshop_order_id = 'hers'`;
   await sql`update orders set status = 'onTheWay' where eshop_order_id = 'under way'`;

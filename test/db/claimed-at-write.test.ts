@@ -4,7 +4,7 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { keepOrdering, settleOrdering } from '../../src/db/outbox/keep-ordering.ts';
-import { type LocalRelay, notifierOf, type RelayWork } from '../../src/db/outbox/notify.ts';
+import type { LocalRelay, RelayWork } from '../../src/db/outbox/notify.ts';
 import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -28,7 +28,7 @@ const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
 afterEach(async () => {
   detach();
   // Wakes that wait for their interval, or for a lease that is given back, would come into the next test.
-  await notifierOf(database.sql).close();
+  await database.sql.notifier.close();
   taken.length = 0;
   woken.length = 0;
   room = true;
@@ -51,7 +51,7 @@ const claimable = async (deliveryClass: DeliveryClass = CLASS.fresh) =>
   (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries.map(({ id }) => id);
 
 test('with room the relay of the process gets it as a claim would find it, and no other claims it', async () => {
-  detach = notifierOf(database.sql).attach(relay);
+  detach = database.sql.notifier.attach(relay);
   await transaction(database.sql, event);
   detach();
   expect(taken).toHaveLength(1);
@@ -67,7 +67,7 @@ test('with room the relay of the process gets it as a claim would find it, and n
 });
 
 test('what is rolled back nobody gets', async () => {
-  detach = notifierOf(database.sql).attach(relay);
+  detach = database.sql.notifier.attach(relay);
   const failed = transaction(database.sql, async (tx) => {
     await event(tx);
     throw new Error('after all');
@@ -79,7 +79,7 @@ test('what is rolled back nobody gets', async () => {
 
 test('without room it waits in the queue, and the relay is woken', async () => {
   room = false;
-  detach = notifierOf(database.sql).attach(relay);
+  detach = database.sql.notifier.attach(relay);
   await transaction(database.sql, event);
   await expect.poll(() => woken).toEqual(['fresh']);
   detach();
@@ -90,7 +90,7 @@ test('without room it waits in the queue, and the relay is woken', async () => {
 test('of a webhook with an order it gets the first of a record, and the next one when that has ended', async () => {
   const { sql } = database;
   await sql`update webhooks set ordering = 'record'`;
-  detach = notifierOf(sql).attach(relay);
+  detach = sql.notifier.attach(relay);
   await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)]));
   await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(3)]));
   const [first] = taken;
@@ -115,7 +115,7 @@ test('of a webhook with an order it gets the first of a record, and the next one
 });
 
 test('if the relay leaves before the COMMIT, any other may claim it at once', async () => {
-  detach = notifierOf(database.sql).attach(relay);
+  detach = database.sql.notifier.attach(relay);
   await transaction(database.sql, async (tx) => {
     await event(tx);
     detach();
@@ -129,7 +129,7 @@ test('if the relay leaves before the COMMIT, any other may claim it at once', as
 test('what an import wrote waits behind the fresh ones, also when it is next in the order of its record', async () => {
   const { sql } = database;
   await sql`update webhooks set ordering = 'record'`;
-  detach = notifierOf(sql).attach(relay);
+  detach = sql.notifier.attach(relay);
   await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)], CLASS.bulk));
   await expect.poll(() => woken).toEqual(['bulk']);
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.bulk, limit: 10 });

@@ -1,5 +1,6 @@
 /** Records that are created in the same turn of the event loop share a statement. */
 import { expect, test } from 'vitest';
+import { createInserter } from '../../src/db/records/insert.ts';
 import { orders } from '../../src/db/records/orders.ts';
 import { products } from '../../src/db/records/products.ts';
 import { create } from '../../src/db/records/write.ts';
@@ -18,7 +19,8 @@ function order(eshopOrderId: string, sku = 'TEA'): OrderRecord {
   return { ...sampleOrder, eshopOrderId, status: 'preReceived', orderProducts: [{ ...line, sku }] };
 }
 const outcomes = async (records: readonly OrderRecord[]) => {
-  const made = records.map((record) => create(api.sql, orders, api.eshop.eshopId, 'shop', record));
+  const insert = createInserter(api.sql);
+  const made = records.map((record) => create(api.sql, insert, orders, api.eshop.eshopId, 'shop', record));
   return (await Promise.allSettled(made)).map(({ status }) => status);
 };
 const transactions = async (ids: readonly string[]) => {
@@ -52,7 +54,8 @@ test('of two with the same identifier one is made, with its own line', async () 
 
 test('the same of a kind without lines', async () => {
   const product = { ...sampleProduct, sku: 'TWICE' };
-  const made = [0, 1].map(() => create(api.sql, products, api.eshop.eshopId, 'shop', product));
+  const insert = createInserter(api.sql);
+  const made = [0, 1].map(() => create(api.sql, insert, products, api.eshop.eshopId, 'shop', product));
   const statuses = (await Promise.allSettled(made)).map(({ status }) => status);
   expect(statuses.toSorted()).toEqual(['fulfilled', 'rejected']);
 });

@@ -7,6 +7,7 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { lowWaterMark } from '../../src/db/low-water-mark.ts';
 import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
 import { createPool } from '../../src/db/pool.ts';
+import { createInserter } from '../../src/db/records/insert.ts';
 import { orders } from '../../src/db/records/orders.ts';
 import { create } from '../../src/db/records/write.ts';
 import { transaction } from '../../src/db/transaction.ts';
@@ -23,7 +24,7 @@ async function shopWithDelivery() {
   const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
   await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  await create(sql, orders, eshopId, 'shop', her);
+  await create(sql, createInserter(sql), orders, eshopId, 'shop', her);
   const [delivery] = await sql<{ id: string }[]>`select id from deliveries where eshop_id = ${eshopId}`;
   if (delivery === undefined) throw new Error('The order has no delivery.');
   return { eshopId, deliveryId: delivery.id };

@@ -2,7 +2,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { notifierOf } from '../../src/db/outbox/notify.ts';
 import { CLASS, type DeliveryClass } from '../../src/db/outbox/outbox.ts';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import type { ActionName, RequestedAction } from '../../src/domain/operator-action.ts';
@@ -22,7 +21,7 @@ beforeEach(async () => {
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
   ended = [];
   woken = new Set();
-  notifierOf(database.sql).attach({
+  database.sql.notifier.attach({
     wake: (work) => void woken.add(work),
     hasRoom: () => false,
     start() {},

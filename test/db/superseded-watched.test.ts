@@ -8,7 +8,6 @@ import { createDeliverySteps } from '../../activities/delivery-steps.ts';
 import { cannotBePrepared } from '../../src/attempt/make-attempt.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { notifierOf } from '../../src/db/outbox/notify.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { countWindowsLost } from '../../src/db/overview.ts';
 import { createTrackedWorkflows } from '../../src/reconciler/tracked-workflows.ts';
@@ -21,7 +20,7 @@ let ended: string[];
 const database = await databaseOfFile();
 beforeEach(() => {
   ended = [];
-  notifierOf(database.sql).attach({
+  database.sql.notifier.attach({
     wake() {},
     hasRoom: () => false,
     start() {},

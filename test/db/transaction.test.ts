@@ -2,7 +2,7 @@
 import { beforeEach, expect, type MockInstance, test, vi } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { enqueueReleaseChange, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
-import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../../src/db/outbox/notify.ts';
+import { OUTBOX_CHANNEL, workNamed } from '../../src/db/outbox/notify.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -12,7 +12,7 @@ import { recordEvent } from '../support/record-event.ts';
 const database = await databaseOfFile();
 const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
 const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-const woken: MockInstance = vi.spyOn(notifierOf(database.sql), 'notify').mockClear();
+const woken: MockInstance = vi.spyOn(database.sql.notifier, 'notify').mockClear();
 beforeEach(() => void woken.mockClear());
 
 const event = (type: 'CREATE_ORDER' | 'CREATE_RETURN') => (tx: Transaction) =>
@@ -38,7 +38,7 @@ test('a notification names all that waits, each once', async () => {
   const listener = createPool(database.url, 1);
   const heard: string[] = [];
   await listener.listen(OUTBOX_CHANNEL, (payload) => void heard.push(payload));
-  const notifier = notifierOf(listener);
+  const { notifier } = listener;
   // The first is sent at once, the other two together 20 ms later.
   notifier.notify(['recovered']);
   notifier.notify(['fresh']);

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createPool } from '../../src/db/pool.ts';
+import { createInserter } from '../../src/db/records/insert.ts';
 import { orders } from '../../src/db/records/orders.ts';
 import { products } from '../../src/db/records/products.ts';
 import { createMovement } from '../../src/db/records/stock-movements.ts';
@@ -39,9 +40,12 @@ test('a write reads its own records by their keys, and not all records of the e-
   const write = async (number: number) => {
     const sku = `SKU-${number}`;
     const eshopOrderId = `order-${number}`;
-    await create(one, products, eshopId, 'shop', { ...sampleProduct, sku });
+    await create(one, createInserter(one), products, eshopId, 'shop', { ...sampleProduct, sku });
     const order: OrderRecord = { ...sampleOrder, eshopOrderId, status: 'preReceived' };
-    await create(one, orders, eshopId, 'shop', { ...order, orderProducts: [{ ...line, sku }] });
+    await create(one, createInserter(one), orders, eshopId, 'shop', {
+      ...order,
+      orderProducts: [{ ...line, sku }],
+    });
     const note = (before: OrderRecord) => ({ ...before, note: `Changed: ${number}.` });
     await transaction(one, (tx) => changeRecord(tx, orders, eshopId, 'shop', eshopOrderId, note));
     const movement = newMovement({ type: 'stock_correction', sku, count: '1' });

@@ -10,7 +10,6 @@ import { signToken } from '../../src/api/token.ts';
 import { createExaminer } from '../../src/attempt/examiner.ts';
 import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { notifierOf } from '../../src/db/outbox/notify.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { createUser } from '../../src/db/users.ts';
 import { createSender } from '../../src/delivery/sender.ts';
@@ -112,7 +111,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
   const database = await createTestDatabase();
   const healthSql = createPool(database.url, 1);
   const keys = overrides.keys ?? createKeys(randomBytes(32));
-  const notified = vi.spyOn(notifierOf(database.sql), 'notify').mockClear();
+  const notified = vi.spyOn(database.sql.notifier, 'notify').mockClear();
   const sender = createSender({
     // A busy machine is slow.
     timeoutMs: 30_000,

@@ -14,7 +14,7 @@ import { type RunningWorker, startWorker } from '../../src/app/worker-role.ts';
 import type { Limits } from '../../src/concurrency/limits.ts';
 import type { SchedulerOptions } from '../../src/concurrency/settings.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { notifierOf, relayWork } from '../../src/db/outbox/notify.ts';
+import { relayWork } from '../../src/db/outbox/notify.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { deleteWebhook, replaceSecret, replaceWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
@@ -123,7 +123,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   const keys = createKeys(Buffer.alloc(32, 7));
   const address = options.temporalAddress ?? inject('temporalAddress');
   const taskQueue = `${name}-${Math.random().toString(36).slice(2, 8)}`;
-  const notifier = notifierOf(sql);
+  const { notifier } = sql;
   const mailer = options.mailer ?? createMailer({ from: 'waybill@example.test', directory: mailDirectory });
   const logged: LogLine[] = [];
   const log = pino(

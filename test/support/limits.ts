@@ -1,4 +1,5 @@
 /** Limits under which every attempt begins at once. */
+import { compensationTurns } from '../../src/attempt/compensate.ts';
 import { createLimits, type Limits, type Permit } from '../../src/concurrency/limits.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
 
@@ -12,7 +13,11 @@ export const boundless: Limits = {
 };
 
 /** The state that attempts share with a relay, for tests without one. */
-export const alone = () => ({ limits: boundless, underWay: new Set<string>() });
+export const alone = () => ({
+  limits: boundless,
+  underWay: new Set<string>(),
+  compensations: compensationTurns(),
+});
 
 export const limitsWith = (some: Partial<SchedulerOptions>) =>
   createLimits({ ...schedulerDefaults, ...some });

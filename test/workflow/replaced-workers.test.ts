@@ -2,6 +2,7 @@
 import pino from 'pino';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { runSession } from '../../src/app/worker-session.ts';
+import { compensationTurns } from '../../src/attempt/compensate.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createStarts } from '../../src/concurrency/starts.ts';
@@ -53,6 +54,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     scheduler: { ...schedulerDefaults, attempts: AT_ONCE },
     limits: patient(),
     underWay: new Set<string>(),
+    compensations: compensationTurns(),
     starts: createStarts(schedulerDefaults),
     watch: unwatched,
     onRepair() {},

@@ -6,6 +6,7 @@ import { type Context, Hono } from 'hono';
 import type * as v from 'valibot';
 import type { Clock } from '../../db/clock.ts';
 import type { EntityMapping } from '../../db/records/entity-mapping.ts';
+import { createInserter } from '../../db/records/insert.ts';
 import { type Change, changeRecord, create } from '../../db/records/write.ts';
 import { type Database, transaction } from '../../db/transaction.ts';
 import type { Edits } from '../../domain/editing.ts';
@@ -70,6 +71,7 @@ export function resourceRoutes<Rec extends object>(
     updated: `${capital(noun)} updated.`,
     unchanged: `${capital(noun)} unchanged.`,
   };
+  const insert = createInserter(deps.sql);
   const app = new Hono<ApiEnv>();
   app.route('/', recordReads(deps, 'v21', resource));
 
@@ -120,6 +122,7 @@ export function resourceRoutes<Rec extends object>(
       const created = await writing({ sql, eshopId, clock: c.get('clock') }, body, async (context) =>
         create(
           sql,
+          insert,
           mapping,
           eshopId,
           role,

@@ -10,7 +10,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import { anyOf, checked } from '../ids.ts';
 import { sends } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
-import { attemptClasses, notifierOf } from './notify.ts';
+import { attemptClasses } from './notify.ts';
 import { blocked, keepsOrdering, placeOf, predecessors, successors, untouched } from './ordering.ts';
 import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns, writtenIn } from './outbox.ts';
 
@@ -63,7 +63,7 @@ export async function settleOrdering(sql: Pool, scope: OrderingScope, replaced =
     const records = sql`(
       select distinct e.eshop_id, e.ordering_key from deliveries e
       where ${anyOf(sql, sql`e.id`, scope.records)} and e.ordering_key is not null)`;
-    return await settleRecords(sql, records, replaced, notifierOf(sql).hasRoom());
+    return await settleRecords(sql, records, replaced, sql.notifier.hasRoom());
   }
   for (let page = await recordsThatWait(sql, scope); page.length > 0; ) {
     const records = sql`unnest(
@@ -111,7 +111,7 @@ async function settleRecords(
   replaced: boolean,
   claims: boolean,
 ): Promise<void> {
-  const notifier = notifierOf(sql);
+  const { notifier } = sql;
   const waiting = waitingOf(sql, records);
   const place = placeOf(sql, 'd', 'w');
   if (replaced) await supersede(sql, waiting, (alias) => checked(sql, blocked(sql, alias)));
@@ -162,7 +162,7 @@ interface Superseded {
 
 /** Reports them. @returns their ids */
 function reported(sql: Pool, rows: readonly Superseded[]): string[] {
-  notifierOf(sql).ended(
+  sql.notifier.ended(
     rows.map(({ eventType }) => eventType),
     'superseded',
   );

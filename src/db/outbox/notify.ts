@@ -4,10 +4,9 @@
  * costs at most a poll interval.
  */
 import { randomUUID } from 'node:crypto';
+import type postgres from 'postgres';
 import type { FinalState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import { perKey } from '../../lib/per-key.ts';
-import type { Pool } from '../pool.ts';
 import type { QueuedDelivery } from './outbox.ts';
 import { giveBack } from './release.ts';
 
@@ -42,8 +41,11 @@ export interface LocalRelay {
   ended(eventType: EventType, as: FinalState): void;
 }
 
+/** Hears how much the deliveries of a write will send. @param bytes of bodies, roughly */
+type OnOutgoing = (eshopId: number, bytes: number) => void;
+
 /** Wakes relays. */
-interface Notifier {
+export interface Notifier {
   /**
    * Call after a COMMIT that left work for the relays. Returns at once; never throws.
    * @param claimed the deliveries it wrote as claimed, since it had capacity
@@ -55,16 +57,18 @@ interface Notifier {
   attach(relay: LocalRelay): () => void;
   /** Call after deliveries of events of these types have ended without a workflow. */
   ended(eventTypes: readonly EventType[], as: FinalState): void;
+  /** Sets who hears of {@link Notifier.outgoing}. */
+  onOutgoing(listener: OnOutgoing): void;
+  /** Call after a COMMIT that created deliveries. */
+  readonly outgoing: OnOutgoing;
   /** Whether this notification came from this process. */
   sent(payload: string): boolean;
   /** Sends a notification that waits, and waits until it is sent, and until what was given back is free. */
   close(): Promise<void>;
 }
 
-/** The one notifier of a pool, whose database the relays listen on. */
-export const notifierOf = perKey(createNotifier);
-
-function createNotifier(sql: Pool): Notifier {
+/** @param sql connections to the database that the relays listen on */
+export function createNotifier(sql: postgres.Sql): Notifier {
   const id = randomUUID();
   let last = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
@@ -72,6 +76,7 @@ function createNotifier(sql: Pool): Notifier {
   let givingBack: Promise<unknown> = Promise.resolve();
   const waiting = new Set<RelayWork>();
   let relay: LocalRelay | undefined;
+  let hearOutgoing: OnOutgoing = () => {};
 
   function send(): void {
     timer = undefined;
@@ -116,6 +121,12 @@ function createNotifier(sql: Pool): Notifier {
     },
     ended(eventTypes, as) {
       for (const eventType of eventTypes) relay?.ended(eventType, as);
+    },
+    onOutgoing(listener) {
+      hearOutgoing = listener;
+    },
+    outgoing(eshopId, bytes) {
+      if (bytes > 0) hearOutgoing(eshopId, bytes);
     },
     sent: (payload) => payload.split(' ').includes(id),
     async close() {

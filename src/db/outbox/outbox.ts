@@ -7,7 +7,7 @@
 import type postgres from 'postgres';
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../sql.ts';
 
 /**
  * How long a claimed row belongs to its process, unless the claim is renewed: rows of a killed relay wait this

@@ -3,7 +3,7 @@
  * is given.
  */
 import { anyOf, checked, inIdRange } from '../ids.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../sql.ts';
 import { CLASS, type ClaimedId, currentWait, leaseEnd, unflushed, windowNotBegun } from './outbox.ts';
 
 /** How long a delivery whose start Temporal rejected is left alone, in seconds. */

@@ -1,6 +1,5 @@
 /** Inserts new records of a kind, with their lines, events and deliveries, in one statement. */
 import { idOf } from '../../domain/catalogue.ts';
-import { perKey } from '../../lib/per-key.ts';
 import { createBatcher } from '../batcher.ts';
 import {
   type EventText,
@@ -12,9 +11,8 @@ import {
   withTraceParents,
   writtenDeliveries,
 } from '../outbox/events.ts';
-import { notifierOf } from '../outbox/notify.ts';
 import { CLASS } from '../outbox/outbox.ts';
-import { outgoingBytes, tellOutgoing } from '../outbox/outgoing.ts';
+import { outgoingBytes } from '../outbox/outgoing.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { isRolledBack } from '../transaction.ts';
 import { columnsOf, insertRows, lineRows, type Row, rowOf } from './columns.ts';
@@ -110,26 +108,20 @@ function statements(records: readonly NewRecord[]): NewRecord[][] {
   return groups.map(({ records }) => records);
 }
 
-/**
- * Inserts a record, perhaps together with others of the same moment, and wakes the relay.
- * @returns false if the e-shop has one with this identifier
- */
-export function insertTogether(sql: Pool, record: NewRecord): Promise<boolean> {
-  return inserterOf(sql)(record);
-}
+/** Inserts a record, and wakes the relay. @returns false if the e-shop has one with this identifier */
+export type Insert = (record: NewRecord) => Promise<boolean>;
 
-const inserterOf = perKey(createInserter);
-
-function createInserter(sql: Pool) {
+/** @returns inserts a record, perhaps together with others of the same moment */
+export function createInserter(sql: Pool): Insert {
   /** A statement is a transaction of its own: it needs no BEGIN and COMMIT. */
   async function insert(records: readonly NewRecord[]): Promise<ReadonlySet<string>> {
-    const notifier = notifierOf(sql);
+    const { notifier } = sql;
     const eshopId = records[0]?.eshopId ?? 0;
     const { made, written } = await insertRecords(sql, records, notifier.hasRoom());
     const { deliveries, claimed } = written;
     if (deliveries > 0) notifier.notify(deliveries > claimed.length ? ['fresh'] : [], claimed);
     const events = records.flatMap((record) => record.events);
-    tellOutgoing(sql, eshopId, outgoingBytes(events, deliveries));
+    notifier.outgoing(eshopId, outgoingBytes(events, deliveries));
     return made;
   }
   return createBatcher<NewRecord, boolean>(MAX_STATEMENT_RECORDS, (records) => {

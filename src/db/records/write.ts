@@ -11,7 +11,7 @@ import { unchangedRecord } from '../../domain/unchanged.ts';
 import { type EventText, noteWrittenDeliveries } from '../outbox/events.ts';
 import { type Database, type Transaction, transaction } from '../transaction.ts';
 import type { EntityMapping } from './entity-mapping.ts';
-import { insertRecords, insertTogether, type NewRecord, newRecord } from './insert.ts';
+import { type Insert, insertRecords, type NewRecord, newRecord } from './insert.ts';
 import { inUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
 /**
@@ -23,10 +23,12 @@ export type Change<Rec> = (before: Rec, now: Date) => Rec;
 
 /**
  * Creates a record, completely or not at all; fires CREATE_<KIND>.
+ * @param insert used where one statement does it all
  * @throws Problem 409 if the e-shop has one with this identifier
  */
 export async function create<Rec extends object>(
   sql: Database,
+  insert: Insert,
   mapping: EntityMapping<Rec>,
   eshopId: number,
   origin: Origin,
@@ -34,8 +36,7 @@ export async function create<Rec extends object>(
 ): Promise<Rec> {
   if ('savepoint' in sql || mapping.sideEffects?.due({ before: null, after: record }) === true)
     return transaction(sql, (tx) => createRecord(tx, mapping, eshopId, origin, record));
-  if (!(await insertTogether(sql, newRowOf(mapping, eshopId, origin, record))))
-    throw alreadyExists(mapping, record);
+  if (!(await insert(newRowOf(mapping, eshopId, origin, record)))) throw alreadyExists(mapping, record);
   return record;
 }
 

@@ -16,7 +16,7 @@ import {
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
-import { attemptClasses, notifierOf } from '../outbox/notify.ts';
+import { attemptClasses } from '../outbox/notify.ts';
 import { blocked, waitsFor } from '../outbox/ordering.ts';
 import { CLASS, currentWait } from '../outbox/outbox.ts';
 import { movedByPauses } from '../pauses.ts';
@@ -82,7 +82,7 @@ export async function recordOperatorAction(
   if (result === null) return null;
   const { ended, ...answer } = result;
   if (!answer.accepted) return answer;
-  const notifier = notifierOf(sql);
+  const { notifier } = sql;
   if (ended !== null) {
     notifier.ended([ended], 'canceled');
     await settleOrdering(sql, { records: [deliveryId] });

@@ -1,0 +1,17 @@
+/** What every query function needs: something to execute statements, and the rows of those that always have one. */
+import type postgres from 'postgres';
+
+/** A pool or a transaction: the first parameter of every query function. */
+export type Sql = postgres.Sql | postgres.TransactionSql;
+
+/** The row of a statement that always has one. */
+export async function oneRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row> {
+  const [row] = await rows;
+  if (row === undefined) throw new Error('A statement that always has a row had none.');
+  return row;
+}
+
+/** The count that a statement returns. */
+export async function counted(rows: PromiseLike<readonly { readonly count: number }[]>): Promise<number> {
+  return (await oneRow(rows)).count;
+}
