@@ -20,7 +20,6 @@ import { runTogether } from '../temporal/run-together.ts';
 import { scheduleRetention } from '../temporal/schedule-retention.ts';
 import { createNoticeStarter } from '../temporal/start-notice.ts';
 import { createRecoveryStarter } from '../temporal/start-recovery.ts';
-import { createWarningStarter } from '../temporal/start-warning.ts';
 import { connectionOptions } from '../temporal/target.ts';
 import { tracedDispatcher } from '../temporal/traced-starts.ts';
 import { sdkWorkers } from './sdk-workers.ts';
@@ -124,7 +123,6 @@ function sharedParts(deps: SessionDeps, client: Client) {
   const temporalCalls = {
     dispatcher: tracedDispatcher(createDispatcher(client, taskQueue, policy, mailTimes), traces),
     recoveries: createRecoveryStarter(client, taskQueue),
-    warnings: createWarningStarter(client, taskQueue, mailTimes),
     notices: createNoticeStarter(client, taskQueue, mailTimes),
   };
   const execute = throughSessions(sql, sessionSql);

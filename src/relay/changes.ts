@@ -164,15 +164,15 @@ export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'rec
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchWarnings(
-  deps: CommonDeps & Pick<RelayDeps, 'warnings' | 'policy'>,
+  deps: CommonDeps & Pick<RelayDeps, 'notices' | 'policy'>,
 ): Promise<Next> {
-  const { sql, log, warnings, policy } = deps;
+  const { sql, log, notices, policy } = deps;
   const decided = await decideWarnings(sql, warningTimes(policy));
   if (decided > 0) log.info({ decided }, 'warnings decided');
   return await passOn(deps, {
     claim: (most) => claimWarnings(sql, most),
     giveBack: (claimed) => giveBackWarnings(sql, claimed),
-    call: (warning) => warnings.startWarning(warning),
+    call: (warning) => notices.startWarning(warning),
     what: 'the start of a warning',
     ids: ({ id: warningId }) => ({ warningId }),
   });

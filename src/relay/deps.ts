@@ -13,7 +13,6 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Dispatcher, QueueAttempt } from '../temporal/dispatcher.ts';
 import type { NoticeStarter } from '../temporal/start-notice.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
-import type { WarningStarter } from '../temporal/start-warning.ts';
 import type { Precedence, WorkflowClass } from './classes.ts';
 import type { Suspects } from './suspects.ts';
 
@@ -48,7 +47,6 @@ export interface RelayTerms {
   readonly starts: Starts;
   readonly dispatcher: Dispatcher;
   readonly recoveries: Pick<RecoveryStarter, 'signalRecoveryChanged'>;
-  readonly warnings: WarningStarter;
   readonly notices: NoticeStarter;
   readonly policy: RetryPolicy;
   readonly makeAttempt: MakeQueueAttempt;
