@@ -41,13 +41,13 @@ export function skipReasonOf(
   if (attemptsMade > 0 && nextAttemptAt === null && !wasGoneAtOldUrl(delivery)) return 'spent';
   if (!delivery.active) return 'inactive';
   if (isPaused(delivery)) return 'paused';
-  if (isBehind(delivery, expectedNumber)) return 'notDue';
+  if (countsFromOlderCopy(delivery, expectedNumber)) return 'notDue';
   if (lastChance || windowStartedAt === null) return null;
   return now > windowEnd(policy, windowStartedAt) ? 'windowOver' : null;
 }
 
 /** Whether the caller counts from an older copy of the records, and would make an attempt before it is due. */
-function isBehind(delivery: DeliveryForAttempt, expectedNumber: number | null): boolean {
+function countsFromOlderCopy(delivery: DeliveryForAttempt, expectedNumber: number | null): boolean {
   const { attemptsMade, nextAttemptAt, now, generation, lastGeneration } = delivery;
   if (expectedNumber === null || expectedNumber > attemptsMade) return false;
   if (generation !== lastGeneration) return false;
@@ -204,7 +204,7 @@ function outcomeOf({ outcome }: AttemptResult, stillCurrent: boolean): AttemptRe
 }
 
 /** The answer to the caller about a recorded attempt. */
-export function answerTo(record: AttemptRecord): AttemptVerdict | AttemptFailure {
+export function verdictOf(record: AttemptRecord): AttemptVerdict | AttemptFailure {
   const { number, status, error, finishedAt, nextAttemptAt } = record;
   if (error === null) return delivered(number, status);
   return { kind: 'failed', number, status, message: error, at: finishedAt, nextAttemptAt };

@@ -9,12 +9,12 @@ import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { closeDelivery, deferAttempt, spendRetries, startWindow } from '../db/webhooks/deliveries.ts';
 import { type AttemptDeps, type Beginning, begin } from './begin-attempt.ts';
 import {
-  answerTo,
   heldWhileInactive,
   heldWhilePaused,
   isJustOver,
   skipped,
   skipReasonOf,
+  verdictOf,
 } from './decisions.ts';
 import { record, send } from './finish-attempt.ts';
 import { InternalFailure, LookupsFull } from './internal-failure.ts';
@@ -116,7 +116,7 @@ async function beginAndSend(
   const answered = await send(deps, { ...beginning.attempt, takenAt }, signal);
   const recorded = await record(deps, answered, command);
   if (recorded === null) return { kind: 'notAttempted', reason: 'closed' };
-  const answer = answerTo(recorded);
+  const answer = verdictOf(recorded);
   if (answer.kind !== 'failed' || delivery.ordering === 'none') return answer;
   // For operators alone.
   return { ...answer, behind: await countBehind(deps.sql, delivery.id).catch(() => 0) };

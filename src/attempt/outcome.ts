@@ -1,4 +1,5 @@
 /** The command to make an attempt, and its outcome. */
+import type { QueuePlan } from '../db/webhooks/attempts.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 
 export interface AttemptCommand {
@@ -15,12 +16,8 @@ export interface AttemptCommand {
   readonly queue: QueueTerms | null;
 }
 
-/**
- * What becomes of a delivery's workflow. `start`: this process starts it now. `pending`: the queue keeps the
- * delivery, and makes the next attempt itself if that is due within a minute. `none`: it gets none. Not the
- * delivery's state, which may be pending as well.
- */
-export type HandOver = 'start' | 'pending' | 'none';
+/** What becomes of a delivery's workflow. Not the delivery's state, which may be pending as well. */
+export type HandOver = QueuePlan['workflow'];
 
 /** The terms of an attempt made from the queue. */
 export interface QueueTerms {

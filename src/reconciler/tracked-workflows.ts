@@ -14,14 +14,14 @@ import { controlRecovery } from '../db/recoveries/recoveries.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Restarter } from '../temporal/dispatcher.ts';
 import type { Former } from '../temporal/workflow-calls.ts';
-import type { NextStep, TrackedKind } from './verdict.ts';
+import type { Due, TrackedKind } from './verdict.ts';
 
 export interface TrackedWorkflow {
   readonly kind: TrackedKind;
   readonly workflowId: string;
   /** Its identifiers in log lines. */
   readonly name: Readonly<Record<string, string | number>>;
-  readonly next: NextStep;
+  readonly next: Due;
   /** Asked after Temporal: a workflow that ended in between has recorded its end before. */
   isStillTracked(): Promise<boolean>;
   /** @returns false if another worker was first */
@@ -62,7 +62,7 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
       ...ofDelivery(found),
       kind: 'delivery',
       name: { deliveryId: id, attemptsMade: found.attemptsMade },
-      next: nextStepOf(found, graceMs),
+      next: dueOf(found, graceMs),
       isStillTracked: async () => (await db.findDispatched(sql, [id])).length > 0,
       async restart(former) {
         // Read again: an attempt may have been recorded since.
@@ -203,7 +203,7 @@ function idsIn(workflowIds: readonly string[]): string[] {
 }
 
 /** A delivery is late if its next step is past due by more than the grace, and nothing holds it. */
-function nextStepOf(delivery: db.DispatchedDelivery, graceMs: number): NextStep {
+function dueOf(delivery: db.DispatchedDelivery, graceMs: number): Due {
   const { dispatchedAt, lastAttemptAt, nextAttemptAt, held, readAt } = delivery;
   if (held) return 'held';
   const late = latenessMs([dispatchedAt, lastAttemptAt, nextAttemptAt], readAt);

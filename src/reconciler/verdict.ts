@@ -38,10 +38,10 @@ export interface Verdict {
  * When a workflow's next step is due. `late`: past due although nothing holds it. `held`: not before an inactive
  * webhook or an operator's hold ends. `over`: there is none, and no workflow should wait for one.
  */
-export type NextStep = 'ahead' | 'late' | 'held' | 'over';
+export type Due = 'ahead' | 'late' | 'held' | 'over';
 
 /** @returns null if all is well */
-export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: NextStep): Verdict | null {
+export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: Due): Verdict | null {
   // Its workflow may have ended since it was listed.
   if (next === 'over' && found.as !== 'running') return null;
   switch (found.as) {

@@ -1,5 +1,5 @@
 /** Attempts from the queue without a request: begun and recorded as the product does, with a test's result. */
-import { answerTo } from '../../src/attempt/decisions.ts';
+import { verdictOf } from '../../src/attempt/decisions.ts';
 import type { AttemptFailure, AttemptVerdict, QueueTerms } from '../../src/attempt/outcome.ts';
 import type { QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import type { Pool } from '../../src/db/pool.ts';
@@ -19,5 +19,5 @@ export async function attemptFromQueue(
   const plan = { claimId, workflow, firstWaitMs: 40 };
   const record = attemptRecord(id, { number, ...result, plan });
   await recordAttempt(sql, record);
-  return answerTo(record);
+  return verdictOf(record);
 }

@@ -1,12 +1,7 @@
 /** The reconciler's verdicts, case by case, and their wording. */
 import { expect, test } from 'vitest';
 import { countsOf, summary } from '../../src/reconciler/counts.ts';
-import {
-  type NextStep,
-  type TrackedKind,
-  verdictOn,
-  type WorkflowFound,
-} from '../../src/reconciler/verdict.ts';
+import { type Due, type TrackedKind, verdictOn, type WorkflowFound } from '../../src/reconciler/verdict.ts';
 
 const awake: WorkflowFound = { as: 'running', asleep: false, failing: false, atWork: false };
 const asleep: WorkflowFound = { ...awake, asleep: true };
@@ -14,7 +9,7 @@ const failing: WorkflowFound = { ...awake, failing: true };
 const atWork: WorkflowFound = { ...awake, atWork: true };
 const operator = { by: 'eva', comment: '' };
 
-test.each<[TrackedKind, WorkflowFound, NextStep, string | null]>([
+test.each<[TrackedKind, WorkflowFound, Due, string | null]>([
   ['delivery', awake, 'ahead', null],
   ['delivery', awake, 'late', null],
   ['delivery', asleep, 'ahead', null],

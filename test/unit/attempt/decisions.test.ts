@@ -1,7 +1,6 @@
 /** The decisions of an attempt, case by case. */
 import { describe, expect, test } from 'vitest';
 import {
-  answerTo,
   type FinishedAttempt,
   isJustOver,
   lostTimeMs,
@@ -9,6 +8,7 @@ import {
   skipped,
   skipReasonOf,
   unplannedWait,
+  verdictOf,
 } from '../../../src/attempt/decisions.ts';
 import type { AttemptCommand, SkipReason } from '../../../src/attempt/outcome.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
@@ -289,7 +289,7 @@ describe('what is recorded', () => {
   });
 
   test('the caller hears of it', () => {
-    expect(answerTo(recordOf(waiting, command, attempt))).toEqual({
+    expect(verdictOf(recordOf(waiting, command, attempt))).toEqual({
       kind: 'failed',
       number: 2,
       status: 503,
@@ -297,7 +297,7 @@ describe('what is recorded', () => {
       at: at(212),
       nextAttemptAt: at(212 + jitteredWait(policy, waiting.id, 2)),
     });
-    expect(answerTo(recordOf(waiting, command, success))).toEqual({
+    expect(verdictOf(recordOf(waiting, command, success))).toEqual({
       kind: 'delivered',
       number: 2,
       status: 204,
