@@ -1,8 +1,7 @@
 /**
  * The worker role: one session after the other. It starts even if Temporal is away, and goes on by itself when that
- * is back. But a session, with its relay, begins with a connection to Temporal: one that runs makes attempts while
- * Temporal is away, a process that starts then makes none. When Temporal answers again, a new session takes over;
- * until it is connected, this process claims nothing.
+ * is back. A session begins with a connection to Temporal, and makes attempts while it is away later; until the first
+ * one begins, the queue is run alone. When Temporal answers again, a new session takes over.
  *
  * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded,
  * http, lib, log, mail, metrics, reconciler, relay, retention, secrets, temporal, theme, traces, workflows. Begin:
@@ -30,7 +29,7 @@ import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { type Traces, untraced } from '../traces/traces.ts';
 import type { SessionDeps, SessionOptions } from './session-deps.ts';
 import { createTemporalState } from './temporal-state.ts';
-import { aborted, runSession } from './worker-session.ts';
+import { aborted, runQueueAlone, runSession } from './worker-session.ts';
 
 interface WorkerOptions extends SessionOptions {
   /** Where events are counted; left out: the counts are not shown. */
@@ -120,8 +119,17 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const backoff = createBackoff(FIRST_RECONNECT_MS, MAX_RECONNECT_DELAY_MS);
     /** Sessions that are being replaced, until the next one is ready, and then as long as their attempts last. */
     const draining = new Set<Promise<void>>();
-    /** Ends the session that attempts the deliveries of the queue. */
-    let endRelaying = () => {};
+    const drain = (work: Promise<void>) => {
+      const drained = work
+        .catch((error: unknown) => {
+          log.warn({ err: error }, 'workers that were replaced failed');
+          countAbandoned(error);
+        })
+        .finally(() => draining.delete(drained));
+      draining.add(drained);
+    };
+    /** Ends what attempts the deliveries of the queue: a session, or the queue alone; null if nothing does. */
+    let endRelaying: (() => void) | null = null;
     while (!stopping.signal.aborted) {
       const renewal = new AbortController();
       const replaced = new AbortController();
@@ -133,7 +141,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         onReady() {
           backoff.reset();
           // Not before: Temporal may be away again, for long.
-          endRelaying();
+          endRelaying?.();
           endRelaying = () => replaced.abort();
           onReady();
         },
@@ -151,13 +159,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       try {
         await Promise.race([current, aborted(renewal.signal)]);
         if (!renewal.signal.aborted) continue;
-        const drained = current
-          .catch((error: unknown) => {
-            log.warn({ err: error }, 'workers that were replaced failed');
-            countAbandoned(error);
-          })
-          .finally(() => draining.delete(drained));
-        draining.add(drained);
+        drain(current);
         const why: unknown = renewal.signal.reason;
         if (failed) {
           temporalState.workerFailed();
@@ -166,6 +168,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         } else log.warn({ why }, 'Temporal may have been set back: workers with an empty cache take over');
       } catch (error) {
         temporalState.set('down');
+        if (endRelaying === null) {
+          const alone = new AbortController();
+          endRelaying = () => alone.abort();
+          const over = eitherSignal([stopping.signal, alone.signal]);
+          drain(runQueueAlone(sessionDeps, over.signal).finally(over.release));
+        }
         onReady();
         const retryInMs = backoff.next();
         log.warn({ err: error, retryInMs }, 'Temporal cannot be reached or the worker failed');

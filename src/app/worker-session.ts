@@ -1,5 +1,5 @@
 /** A session of the worker role: relay, reconciler and Temporal workers on one connection, until it fails or ends. */
-import { Client } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import { makeAttempt } from '../attempt/make-attempt.ts';
@@ -51,7 +51,7 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
       const schedule = scheduleRetention(client, taskQueue, log, timings.lookMs);
       await parts.starting(schedule, (it) => it.stop());
     }
-    const { temporalCalls, activities, execute, makeQueueAttempt } = sharedParts(deps, client);
+    const { temporalCalls, activities, startQueue } = sharedParts(deps, client);
     const create = sdkWorkers(deps, connection, activities);
     // Those that never ran would keep the connection open.
     await parts.add(() => runTogether(workers.splice(0), async () => {}));
@@ -71,13 +71,7 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
       },
     });
     await parts.add(reconciler.stop);
-    relay = startRelay({
-      ...deps,
-      ...temporalCalls,
-      execute,
-      makeAttempt: makeQueueAttempt,
-      options: deps.scheduler,
-    });
+    relay = startQueue();
     const { stop: stopRelay } = relay;
     await parts.add(stopRelay);
 
@@ -91,6 +85,19 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
     await parts.stop();
     for (const say of stopped.reverse()) say();
   }
+}
+
+/** The queue alone, before Temporal was ever reached: attempts need no answer of it, and what does waits. */
+export async function runQueueAlone(deps: SessionDeps, until: AbortSignal): Promise<void> {
+  const { namespace, taskQueue } = deps.temporal;
+  const connection = Connection.lazy(connectionOptions(deps.temporal));
+  const relay = sharedParts(deps, new Client({ connection, namespace })).startQueue();
+  const stopped = started(deps.log, 'relay', { namespace, taskQueue });
+  await aborted(until);
+  await relay.stop();
+  await relay.ended();
+  await connection.close().catch(() => {});
+  stopped();
 }
 
 /** Runs the workers until another session has to take over, and claims from the queue until this one is ended. */
@@ -114,7 +121,7 @@ async function untilOver(
   for (const part of ended) if (part.status === 'rejected') throw part.reason;
 }
 
-/** What the parts share: the calls to Temporal, the activities, and how attempts of the queue are made. */
+/** What the parts share: the calls to Temporal, the activities, and the relay, which attempts what waits. */
 function sharedParts(deps: SessionDeps, client: Client) {
   const { sql, sessionSql, sender, keys, policy, retention, traces } = deps;
   const { taskQueue } = deps.temporal;
@@ -138,7 +145,15 @@ function sharedParts(deps: SessionDeps, client: Client) {
     const command = { deliveryId, policy, lastChance: false, expectedNumber: attemptsMade + 1, queue };
     return makeAttempt(attemptDeps, command, signals);
   };
-  return { temporalCalls, activities, execute, makeQueueAttempt };
+  const startQueue = () =>
+    startRelay({
+      ...deps,
+      ...temporalCalls,
+      execute,
+      makeAttempt: makeQueueAttempt,
+      options: deps.scheduler,
+    });
+  return { temporalCalls, activities, startQueue };
 }
 
 /** The reconciler's times; tests shorten them. */

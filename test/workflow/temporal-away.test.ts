@@ -7,11 +7,12 @@ import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
-/** A running worker that no longer reaches Temporal, until `back`. */
-async function startWithoutTemporal(options: StackOptions = {}) {
+/** A running worker that no longer reaches Temporal, or one that starts without it, until `back`. */
+async function startWithoutTemporal(options: StackOptions = {}, { fromTheStart = false } = {}) {
   const [host = '', port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   onTestFinished(() => proxy.close());
+  if (fromTheStart) proxy.refuse();
   const stack = await stackOfTest('temporal-away', {
     workerTemporalAddress: proxy.host,
     policy: { windowMs: 3_600_000, ...options.policy },
@@ -143,5 +144,20 @@ test('held in the queue past its time: no attempt until it is resumed, and then 
   receiver.respond({ status: 200 });
   expect(await ask('resume', id)).toBe('Resumed: attempt 2 of 21 follows at once.');
   await stack.untilState(id, 'delivered');
+  expect(receiver.requests).toHaveLength(2);
+});
+
+test('a worker that starts meanwhile makes the attempts of the queue, each once, and their workflows later', async () => {
+  const { stack, back } = await startWithoutTemporal({}, { fromTheStart: true });
+  const receiver = await receiverOfTest({ status: 200 });
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10001');
+  await stack.untilState(id, 'delivered');
+  expect(await stack.describe(id)).toBeUndefined();
+
+  back();
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  const next = await stack.fireOne('10002');
+  expect(await stack.untilClosed(next)).toBe('COMPLETED');
   expect(receiver.requests).toHaveLength(2);
 });
