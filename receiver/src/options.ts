@@ -33,8 +33,8 @@ export interface CommonOptions<V extends PayloadVersion> {
    */
   readonly order?: Order;
   /**
-   * The payload version of the webhooks, and so of the types of the payloads (default: `v2`, as for webhooks).
-   * Payloads in the other version are refused.
+   * The payload version of the webhooks. Decides the types of the payloads (default: `v2`, as for webhooks); if
+   * given, payloads in the other version are refused, tests included.
    */
   readonly payloadVersion?: V;
   /** Reads the record that a GET delivery names, as JSON text or object: `api.read`, see `waybill()`. */

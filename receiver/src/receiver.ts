@@ -40,10 +40,8 @@ interface Handlers {
 export function receiver<V extends PayloadVersion = 'v2'>(options: ReceiverOptions<V>): Receiver<V> {
   checkStore(options.store);
   checkOrder(options.order);
-  const payloadVersion: PayloadVersion = options.payloadVersion ?? 'v2';
   const settings = {
     ...options,
-    payloadVersion,
     ...keysOf(options),
     accept: options.accept ?? ['v3', 'v2'],
     tolerance: options.tolerance ?? 300,
@@ -68,9 +66,8 @@ function reported(problem: unknown): void {
   console.error(problem instanceof Refused ? problem.message : problem);
 }
 
-type Settings = Omit<CommonOptions<PayloadVersion>, 'secrets' | 'publicKeys' | 'payloadVersion'> &
+type Settings = Omit<CommonOptions<PayloadVersion>, 'secrets' | 'publicKeys'> &
   Required<Pick<ReceiverOptions, 'accept' | 'tolerance' | 'leaseMs' | 'now' | 'onProblem'>> &
-  Required<Pick<CommonOptions<PayloadVersion>, 'payloadVersion'>> &
   ReturnType<typeof keysOf>;
 
 function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers): Receiver<V> {

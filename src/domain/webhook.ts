@@ -28,7 +28,7 @@ const inputEntries = {
   active: described(v.boolean('must be true or false'), 'Whether the webhook delivers.'),
   method,
   parameters: v.nullish(parameters, null),
-  payloadVersion: v.nullish(payloadVersion, 'v2'),
+  payloadVersion: v.optional(payloadVersion, 'v2'),
   description: v.nullish(description, null),
   ordering: v.nullish(ordering),
   skipOwn: v.nullish(skipOwn),
