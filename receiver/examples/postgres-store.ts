@@ -7,7 +7,7 @@ import type { Sql } from 'postgres';
 export const schema = `
   create table if not exists handled_deliveries (
     id uuid primary key,
-    -- Who is at it, until when; null once it was handled.
+    -- Who handles it, until when; null once it was handled.
     claimant text,
     until timestamptz,
     at timestamptz not null default now()

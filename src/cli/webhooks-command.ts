@@ -67,7 +67,7 @@ function listTable(webhooks: readonly OperatorsWebhook[]): string {
     type: shortTypes(typesOf(webhook)),
     url: webhook.url,
   }));
-  return table(rows, { type: 14, name: 20, state: 32, url: 24 });
+  return table(rows, { type: 10, name: 14, state: 32, url: 23 });
 }
 
 function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
