@@ -36,7 +36,8 @@ const createOptions = v.object({
   eshop: eshopOption,
   url: requiredOption('--url <url>', 'URL of the receiver', v.string()),
   types: requiredOption(
-    '--types <types>',
+    // The former name stays.
+    '--type, --types <types>',
     `event types, separated by commas; ${[...groups.keys()].join(', ')} for everything about them`,
     types,
   ),

@@ -24,7 +24,8 @@ const forwardUrl = v.pipe(
 export const listenOptions = v.object({
   eshop: eshopOption,
   types: option(
-    '--types <types>',
+    // The former name stays.
+    '--type, --types <types>',
     'event types, separated by commas; default: all that the contract allows',
     v.optional(types),
   ),

@@ -145,7 +145,7 @@ describe('listen', () => {
   });
 
   it('what a killed one left behind, the next one removes', async () => {
-    await (await listen('--types', 'CREATE_ORDER')).end('SIGKILL');
+    await (await listen('--type', 'CREATE_ORDER')).end('SIGKILL');
     expect(await webhookCount()).toBe(1);
     const next = await listen('--types', 'CREATE_PRODUCT');
     expect(await webhookCount()).toBe(1);
