@@ -2,6 +2,7 @@
  * What is overdue: attempts of deliveries that Temporal has, the queue, and what waits in the order of its record.
  * Measured in Postgres, whatever has died. Found by indexes of open and of waiting rows.
  */
+import { attemptClasses } from './outbox/notify.ts';
 import { keepsOrdering, placeOf, predecessors } from './outbox/ordering.ts';
 import { CLASS } from './outbox/outbox.ts';
 import { isPaused, sends } from './pauses.ts';
@@ -14,7 +15,7 @@ import type { Sql } from './pool.ts';
 const LOOKED_AT = 1_000;
 
 /** The classes that can be claimed, except of delivered ones, which wait for the end of a burst. */
-export const queueClasses = ['fresh', 'retry', 'bulk', 'recovered', 'undelivered'] as const;
+export const queueClasses = [...attemptClasses, 'undelivered'] as const;
 /** For how long the first due delivery of each class has been due, in seconds; 0 if none is. */
 type DueSeconds = Readonly<Record<(typeof queueClasses)[number], number>>;
 
