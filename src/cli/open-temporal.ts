@@ -1,15 +1,10 @@
-import {
-  Client,
-  Connection,
-  defaultGrpcRetryOptions,
-  isGrpcServiceError,
-  makeGrpcRetryInterceptor,
-} from '@temporalio/client';
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { Settings } from '../config/variables.ts';
 import { UserError } from '../lib/user-error.ts';
 import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
 import {
   causeOf,
+  grpcStatusOf,
   isOfTemporal,
   isRateLimited,
   NOT_FOUND,
@@ -87,7 +82,7 @@ async function requireNamespace(client: Client, { address, namespace }: Temporal
     );
   } catch (error) {
     // Anything else may concern this call alone: one that it forbids, for example.
-    if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) return;
+    if (grpcStatusOf(error) !== NOT_FOUND) return;
     throw new UserError(
       `The namespace ${namespace} does not exist at ${address}: create it, or correct TEMPORAL_NAMESPACE.`,
     );
