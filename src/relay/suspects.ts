@@ -1,8 +1,11 @@
 /** Tells an item whose call keeps failing by itself from a Temporal that is away. */
 
-/** How often the call of one item has to fail, while others are answered in between. */
+/**
+ * How often the call of one item has to fail, while others are answered in between. Fewer: a busy moment of Temporal
+ * puts an item off. More: what waits behind a damaged workflow waits for longer.
+ */
 const MAX_FAILURES = 3;
-/** The most items remembered; beyond, all are forgotten. */
+/** The most items remembered; beyond, all are forgotten. Fewer: none is ever blamed in an outage. More: memory. */
 const MAX_REMEMBERED = 1_000;
 
 export type Suspects = ReturnType<typeof createSuspects>;
