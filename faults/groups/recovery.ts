@@ -9,6 +9,7 @@ import { isSpent } from '../machine.ts';
 import { RECOVERED, type Script } from '../receivers.ts';
 import type { Part } from '../stack/part.ts';
 import type { Stack } from '../stack/stack.ts';
+import { TooSlowError } from '../too-slow.ts';
 import { killing } from './kill.ts';
 
 /** The type of the lost events: one that no order fires. */
@@ -54,9 +55,15 @@ export async function beginRecovering(scene: Scene, count: number): Promise<void
   begun.set(scene, asked.recoveryId);
 }
 
-/** Checks that the recovery is completed, and its counts. */
+/**
+ * Checks that the recovery is completed, and its counts.
+ * @throws TooSlowError if a delivery waits for a further attempt: the receiver, which accepts everything, had no
+ *   time to answer the last one
+ */
 export async function isRecovered(scene: Scene, count: number): Promise<void> {
   const row = await lastSeen(scene);
+  if (row !== null && row.retrying > 0)
+    throw new TooSlowError(`the receiver did not answer ${row.retrying} recovered deliveries in time`);
   if (row?.state !== 'completed') scene.ledger.complaints.push(`The recovery is ${row?.state ?? 'gone'}.`);
   if (row?.created !== count || row.failed !== 0)
     scene.ledger.complaints.push(`It created ${row?.created} deliveries, of which ${row?.failed} failed.`);
