@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Code on a page: highlighted, with a copy button, and in several languages to choose from. */
 import { highlighted } from './highlight.ts';
 

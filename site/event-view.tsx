@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The catalogue of events, and the page of each, with its payload in both versions. */
 
 import type { DocumentedOperation, OpenApiDocument } from '../src/api/openapi/document.ts';

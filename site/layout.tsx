@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The frame of every page: head, search, contents, neighbours. */
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The page of an operation: its description, parameters and responses, with an example. */
 
 import type { DocumentedOperation, DocumentedSchema, OpenApiDocument } from '../src/api/openapi/document.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The pages of the documentation, in order, and their contents. */
 import type { Child } from 'hono/jsx';
 import type { OpenApiDocument } from '../src/api/openapi/document.ts';

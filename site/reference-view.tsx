@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The index of the reference: all rules, operations, event types and schemas. */
 
 import type { OpenApiDocument } from '../src/api/openapi/document.ts';

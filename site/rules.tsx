@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The rules that every operation shares: the sections of the OpenAPI document's description, each a page. */
 import { CodeBlock } from './code-view.tsx';
 import { SectionHeading } from './layout.tsx';

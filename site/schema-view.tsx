@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Schemas as short type names, and as tables of fields. */
 import type { Child } from 'hono/jsx';
 import type { DocumentedSchema } from '../src/api/openapi/document.ts';

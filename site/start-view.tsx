@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The first page of the documentation: where to begin, on one screen. */
 
 import type { Child } from 'hono/jsx';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** States as colours, and numbers with their names. */
 import type { Child } from 'hono/jsx';
 import type { DeliveryState } from '../domain/delivery-state.ts';

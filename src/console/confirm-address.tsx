@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The page behind the link in a confirmation's mail (docs/interface.md, N6). Its button confirms, since programs that
  * look for malware open every link. Needs no sign-in: the link is the proof.

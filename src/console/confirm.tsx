@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The confirmation of an action that cannot be undone: a separate page, so that it works without script. */
 import type { Child } from 'hono/jsx';
 import type { Viewer } from './deps.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The console's requests: their middleware, and the routes of the pages.
  *

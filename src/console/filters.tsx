@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The filters of lists. */
 import type { Child } from 'hono/jsx';
 import { deliveryStates } from '../domain/delivery-state.ts';

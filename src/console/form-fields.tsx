@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The fields of forms, each with its hint and its problem. */
 import { type JSX, useContext } from 'hono/jsx';
 import type { EventType } from '../domain/event-types.ts';

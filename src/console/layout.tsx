@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The frame of every page: head, navigation, the person signed in. */
 import type { Child } from 'hono/jsx';
 import { withoutUnseen } from '../domain/text.ts';

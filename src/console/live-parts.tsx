@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The parts of pages that refresh themselves. */
 import type { Child } from 'hono/jsx';
 

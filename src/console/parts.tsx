@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The components of pages. */
 import type { Child } from 'hono/jsx';
 import type { Pagination } from '../api/pagination.ts';

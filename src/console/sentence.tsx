@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** A sentence of the API for people: identifiers become links, and times short. */
 import { CONSOLE } from './session.ts';
 import { Time } from './times.tsx';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Signing in and out, with the users of the API and the same limits. */
 import { Hono } from 'hono';
 import { createPlaces } from '../api/budget/places.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Switches from one e-shop to another. */
 import type { EshopName } from '../db/console/sessions.ts';
 import { CONSOLE } from './session.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Links into Temporal's UI. */
 import type { TemporalLinks, Viewer } from './deps.ts';
 

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Times and durations for people. */
 
 const SECOND = 1_000;

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** All e-shops at a glance: webhooks that need attention, and waiting deliveries. */
 import type { Child } from 'hono/jsx';
 import { recordOf } from '../../api/webhooks/record.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The pages about all e-shops of a user of the warehouse, or of an operator. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import * as v from 'valibot';

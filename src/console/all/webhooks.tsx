@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The webhooks of all e-shops of a person, with their health. */
 
 import { recordOf } from '../../api/webhooks/record.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The deliveries of the e-shop, filtered as in the API, and live. */
 
 import type * as v from 'valibot';

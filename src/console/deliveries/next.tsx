@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Where a delivery stands, and what can be done: the most useful first. */
 import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** One delivery: its timeline, its request, and the possible actions. */
 import { MASK } from '../../domain/static-headers.ts';
 import { State } from '../badges.tsx';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The pages of deliveries, and operators' actions on one. */
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Deliveries as rows of lists. */
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';

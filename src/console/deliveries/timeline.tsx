@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** What happened to a delivery, the latest first: one line each, responses folded. */
 import type { Child } from 'hono/jsx';
 import { capital } from '../../domain/text.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The events of an e-shop, each with its outcome at every webhook. */
 import * as v from 'valibot';
 import { Event, MissingEvent } from '../../api/event-schemas.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** What became of an event at its webhooks: one state each. */
 import type * as v from 'valibot';
 import type { Event } from '../../api/event-schemas.ts';

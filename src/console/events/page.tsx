@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** One event: what became of it at every webhook, and the record after it. */
 import type * as v from 'valibot';
 import type { EventWithRecord } from '../../api/event-schemas.ts';

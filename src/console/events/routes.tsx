@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The pages of events. */
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';

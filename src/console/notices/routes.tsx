@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The page of an e-shop's notices, and its form. */
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The notices of an e-shop, with their recipients and times. */
 import type { ListedNotice } from '../../db/console/notices.ts';
 import { Badge, type Tone } from '../badges.tsx';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * Operators sign in by a link that opens once, on this machine. It ties the browser to the command, which can only be
  * started with the keys of the installation.

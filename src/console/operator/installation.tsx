@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The installation itself, as in `waybill status`. */
 import type { Child } from 'hono/jsx';
 import { Count } from '../badges.tsx';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Deliveries over time as bars, with a table of the numbers, also for screen readers. */
 import { type CountStep, countOf } from '../../db/console/delivery-counts.ts';
 import { More } from '../live-parts.tsx';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The overview: deliveries, their speed, and problems that need attention. */
 import { Hono } from 'hono';
 import * as v from 'valibot';

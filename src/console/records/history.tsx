@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The history of a record as one line, in order: its events, their deliveries, and which of these wait for which. */
 import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';

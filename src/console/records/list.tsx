@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The records of a kind: the newest first, or filtered. */
 import type { Pagination } from '../../api/pagination.ts';
 import { piece, queryText } from '../api-client.ts';

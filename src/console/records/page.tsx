@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** One record: its history and its fields. */
 import type * as v from 'valibot';
 import { capital } from '../../domain/text.ts';

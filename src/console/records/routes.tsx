@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The five kinds of record, read-only: lists, and single records with their deliveries. */
 import { Hono } from 'hono';
 import * as v from 'valibot';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Actions on a webhook, with their confirmations. */
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The examination of a webhook's receiver: its description, and its results. */
 import type { Examination } from '../../domain/examination.ts';
 import { counted } from '../../domain/text.ts';

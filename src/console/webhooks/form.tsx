@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The form that creates or changes a webhook; the API checks it. */
 import { MASK } from '../../domain/static-headers.ts';
 import type { WebhookInput } from '../../domain/webhook.ts';

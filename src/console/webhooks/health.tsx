@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The health of a webhook. */
 
 import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The names of webhooks on a page. */
 import type { NamedWebhook } from '../../db/console/named-webhooks.ts';
 import { nameOf } from '../../domain/webhook-name.ts';

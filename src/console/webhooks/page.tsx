@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** One webhook: its health, its latest deliveries, and the possible actions. */
 import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The e-shop's public keys, on the page of an asymmetric webhook. */
 import type { SigningKeyRecord } from '../../domain/signing-key.ts';
 import type { Viewer } from '../deps.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The recoveries of a webhook, on its page. */
 import type * as v from 'valibot';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Recoveries of a webhook: counted, started, canceled. */
 import { Hono } from 'hono';
 import * as v from 'valibot';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The pages of webhooks: their list, one of them, and its form. */
 import { Hono } from 'hono';
 import * as v from 'valibot';

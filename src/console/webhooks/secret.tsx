@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The signing secret of a webhook, on its page. */
 import { Code } from '../parts.tsx';
 import { Ago, Time } from '../times.tsx';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Reads and shows the page of a webhook. */
 import type { Context } from 'hono';
 import * as v from 'valibot';

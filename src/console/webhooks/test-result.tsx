@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** A test of a webhook: request and response, side by side. */
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import { Badge } from '../badges.tsx';

@@ -1,4 +1,3 @@
-/** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The event types of a webhook in its form: one in a list, the others as boxes, grouped by the kind of record. */
 import {
   type EventType,
