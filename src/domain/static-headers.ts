@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { described } from './fields.ts';
-import { invalid } from './problem.ts';
+import { type FieldProblem, invalid } from './problem.ts';
 
 /** Names and values, as the e-shop writes them. Names are compared without case. */
 export type StaticHeaders = Readonly<Record<string, string>>;
@@ -162,35 +162,22 @@ export function replacedHeaders(
     throw invalid([{ path: 'headers', message }]);
   }
   if (sent === null) return null;
-  if (moved) {
-    return keptOrSent(sent, () => 'the URL leads to another scheme, host or port: send this value again');
+  const kept = new Map<string, string>();
+  if (!moved && Object.values(sent).includes(MASK)) {
+    for (const [name, value] of Object.entries(stored.open?.() ?? {})) kept.set(name.toLowerCase(), value);
   }
-  const values = new Map<string, string>();
-  if (Object.values(sent).includes(MASK)) {
-    for (const [name, value] of Object.entries(stored.open?.() ?? {})) values.set(name.toLowerCase(), value);
+  const lacking = moved
+    ? 'the URL leads to another scheme, host or port: send this value again'
+    : 'no value is stored under this name: send one';
+  const headers: Record<string, string> = {};
+  const problems: FieldProblem[] = [];
+  for (const [name, value] of Object.entries(sent)) {
+    const after = value === MASK ? kept.get(name.toLowerCase()) : value;
+    if (after === undefined) problems.push({ path: `headers.${name}`, message: lacking });
+    else headers[name] = after;
   }
-  return keptOrSent(sent, (name) => {
-    const value = values.get(name.toLowerCase());
-    return value === undefined ? 'no value is stored under this name: send one' : { value };
-  });
-}
-
-/** @param kept returns the stored value for a mask, or why there is none */
-function keptOrSent(
-  sent: StaticHeaders,
-  kept: (name: string) => { readonly value: string } | string,
-): StaticHeaders | null {
-  const problems: { path: string; message: string }[] = [];
-  const headers = Object.entries(sent).map(([name, value]) => {
-    if (value !== MASK) return [name, value] as const;
-    const found = kept(name);
-    if (typeof found !== 'string') return [name, found.value] as const;
-    problems.push({ path: `headers.${name}`, message: found });
-    return [name, ''] as const;
-  });
-  const after = Object.fromEntries(headers);
-  const tooLong = sizeProblem(after);
+  const tooLong = sizeProblem(headers);
   if (problems.length === 0 && tooLong !== null) problems.push({ path: 'headers', message: tooLong });
   if (problems.length > 0) throw invalid(problems);
-  return headersOrNull(after);
+  return headersOrNull(headers);
 }
