@@ -6,7 +6,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { findInvalidText, isInherited } from '../domain/invalid-text.ts';
 import { type FieldProblem, invalid } from '../domain/problem.ts';
-import { fieldsOf, omitFields, validate } from '../domain/validation.ts';
+import { fieldsOf, omitFields, type Rule, validate } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
 import { type BodyOptions, describeBody, readJson } from './json-body.ts';
@@ -22,21 +22,21 @@ type Validated<Target extends string, Schema extends v.GenericSchema> = Middlewa
 export function body<Schema extends v.GenericSchema<unknown, object>>(
   schema: Schema,
   options: BodyOptions & {
-    /** The schema for this request, if it depends on what is stored; `schema` documents it. */
-    readonly checkedBy?: (c: Context<ApiEnv>) => Promise<Schema>;
+    /** Rules beyond the schema, for this request. */
+    readonly rules?: (c: Context<ApiEnv>) => Promise<readonly Rule<unknown>[]>;
   } = {},
 ): Validated<'json', Schema> {
   const handler: Validated<'json', Schema> = async (c, next) => {
-    const applicable = (await options.checkedBy?.(c)) ?? schema;
     const isAbsent = options.mayBeAbsent === true && (c.get('body')?.byteLength ?? 0) === 0;
     const json = isAbsent ? {} : readJson(c);
     const responseOnly = options.responseOnly ?? [];
     const sent = omitFields(fieldsOf(json), responseOnly);
     const present = await options.present?.(c);
-    const rules = present === undefined ? [] : [() => changedAmong(responseOnly, fieldsOf(json), present)];
+    const rules: Rule<unknown>[] = [...((await options.rules?.(c)) ?? [])];
+    if (present !== undefined) rules.push(() => changedAmong(responseOnly, fieldsOf(json), present));
     c.req.addValidatedData(
       'json',
-      charged(c.get('allowance'), () => validate(applicable, sent, { rules, before: null, context: null })),
+      charged(c.get('allowance'), () => validate(schema, sent, { rules, before: null, context: null })),
     );
     await next();
   };

@@ -1,15 +1,7 @@
-/** The types of a webhook, and what they allow of its other fields (docs/interface.md, W22). */
+/** The types of a webhook (docs/interface.md, W22). */
 import * as v from 'valibot';
-import {
-  type EventType,
-  eventTypeNames,
-  eventTypes,
-  movementOf,
-  packingListEventTypes,
-  sortedTypes,
-} from './event-types.ts';
+import { type EventType, eventTypeNames, eventTypes, sortedTypes } from './event-types.ts';
 import { oneOf } from './fields.ts';
-import { hasPersonalData } from './personal-data.ts';
 
 /** An event type, in the body or the record of a webhook, and in records of events and deliveries. */
 export const eventType = v.pipe(
@@ -46,55 +38,4 @@ export function typesOf(webhook: GivenTypes): EventType[] {
 export function typesFact(webhook: GivenTypes): readonly ['Type' | 'Types', string] {
   const types = typesOf(webhook);
   return [types.length === 1 ? 'Type' : 'Types', types.join(', ')];
-}
-
-interface GivenParameters extends GivenTypes {
-  readonly parameters: {
-    readonly withPackingLists?: boolean | undefined;
-    readonly withoutPersonalData?: boolean | undefined;
-    readonly onStockChange?: boolean | undefined;
-  } | null;
-}
-
-/** Each movement is its own record: none has a newer event. */
-export const NO_LATEST = 'latest is not for stock movements: each is a record of its own';
-
-/** The rules, each with its fields and where its problem is reported. @param stored see {@link typesIn} */
-export function typeRules(stored: readonly EventType[]) {
-  return {
-    packingLists: {
-      fields: [['webhookType'], ['additionalTypes'], ['parameters']],
-      allowed: (input: GivenParameters) =>
-        input.parameters?.withPackingLists !== true ||
-        typesIn(input, stored).some((type) => packingListEventTypes.includes(type)),
-      message: `allowed only for ${packingListEventTypes.join(' and ')}`,
-      at: ['parameters', 'withPackingLists'],
-    },
-    /** Where nothing personal is sent, nothing is left out: a wish for it is a mistake. */
-    personalData: {
-      fields: [['webhookType'], ['additionalTypes'], ['method'], ['parameters']],
-      allowed: (input: GivenParameters & { readonly method: 'POST' | 'GET' }) =>
-        input.parameters?.withoutPersonalData !== true ||
-        (input.method === 'POST' &&
-          typesIn(input, stored).some((type) => hasPersonalData(eventTypes[type].entity))),
-      message: 'allowed only for POST webhooks with a type of orders or returns',
-      at: ['parameters', 'withoutPersonalData'],
-    },
-    /** Changes of stock alone are updates of a product. */
-    onStockChange: {
-      fields: [['webhookType'], ['additionalTypes'], ['parameters']],
-      allowed: (input: GivenParameters) =>
-        input.parameters?.onStockChange !== true || typesIn(input, stored).includes('UPDATE_PRODUCT'),
-      message: 'allowed only for UPDATE_PRODUCT',
-      at: ['parameters', 'onStockChange'],
-    },
-    noLatest: {
-      fields: [['webhookType'], ['additionalTypes'], ['ordering']],
-      allowed: (
-        input: GivenTypes & { readonly ordering?: 'none' | 'record' | 'latest' | null | undefined },
-      ) => input.ordering !== 'latest' || typesIn(input, stored).every((type) => movementOf(type) === null),
-      message: NO_LATEST,
-      at: ['ordering'],
-    },
-  } as const;
 }

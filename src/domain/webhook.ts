@@ -1,9 +1,7 @@
 /** The schemas of a webhook (docs/interface.md, W1): the body that creates or replaces it, and the record. */
 import * as v from 'valibot';
-import type { EventType } from './event-types.ts';
 import { described, recordNumber, time } from './fields.ts';
 import { incidentSchema } from './incident.ts';
-import type { FieldProblem } from './problem.ts';
 import { maskedHeadersField, newHeadersField, replacedHeadersField } from './static-headers.ts';
 import {
   additionalTypes,
@@ -18,7 +16,7 @@ import {
   unset,
 } from './webhook-fields.ts';
 import { answeredSecret, ownSecretField } from './webhook-secret.ts';
-import { eventType, typeRules, typesIn } from './webhook-types.ts';
+import { eventType, typesIn } from './webhook-types.ts';
 import { webhookUrl as url } from './webhook-url.ts';
 
 const inputEntries = {
@@ -44,51 +42,19 @@ export const webhookFields = v.keyof(v.object(inputEntries)).options;
 /** The fields that determine the request: also columns of `former_request_settings`. */
 export const requestFields = ['url', 'method', 'payloadVersion', 'parameters'] as const;
 
-/** The body of a replacement. @param stored the webhook's additional types, which stay if the body leaves them out */
-export function replacementSchema(stored: readonly EventType[]) {
-  const { packingLists, personalData, onStockChange, noLatest } = typeRules(stored);
-  return v.pipe(
-    v.strictObject({ ...inputEntries, headers: replacedHeadersField }),
-    v.metadata({ ref: 'WebhookInput' }),
-    v.forward(
-      v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message),
-      packingLists.at,
-    ),
-    v.forward(
-      v.partialCheck(personalData.fields, personalData.allowed, personalData.message),
-      personalData.at,
-    ),
-    v.forward(
-      v.partialCheck(onStockChange.fields, onStockChange.allowed, onStockChange.message),
-      onStockChange.at,
-    ),
-    v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
-  );
-}
-export const webhookInputSchema = replacementSchema([]);
+/** The body of a replacement; `typeRules` are checked beside it. */
+export const webhookInputSchema = v.pipe(
+  v.strictObject({ ...inputEntries, headers: replacedHeadersField }),
+  v.metadata({ ref: 'WebhookInput' }),
+);
 /** A checked body with its defaults filled in, except for what a replacement without it leaves as it was. */
 export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
 
-const { packingLists, personalData, onStockChange, noLatest } = typeRules([]);
-/** The body of a creation, which may contain a secret. */
+/** The body of a creation, which may contain a secret; `typeRules` are checked beside it. */
 export const webhookCreationSchema = v.pipe(
   v.strictObject({ ...inputEntries, headers: newHeadersField, secret: ownSecretField }),
   v.metadata({ ref: 'WebhookCreation' }),
-  v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
-  v.forward(v.partialCheck(personalData.fields, personalData.allowed, personalData.message), personalData.at),
-  v.forward(
-    v.partialCheck(onStockChange.fields, onStockChange.allowed, onStockChange.message),
-    onStockChange.at,
-  ),
-  v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
 );
-
-/** Settings that the types do not allow: the rules of the schemas, for what a replacement leaves as it was. */
-export function typeProblems(settings: WebhookSettings): FieldProblem[] {
-  return [packingLists, personalData, onStockChange, noLatest].flatMap(({ allowed, message, at }) =>
-    allowed(settings) ? [] : [{ path: at.join('.'), message }],
-  );
-}
 
 /** The body of `regenerate-secret`, which may be left out. */
 export const newSecretSchema = v.pipe(

@@ -12,7 +12,6 @@ import { badRequest, existing, invalid, recordNotFound } from '../../domain/prob
 import { headersOrNull, replacedHeaders } from '../../domain/static-headers.ts';
 import { counted } from '../../domain/text.ts';
 import {
-  replacementSchema,
   settled,
   type WebhookSettings,
   webhookCreationSchema,
@@ -22,6 +21,7 @@ import {
   webhookWithSecretSchema,
 } from '../../domain/webhook.ts';
 import { omissible } from '../../domain/webhook-fields.ts';
+import { typeRules } from '../../domain/webhook-rules.ts';
 import { newWebhookSecret } from '../../secrets/keys.ts';
 import { newSealedPair } from '../../secrets/signing-keys.ts';
 import { openHeaders, sealHeaders, sealing } from '../../secrets/static-headers.ts';
@@ -33,7 +33,6 @@ import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { body, params, query } from '../validate.ts';
 import { noSuchWebhook, recordOf, tag, webhookId } from './record.ts';
 
-const responseOnly = { responseOnly: webhookResponseOnly };
 /** Only regeneration replaces a secret. */
 const ignoredInPut = { responseOnly: [...webhookResponseOnly, 'secret'] };
 
@@ -102,7 +101,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       message: 'Webhook created.',
       errors: { 400: 'failed validation, or something that the contract does not allow.' },
     }),
-    body(webhookCreationSchema, responseOnly),
+    body(webhookCreationSchema, { responseOnly: webhookResponseOnly, rules: async () => typeRules([]) }),
     idempotent(deps),
     async (c) => {
       const { eshopId } = c.get('session');
@@ -157,9 +156,9 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params({ id: webhookId }),
     body(webhookInputSchema, {
       ...ignoredInPut,
-      async checkedBy(c) {
+      async rules(c) {
         const before = await findWebhook(sql, c.get('session').eshopId, Number(c.req.param('id')));
-        return before === null ? webhookInputSchema : replacementSchema(before.additionalTypes);
+        return typeRules(before?.additionalTypes ?? []);
       },
     }),
     async (c) => {

@@ -13,6 +13,7 @@ import { headersOrNull } from '../../domain/static-headers.ts';
 import { counted } from '../../domain/text.ts';
 import { omitFields, validate } from '../../domain/validation.ts';
 import { settled, webhookCreationSchema } from '../../domain/webhook.ts';
+import { typeRules } from '../../domain/webhook-rules.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
 import { newSealedPair } from '../../secrets/signing-keys.ts';
@@ -89,7 +90,11 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       secret: own,
       headers: sent,
       ...given
-    } = validate(webhookCreationSchema, omitFields(fields, ['eshop', 'id']));
+    } = validate(webhookCreationSchema, omitFields(fields, ['eshop', 'id']), {
+      rules: typeRules([]),
+      before: null,
+      context: null,
+    });
     const input = settled(deps.inactive ? { ...given, active: false } : given);
     const stored = await readContract(sql, eshop);
     if (stored === null) throw badRequest(`eshop: there is no e-shop ${eshop}`);

@@ -3,7 +3,8 @@
  * deletion) writes one outbox row in its transaction. Every change locks its row first.
  */
 import { invalid } from '../../domain/problem.ts';
-import { type GivenSettings, settled, typeProblems, type WebhookSettings } from '../../domain/webhook.ts';
+import { type GivenSettings, settled, type WebhookSettings } from '../../domain/webhook.ts';
+import { typeProblems } from '../../domain/webhook-rules.ts';
 import { OVERLAP_HOURS } from '../../domain/webhook-secret.ts';
 import type { SealedHeaders } from '../../secrets/static-headers.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';

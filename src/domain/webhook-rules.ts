@@ -1,0 +1,56 @@
+/** What the types of a webhook allow of its other fields (docs/interface.md, W22). */
+import { type EventType, eventTypes, movementOf, packingListEventTypes } from './event-types.ts';
+import { hasPersonalData } from './personal-data.ts';
+import type { FieldProblem } from './problem.ts';
+import { problemIf, type Rule, rulesOf } from './validation.ts';
+import type { GivenSettings, WebhookSettings } from './webhook.ts';
+import { type GivenTypes, typesIn } from './webhook-types.ts';
+
+const rule = rulesOf<GivenSettings, unknown>();
+
+/** @param stored see {@link typesIn} */
+export function typeRules(stored: readonly EventType[]): readonly Rule<unknown>[] {
+  const hasType = (webhook: GivenTypes, fits: (type: EventType) => boolean) =>
+    typesIn(webhook, stored).some(fits);
+  return [
+    rule(['webhookType', 'additionalTypes', 'parameters'], (webhook) =>
+      problemIf(
+        webhook.parameters?.withPackingLists === true &&
+          !hasType(webhook, (type) => packingListEventTypes.includes(type)),
+        'parameters.withPackingLists',
+        `allowed only for ${packingListEventTypes.join(' and ')}`,
+      ),
+    ),
+    // Where nothing personal is sent, nothing is left out: a wish for it is a mistake.
+    rule(['webhookType', 'additionalTypes', 'method', 'parameters'], (webhook) =>
+      problemIf(
+        webhook.parameters?.withoutPersonalData === true &&
+          (webhook.method === 'GET' || !hasType(webhook, (type) => hasPersonalData(eventTypes[type].entity))),
+        'parameters.withoutPersonalData',
+        'allowed only for POST webhooks with a type of orders or returns',
+      ),
+    ),
+    // Changes of stock alone are updates of a product.
+    rule(['webhookType', 'additionalTypes', 'parameters'], (webhook) =>
+      problemIf(
+        webhook.parameters?.onStockChange === true && !hasType(webhook, (type) => type === 'UPDATE_PRODUCT'),
+        'parameters.onStockChange',
+        'allowed only for UPDATE_PRODUCT',
+      ),
+    ),
+    // Each movement is its own record: none has a newer event.
+    rule(['webhookType', 'additionalTypes', 'ordering'], (webhook) =>
+      problemIf(
+        webhook.ordering === 'latest' && hasType(webhook, (type) => movementOf(type) !== null),
+        'ordering',
+        'latest is not for stock movements: each is a record of its own',
+      ),
+    ),
+  ];
+}
+
+/** Settings that the types do not allow, for what a replacement leaves as it was. */
+export function typeProblems(settings: WebhookSettings): FieldProblem[] {
+  const asked = { refused: new Set<string>(), before: null, context: null };
+  return typeRules([]).flatMap((rule) => rule(settings, asked));
+}
