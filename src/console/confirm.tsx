@@ -19,7 +19,7 @@ export function ConfirmPage(props: {
   fields?: FieldPaths;
   children: Child;
 }) {
-  const { viewer, here, title, button, action, back, refused, fields = {}, children } = props;
+  const { viewer, here, title, button, action, back, refused, fields = [], children } = props;
   return (
     <Page {...{ title, viewer, here, refused, fields }}>
       <h1>{title}</h1>

@@ -11,12 +11,7 @@ import { CONSOLE } from './session.ts';
 import { eshopTitle, MAX_ESHOPS_LISTED } from './switcher.tsx';
 
 /** Of the filters that the API may refuse: they are named as there. */
-export const FILTER_FIELDS: FieldPaths = {
-  entityId: 'entityId',
-  since: 'since',
-  until: 'until',
-  lastStatus: 'lastStatus',
-};
+export const FILTER_FIELDS: FieldPaths = ['entityId', 'since', 'until', 'lastStatus'];
 
 /**
  * The filters of a list, in one row.

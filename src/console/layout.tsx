@@ -150,7 +150,7 @@ function aboutEshop(eshopId: number) {
 }
 
 export function Page(props: PageProps) {
-  const { title, viewer, here, notice, refused, fields = {}, names = new Map(), children } = props;
+  const { title, viewer, here, notice, refused, fields = [], names = new Map(), children } = props;
   const { at, rest } = problemsIn(refused, fields);
   const { username, role, eshopId } = viewer.session;
   const several = seesSeveral(viewer);

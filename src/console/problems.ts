@@ -12,8 +12,8 @@ export type Problems = Readonly<Record<string, string>>;
 /** Read by the fields of a form; set by its page. */
 export const ProblemsOfForm = createContext<Problems>({});
 
-/** The fields of a form, by their paths in the body; of a field within another, as its own name. */
-export type FieldPaths = Readonly<Record<string, string>>;
+/** The paths in the body of the fields of a form, where each is named by the last part. */
+export type FieldPaths = readonly string[];
 
 /** A problem of one part of a field: a header by its name, an address by its line. */
 function aboutPart(part: string, message: string): string {
@@ -33,10 +33,10 @@ export function problemsIn(
   const at: Record<string, string> = {};
   const others: FieldProblem[] = [];
   for (const problem of refused) {
-    const found = Object.keys(paths).find((known) => `${problem.path}.`.startsWith(`${known}.`));
-    const field = found === undefined ? undefined : paths[found];
-    if (found === undefined || field === undefined) others.push(problem);
+    const found = paths.find((known) => `${problem.path}.`.startsWith(`${known}.`));
+    if (found === undefined) others.push(problem);
     else {
+      const field = found.slice(found.lastIndexOf('.') + 1);
       const about = aboutPart(problem.path.slice(found.length + 1), problem.message);
       at[field] = at[field] === undefined ? about : `${at[field]} ${about}`;
     }

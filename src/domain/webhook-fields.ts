@@ -47,33 +47,33 @@ export const method = described(
 
 const names = (fields: readonly string[]) => fields.map((field) => `\`${field}\``).join(', ');
 
-export const parameters = v.pipe(
-  v.strictObject({
-    withPackingLists: v.optional(
-      described(
-        v.boolean('must be true or false'),
-        `Adds \`orderProducts[].packingLists\` to the order. Allowed only for ${packingListEventTypes.join(' and ')}: one of them must be among the types of the webhook, and only their deliveries have packing lists.`,
-      ),
+const parameterEntries = {
+  withPackingLists: v.optional(
+    described(
+      v.boolean('must be true or false'),
+      `Adds \`orderProducts[].packingLists\` to the order. Allowed only for ${packingListEventTypes.join(' and ')}: one of them must be among the types of the webhook, and only their deliveries have packing lists.`,
     ),
-    withoutPersonalData: v.optional(
-      described(
-        v.boolean('must be true or false'),
-        'Leaves the customer out of the payload: what an erasure of personal data empties is null, and a list of it is empty. ' +
-          `Of orders: ${names(personalFields.order)}. Of returns: ${names(personalFields.return)}. ` +
-          'Only for POST webhooks with a type of orders or returns.',
-      ),
+  ),
+  withoutPersonalData: v.optional(
+    described(
+      v.boolean('must be true or false'),
+      'Leaves the customer out of the payload: what an erasure of personal data empties is null, and a list of it is empty. ' +
+        `Of orders: ${names(personalFields.order)}. Of returns: ${names(personalFields.return)}. ` +
+        'Only for POST webhooks with a type of orders or returns.',
     ),
-    onStockChange: v.optional(
-      described(
-        v.boolean('must be true or false'),
-        'Calls the webhook also when nothing but the `stock` of a product changed, for whatever reason: a reservation, a release, a movement, a hold, ' +
-          'a receiving. The event is an UPDATE_PRODUCT with `X-Service-Changed: stock` and a `sequence` of its own, one per product and write, with the stock after it. ' +
-          'Only where UPDATE_PRODUCT is among the types. Meant for `ordering` `latest`.',
-      ),
+  ),
+  onStockChange: v.optional(
+    described(
+      v.boolean('must be true or false'),
+      'Calls the webhook also when nothing but the `stock` of a product changed, for whatever reason: a reservation, a release, a movement, a hold, ' +
+        'a receiving. The event is an UPDATE_PRODUCT with `X-Service-Changed: stock` and a `sequence` of its own, one per product and write, with the stock after it. ' +
+        'Only where UPDATE_PRODUCT is among the types. Meant for `ordering` `latest`.',
     ),
-  }),
-  v.metadata({ ref: 'WebhookParameters' }),
-);
+  ),
+};
+/** The names of the fields of `parameters`. */
+export const parameterNames = v.keyof(v.object(parameterEntries)).options;
+export const parameters = v.pipe(v.strictObject(parameterEntries), v.metadata({ ref: 'WebhookParameters' }));
 
 export const payloadVersion = described(
   v.picklist(payloadVersions, 'must be v2 or v21'),

@@ -115,7 +115,7 @@ test('identifiers in a sentence are links, times are short, and the rest stays t
 });
 
 test('a refusal is taken apart into the problems of known fields and the rest', () => {
-  const paths = { url: 'url', headers: 'headers', 'parameters.onStockChange': 'onStockChange' };
+  const paths = ['url', 'headers', 'parameters.onStockChange'];
   const refused = [
     { path: 'url', message: 'must be a URL; not a; path: x' },
     { path: 'headers.X-A', message: 'is bad' },
@@ -136,6 +136,6 @@ test('a refusal is taken apart into the problems of known fields and the rest', 
     at: {},
     rest: 'The contract allows at most 3 webhooks.',
   });
-  expect(problemsIn([{ path: '', message: 'is no form' }], {}).rest).toBe('is no form');
+  expect(problemsIn([{ path: '', message: 'is no form' }], []).rest).toBe('is no form');
   expect(problemsIn(undefined, paths)).toEqual({ at: {}, rest: undefined });
 });

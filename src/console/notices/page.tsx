@@ -26,11 +26,7 @@ export function fieldsOf({ warning, recovered, emails, url, format }: Notificati
 }
 
 /** Where the API names each field. */
-const PATHS = {
-  'notifications.emails': 'emails',
-  'notifications.url': 'url',
-  'notifications.format': 'format',
-};
+const PATHS = ['notifications.emails', 'notifications.url', 'notifications.format'];
 
 /** The body of the request; the API checks it. */
 export function changeOf(fields: NoticeFields): object {

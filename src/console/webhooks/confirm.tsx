@@ -50,7 +50,7 @@ export const confirmations = {
       button={pausedUntil === null ? 'Pause webhook' : 'Move the end'}
       action={`/webhooks/${id}/pause`}
       refused={refused}
-      fields={{ until: 'until' }}
+      fields={['until']}
       back={`/webhooks/${id}`}
     >
       <p>
@@ -89,7 +89,7 @@ export const confirmations = {
       button="Regenerate secret"
       action={`/webhooks/${id}/rotate`}
       refused={refused}
-      fields={{ secret: 'secret' }}
+      fields={['secret']}
       back={`/webhooks/${id}`}
     >
       <p>

@@ -1,32 +1,22 @@
 /** The form that creates or changes a webhook; the API checks it. */
 import { MASK } from '../../domain/static-headers.ts';
-import type { WebhookInput } from '../../domain/webhook.ts';
+import { webhookFields } from '../../domain/webhook.ts';
+import { parameterNames } from '../../domain/webhook-fields.ts';
 import type { Viewer } from '../deps.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
-import type { Fields, Parameter } from './input.ts';
+import type { Fields } from './input.ts';
 import { TypeBoxes } from './type-boxes.tsx';
 
 /** Where the API names each field. */
-const PATHS = {
-  url: 'url',
-  webhookType: 'webhookType',
-  additionalTypes: 'additionalTypes',
-  active: 'active',
-  method: 'method',
-  payloadVersion: 'payloadVersion',
-  ordering: 'ordering',
-  description: 'description',
-  headers: 'headers',
-  secret: 'secret',
-  skipOwn: 'skipOwn',
-  asymmetric: 'asymmetric',
-  'parameters.withPackingLists': 'withPackingLists',
-  'parameters.withoutPersonalData': 'withoutPersonalData',
-  'parameters.onStockChange': 'onStockChange',
-} satisfies Record<Exclude<keyof WebhookInput, 'parameters'> | `parameters.${Parameter}` | 'secret', string>;
+const PATHS = [
+  ...webhookFields.filter((name) => name !== 'parameters'),
+  ...parameterNames.map((name) => `parameters.${name}`),
+  'headers',
+  'secret',
+];
 
 /** A header without a value is a line without a colon here. */
 function inForm(refused: Rejection | undefined): Rejection | undefined {

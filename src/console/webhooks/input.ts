@@ -1,5 +1,6 @@
 /** The fields of a webhook's form, and the body of the API that they become. */
 import type { WebhookInput, WebhookRecord } from '../../domain/webhook.ts';
+import { parameterNames } from '../../domain/webhook-fields.ts';
 import { headerLines } from '../parts.tsx';
 import { tickedFields, tickedTypes } from './type-boxes.tsx';
 
@@ -7,39 +8,26 @@ export type Fields = Readonly<Record<string, string | undefined>>;
 
 export const newFields: Fields = { method: 'POST', payloadVersion: 'v21', ordering: 'none', active: 'true' };
 
-/** A field of `parameters`. */
-export type Parameter = keyof NonNullable<WebhookInput['parameters']>;
+/** The value of a box. */
+const boxed = (ticked: boolean | undefined) => (ticked === true ? 'true' : undefined);
 
 /** The fields of the form that edits a webhook. `active` is not one: the form may be out of date when it is saved. */
-export function fieldsOf({
-  url,
-  webhookType,
-  additionalTypes,
-  method,
-  payloadVersion,
-  ordering,
-  asymmetric,
-  description,
-  parameters,
-  headers,
-  skipOwn,
-}: WebhookRecord) {
+export function fieldsOf(webhook: WebhookRecord) {
+  const { url, webhookType, method, payloadVersion, ordering, description, parameters, headers } = webhook;
   return {
     url,
     webhookType,
     method,
     payloadVersion,
     ordering,
-    asymmetric: asymmetric ? 'true' : undefined,
     description: description ?? undefined,
     headers: headerLines(headers ?? {}),
-    withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
-    withoutPersonalData: parameters?.withoutPersonalData === true ? 'true' : undefined,
-    onStockChange: parameters?.onStockChange === true ? 'true' : undefined,
-    skipOwn: skipOwn ? 'true' : undefined,
-    ...tickedFields(additionalTypes),
+    asymmetric: boxed(webhook.asymmetric),
+    skipOwn: boxed(webhook.skipOwn),
+    ...Object.fromEntries(parameterNames.map((name) => [name, boxed(parameters?.[name])])),
+    ...tickedFields(webhook.additionalTypes),
   } satisfies Record<
-    Exclude<keyof WebhookInput, 'active' | 'parameters' | 'additionalTypes'> | Parameter,
+    Exclude<keyof WebhookInput, 'active' | 'parameters' | 'additionalTypes'>,
     string | undefined
   >;
 }
@@ -65,26 +53,8 @@ function headersOf(text: string): Record<string, string | null> {
 
 /** The complete body: what is not ticked or filled in is sent as such, and does not stay. */
 export function inputOf(fields: Fields, active: boolean): object {
-  const {
-    url = '',
-    webhookType,
-    method,
-    payloadVersion,
-    ordering,
-    asymmetric,
-    description = '',
-    headers = '',
-    withPackingLists,
-    withoutPersonalData,
-    onStockChange,
-    skipOwn,
-  } = fields;
-  const checked = Object.entries({ withPackingLists, withoutPersonalData, onStockChange } satisfies Record<
-    Parameter,
-    unknown
-  >)
-    .filter(([, value]) => value === 'true')
-    .map(([name]) => [name, true]);
+  const { url = '', webhookType, method, payloadVersion, ordering, description = '', headers = '' } = fields;
+  const chosen = parameterNames.filter((name) => fields[name] === 'true').map((name) => [name, true]);
   return {
     url: url.trim(),
     webhookType,
@@ -92,12 +62,12 @@ export function inputOf(fields: Fields, active: boolean): object {
     method,
     payloadVersion,
     ordering,
-    asymmetric: asymmetric === 'true',
+    asymmetric: fields.asymmetric === 'true',
     active,
     // Browsers send every line break as two characters.
     description: description === '' ? null : description.replaceAll('\r\n', '\n'),
     headers: headersOf(headers),
-    parameters: checked.length === 0 ? null : Object.fromEntries(checked),
-    skipOwn: skipOwn === 'true',
+    parameters: chosen.length === 0 ? null : Object.fromEntries(chosen),
+    skipOwn: fields.skipOwn === 'true',
   } satisfies Record<keyof WebhookInput, unknown>;
 }

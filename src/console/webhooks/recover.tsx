@@ -33,7 +33,7 @@ export function RecoverPage(props: {
       viewer={viewer}
       here="/webhooks"
       refused={refused}
-      fields={{ since: 'since', until: 'until' }}
+      fields={['since', 'until']}
     >
       <div class="top">
         <div>
