@@ -9,7 +9,7 @@ import { html } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
-import { confirmations, confirmed } from './confirm.tsx';
+import { confirmations } from './confirm.tsx';
 import { ExaminationPage } from './examination.tsx';
 import { ownSecretOf } from './input.ts';
 import { AnyAnswer, One, SIGNING_KEYS, SigningKeys, type WebhookPages, WithSecret } from './show.tsx';
@@ -27,16 +27,16 @@ export function webhookActionRoutes({
 
   async function confirmation(
     c: Context<ConsoleEnv>,
-    name: keyof typeof confirmations,
+    page: (typeof confirmations)[keyof typeof confirmations],
     again: { readonly fields?: Readonly<Record<string, string>>; readonly refused?: Rejection } = {},
   ) {
     const { data: webhook } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id') ?? '')}`);
     const overlapUntil = await overlapOf(c, webhook.id);
-    return html(confirmations[name]({ viewer: c.var.viewer, webhook, overlapUntil, ...again }));
+    return html(page({ viewer: c.var.viewer, webhook, overlapUntil, ...again }));
   }
 
-  for (const name of confirmed) {
-    app.get(`/webhooks/:id/${name}`, async (c) => c.html(await confirmation(c, name)));
+  for (const [name, page] of Object.entries(confirmations)) {
+    app.get(`/webhooks/:id/${name}`, async (c) => c.html(await confirmation(c, page)));
   }
 
   app.post('/webhooks/:id/delete', (c) => {
@@ -69,7 +69,7 @@ export function webhookActionRoutes({
       await api.send(One, 'PUT', `/v21/webhooks/${id}/pause`, { until: end });
       return c.redirect(`${CONSOLE}/webhooks/${id}?done=paused`, 303);
     } catch (error) {
-      return c.html(await confirmation(c, 'pause', { fields: form, refused: rejectionOf(error) }), 409);
+      return c.html(await confirmation(c, confirmations.pause, { fields: form, refused: rejectionOf(error) }), 409);
     }
   });
 
@@ -82,7 +82,7 @@ export function webhookActionRoutes({
       secrets.keep(c, data.id, data.secret);
       return c.redirect(`${CONSOLE}/webhooks/${data.id}?done=rotated`, 303);
     } catch (error) {
-      return c.html(await confirmation(c, 'rotate', { fields: form, refused: rejectionOf(error) }), 409);
+      return c.html(await confirmation(c, confirmations.rotate, { fields: form, refused: rejectionOf(error) }), 409);
     }
   });
 

@@ -110,10 +110,3 @@ export const confirmations = {
     </ConfirmPage>
   ),
 } as const;
-
-export const confirmed = [
-  'deactivate',
-  'pause',
-  'delete',
-  'rotate',
-] as const satisfies (keyof typeof confirmations)[];
