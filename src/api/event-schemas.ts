@@ -4,11 +4,12 @@ import { described, recordNumber, time, uuid, wholeNumber } from '../domain/fiel
 import { eventType } from '../domain/webhook-types.ts';
 import { changed, origin, sequence, state } from './deliveries/record.ts';
 
-/** The names of causes; their texts are for the documentation. */
+/** The names of causes; their texts, without details, are for the documentation. */
 function cause<const Causes extends Readonly<Record<string, string>>>(causes: Causes) {
   const names = Object.keys(causes) as [keyof Causes & string, ...(keyof Causes & string)[]];
   const listed = names.map((name) => `- \`${name}\`: ${causes[name]}`).join('\n');
-  return described(v.picklist(names), `The reason, as a code.\n\n${listed}`);
+  const text = listed.replaceAll('{error}', '').replaceAll(/\{\w+\}/g, '…');
+  return described(v.picklist(names), `The reason, as a code.\n\n${text}`);
 }
 
 const Outcome = v.pipe(

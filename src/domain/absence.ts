@@ -24,22 +24,22 @@ export interface WebhookVersion {
   readonly lastError: string | null;
 }
 
-/** Why there is no delivery to one webhook. */
+/** Why there is no delivery to one webhook: the end of a sentence, with {details} of the version that says why. */
 export const webhookCauses = {
-  createdLater: 'the webhook was created after the event',
-  createdInactive: 'it was created inactive and had not been activated yet',
-  deactivatedByUser: 'it had been deactivated on request',
-  retriesExhausted: 'it had been deactivated because all retries of a delivery had failed',
-  gone: 'it had been deactivated because its receiver had responded with 410',
-  inactive: 'it was inactive; since when and why is not known',
-  otherType: 'it was of another type, or of other types, at that time',
-  stockOnly:
-    'only the stock of the product changed, and it did not ask for that (`parameters.onStockChange`)',
-  ownChange: 'the e-shop made the change itself, and the webhook leaves these out (`skipOwn`)',
-  deletedBefore: 'it had been deleted before',
-  deletedSince: 'it has been deleted since, with its deliveries',
-  changedMeanwhile: 'it was changed while the event was being recorded',
-  notKept: 'the delivery is no longer kept',
+  createdLater: 'was created later, at {at}.',
+  createdInactive: 'was inactive: it was created inactive at {at} and had not been activated yet.',
+  deactivatedByUser: 'was inactive: it had been deactivated at {at} on request.',
+  retriesExhausted:
+    'was inactive: it had been deactivated at {at} because all retries of delivery {delivery} had failed{error}.',
+  gone: 'was inactive: it had been deactivated at {at} because its receiver had responded to delivery {delivery} with 410 Gone.',
+  inactive: 'was inactive; since when and why is not known.',
+  otherType: 'was of the {types} at that time.',
+  stockOnly: 'did not ask for changes of stock alone.',
+  ownChange: 'leaves out changes by the e-shop itself.',
+  deletedBefore: 'had been deleted at {at}.',
+  deletedSince: 'was deleted at {at}; its deliveries are no longer available.',
+  changedMeanwhile: 'was changed at {at}, while the event was being recorded.',
+  notKept: 'was active; its delivery is no longer kept.',
 } as const;
 type WebhookCause = keyof typeof webhookCauses;
 
@@ -81,62 +81,51 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
   const [first] = versions;
   const last = versions.at(-1);
   if (first === undefined || last === undefined) return null;
-  const { webhookId } = first;
-  const absence = (cause: WebhookCause, text: string) => ({
-    webhookId,
+  const absence = (cause: WebhookCause, version: WebhookVersion) => ({
+    webhookId: version.webhookId,
     deleted: last.deleted,
     cause,
-    reason: `Webhook ${webhookId} ${text}`,
+    reason: textOf(cause, version),
   });
   const index = versions.findLastIndex(({ at }) => at <= event.at);
   const then = versions[index];
-  if (then === undefined)
-    return last.deleted ? null : absence('createdLater', `was created later, at ${iso(first.at)}.`);
-  if (then.deleted) return absence('deletedBefore', `had been deleted at ${iso(then.at)}.`);
-  if (!then.types.includes(event.type))
-    return absence('otherType', `was of the ${typesPhrase(then.types)} at that time.`);
-  if (event.changed === STOCK_ONLY && !then.onStockChange)
-    return absence('stockOnly', 'did not ask for changes of stock alone.');
-  if (then.skipOwn && isOwnChange(event))
-    return absence('ownChange', 'leaves out changes by the e-shop itself.');
-  if (then.active !== true) return inactive(absence, versions.slice(0, index + 1));
-  if (last.deleted)
-    return absence('deletedSince', `was deleted at ${iso(last.at)}; its deliveries are no longer available.`);
-  const near = versions.find(({ at }) => Math.abs(at.getTime() - event.at.getTime()) <= MEANWHILE_MS);
-  if (near !== undefined) {
-    return absence('changedMeanwhile', `was changed at ${iso(near.at)}, while the event was being recorded.`);
+  if (then === undefined) return last.deleted ? null : absence('createdLater', first);
+  if (then.deleted) return absence('deletedBefore', then);
+  if (!then.types.includes(event.type)) return absence('otherType', then);
+  if (event.changed === STOCK_ONLY && !then.onStockChange) return absence('stockOnly', then);
+  if (then.skipOwn && isOwnChange(event)) return absence('ownChange', then);
+  if (then.active !== true) {
+    const begin = versions.findLastIndex(({ active }, at) => active === true && at < index) + 1;
+    const since = versions[begin] ?? then;
+    return absence(inactiveCause(since, begin === 0), since);
   }
-  return absence('notKept', 'was active; its delivery is no longer kept.');
+  if (last.deleted) return absence('deletedSince', last);
+  const near = versions.find(({ at }) => Math.abs(at.getTime() - event.at.getTime()) <= MEANWHILE_MS);
+  return near === undefined ? absence('notKept', then) : absence('changedMeanwhile', near);
 }
 
-/** @param versions up to the inactive one */
-function inactive(
-  absence: (cause: WebhookCause, text: string) => WebhookAbsence,
-  versions: readonly WebhookVersion[],
-) {
-  const begin = versions.findLastIndex(({ active }) => active === true) + 1;
-  const since = versions[begin];
-  const at = since === undefined ? '' : iso(since.at);
-  const delivery = `delivery ${since?.deliveryId}`;
-  const error = since?.lastError == null ? '' : ` (${since.lastError})`;
-  if (since?.reason === 'user')
-    return absence('deactivatedByUser', `was inactive: it had been deactivated at ${at} on request.`);
-  if (since?.reason === 'retriesExhausted') {
-    const why = `because all retries of ${delivery} had failed${error}`;
-    return absence('retriesExhausted', `was inactive: it had been deactivated at ${at} ${why}.`);
-  }
-  if (since?.reason === 'gone') {
-    const why = `because its receiver had responded to ${delivery} with 410 Gone`;
-    return absence('gone', `was inactive: it had been deactivated at ${at} ${why}.`);
-  }
-  if (begin === 0 && since?.active === false) {
-    return absence(
-      'createdInactive',
-      `was inactive: it was created inactive at ${at} and had not been activated yet.`,
-    );
-  }
-  return absence('inactive', 'was inactive; since when and why is not known.');
+function textOf(
+  cause: WebhookCause,
+  { webhookId, at, types, deliveryId, lastError }: WebhookVersion,
+): string {
+  const details = {
+    at: iso(at),
+    types: typesPhrase(types),
+    delivery: deliveryId,
+    error: lastError === null ? '' : ` (${lastError})`,
+  };
+  const text = webhookCauses[cause].replaceAll(/\{(\w+)\}/g, (_, name) => Reflect.get(details, name));
+  return `Webhook ${webhookId} ${text}`;
 }
+
+/** @param since the first version since which it has been inactive */
+function inactiveCause({ active, reason }: WebhookVersion, isFirst: boolean): WebhookCause {
+  if (reason !== null) return reason === 'user' ? 'deactivatedByUser' : reason;
+  return isFirst && active === false ? 'createdInactive' : 'inactive';
+}
+
+/** The maximum number of webhooks named in one reason. */
+const MAX_NAMED = 3;
 
 /** @param absences of the webhooks of its type */
 export function absenceOf(
@@ -169,9 +158,6 @@ function reasonsOf(absences: readonly WebhookAbsence[]): string[] {
       : []),
   ];
 }
-
-/** The maximum number of webhooks named in one reason. */
-const MAX_NAMED = 3;
 
 function iso(at: Date): string {
   return at.toISOString();
