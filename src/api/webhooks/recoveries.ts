@@ -16,7 +16,7 @@ import { findWebhook, type WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { described, uuid } from '../../domain/fields.ts';
 import { badRequest, conflict, existing, invalid, type Problem } from '../../domain/problem.ts';
 import { estimatedDurationMs, type RecoveryAction, recoveryOfWebhook } from '../../domain/recovery.ts';
-import { isoTimestamp } from '../../domain/timestamp.ts';
+import { dateOf, isoTimestamp } from '../../domain/timestamp.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
@@ -25,7 +25,7 @@ import { idempotent } from '../idempotency.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { body, params, query } from '../validate.ts';
 import { noSuchWebhook, webhookId } from './record.ts';
-import { includedIn, recoverAnswer, recoverInput, recoveryOf, recoveryRecord } from './recovery-record.ts';
+import { recoverAnswer, recoverInput, recoveryOf, recoveryRecord } from './recovery-record.ts';
 
 const tag = 'Recoveries';
 const noSuchRecovery = 'the webhook or the recovery does not exist, or belongs to another e-shop.';
@@ -126,10 +126,7 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const asked = c.req.valid('json');
       const webhook = await foundWebhook(eshopId, id, own);
       if (!asked.dryRun && !webhook.active) throw inactive(id);
-      const what = recoveryOfWebhook(
-        { since: asked.since === undefined ? undefined : new Date(asked.since), include: includedIn(asked) },
-        webhook,
-      );
+      const what = recoveryOfWebhook({ since: dateOf(asked.since), include: asked.include }, webhook);
       if (what === null)
         throw invalid([{ path: 'since', message: 'is required: the webhook has never been deactivated' }]);
       const { since, include } = what;
@@ -138,13 +135,7 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const until = asked.until === null ? null : new Date(asked.until);
       if (until !== null && until <= since)
         throw invalid([{ path: 'until', message: 'must be later than since' }]);
-      const input = {
-        eshopId,
-        webhookId: id,
-        since,
-        until,
-        include,
-      };
+      const input = { eshopId, webhookId: id, since, until, include };
       const answer = async (recoveryId: string | null, found: LostEventCount, ends: Date) => ({
         recoveryId,
         webhookId: id,

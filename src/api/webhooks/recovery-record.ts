@@ -6,29 +6,11 @@ import { list } from '../../domain/list.ts';
 import {
   estimatedDurationMs,
   type MeasuredPace,
-  type Recoverable,
   recoverable,
   recoveryStates,
 } from '../../domain/recovery.ts';
 import { recoveryProgress } from '../../domain/recovery-progress.ts';
 import { isoTimestamp, timestamp } from '../../domain/timestamp.ts';
-
-function kinds<const Names extends readonly [Recoverable, ...Recoverable[]]>(
-  names: Names,
-  description: string,
-) {
-  return v.pipe(
-    list(oneOf(names), names.length),
-    v.minLength(1, 'must name at least one'),
-    v.description(description),
-  );
-}
-
-const include = kinds(
-  recoverable,
-  'What became of an event at this webhook, by its latest delivery there. `missed`: it has none, since the webhook was inactive or did not exist when ' +
-    'the event of its type happened. An event that was delivered in the end, or is still being delivered, is never recovered. Default: `failed`, `expired` and `missed`, from the creation of the webhook on.',
-);
 
 export const recoverInput = v.pipe(
   v.strictObject({
@@ -37,9 +19,17 @@ export const recoverInput = v.pipe(
       'Default: when the webhook was deactivated last. Required of one that never was.',
     ),
     until: v.nullish(timestamp(), null),
-    include: v.optional(include),
-    states: v.optional(
-      kinds(['failed', 'expired', 'canceled'], 'An older name of `include`. Only one of them may be given.'),
+    include: v.optional(
+      v.pipe(
+        list(oneOf(recoverable), recoverable.length),
+        v.minLength(1, 'must name at least one'),
+        v.description(
+          'What became of an event at this webhook, by its latest delivery there. `missed`: it has none, since the webhook was inactive or did not exist when ' +
+            'the event of its type happened. An event that was delivered in the end, or is still being delivered, is never recovered. Default: `failed`, `expired` and `missed`, from the creation of the webhook on.',
+        ),
+        // Each once, in one order: the same request is the same recovery.
+        v.transform((names) => recoverable.filter((name) => names.includes(name))),
+      ),
     ),
     dryRun: v.optional(
       described(
@@ -49,23 +39,7 @@ export const recoverInput = v.pipe(
       false,
     ),
   }),
-  v.examples([
-    {
-      since: '2026-11-20T18:00:00Z',
-      until: '2026-11-21T06:00:00Z',
-      include: ['failed', 'expired', 'missed'],
-      dryRun: true,
-    },
-  ]),
   v.metadata({ ref: 'RecoverInput' }),
-  v.forward(
-    v.partialCheck(
-      [['include'], ['states']],
-      ({ include, states }) => include === undefined || states === undefined,
-      'is an older name of include: only one of them may be given',
-    ),
-    ['states'],
-  ),
   v.forward(
     v.partialCheck(
       [['since'], ['until']],
@@ -75,16 +49,6 @@ export const recoverInput = v.pipe(
     ['until'],
   ),
 );
-
-export function includedIn({
-  include,
-  states,
-}: Pick<v.InferOutput<typeof recoverInput>, 'include' | 'states'>): readonly Recoverable[] | undefined {
-  const given = include ?? states;
-  if (given === undefined) return undefined;
-  const named = new Set<Recoverable>(given);
-  return recoverable.filter((name) => named.has(name));
-}
 
 const shared = {
   webhookId: recordNumber(),
