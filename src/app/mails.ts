@@ -22,7 +22,7 @@ export async function configuredMailer(
   const folder = mailFolderOf(settings, dataDir);
   // With the embedded database this is a trial, and the banner shows the folder.
   const trial = settings.DATABASE_URL === undefined;
-  await noteMailFolder(sql, folder, trial);
+  await noteMailFolder(sql, trial ? null : folder);
   if (folder !== null && !trial)
     print(`Mails: SMTP_URL is not set, so nobody gets them: they are written to ${folder}.`);
   return createMailer({

@@ -2,21 +2,13 @@
 import type { Sql } from './pool.ts';
 import { readSetting, writeSetting } from './settings.ts';
 
-/**
- * The settings that workers write when they start. A trial has its own, since its folder is no reason for an alarm.
- */
+/** The setting that workers write when they start. */
 const MAIL_FOLDER = 'mailFolder';
-const TRIAL_MAIL_FOLDER = 'trialMailFolder';
 
-/** @param folder null: mails go to a mail server */
-export async function noteMailFolder(sql: Sql, folder: string | null, trial: boolean): Promise<void> {
-  await writeSetting(sql, MAIL_FOLDER, trial ? '' : (folder ?? ''));
-  await writeSetting(sql, TRIAL_MAIL_FOLDER, trial ? (folder ?? '') : '');
+/** @param folder null: mails go to a mail server, or it is a trial, where files are no reason for an alarm */
+export async function noteMailFolder(sql: Sql, folder: string | null): Promise<void> {
+  await writeSetting(sql, MAIL_FOLDER, folder ?? '');
 }
-
-/** Whether mails are written to files, in a trial too, as SQL. */
-export const mailsAreFiles = (sql: Sql) => sql`
-  exists (select from settings where name in (${MAIL_FOLDER}, ${TRIAL_MAIL_FOLDER}) and value <> '')`;
 
 /** The folder noted by the worker that started last; null if mails go to a mail server, and in a trial. */
 export async function mailFolder(sql: Sql): Promise<string | null> {

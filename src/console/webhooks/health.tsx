@@ -1,6 +1,4 @@
 /** The health of a webhook. */
-
-import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
 import { shortTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import {
@@ -47,44 +45,8 @@ export function Health({ webhook }: { webhook: WebhookRecord }) {
   return <Badge tone={TONES[state]}>{state}</Badge>;
 }
 
-/** The outcome of the e-mail about a deactivation. */
-function Mailed({ mail, now }: { mail: DeactivationMail; now: Date }) {
-  const { email, mailedAt, toFile, deferred, refusedAt, failedAt } = mail;
-  const to = <span class="wrap">{email}</span>;
-  if (mailedAt !== null) {
-    const at = <Ago at={mailedAt.toISOString()} now={now} />;
-    return toFile ? (
-      <p>
-        The e-mail about it to {to} was written to a file {at}: this instance has no mail server.
-      </p>
-    ) : (
-      <p>
-        An e-mail about it was sent to {to} {at}.
-      </p>
-    );
-  }
-  if (failedAt !== null)
-    return (
-      <p>
-        The e-mail about it to {to} was given up <Ago at={failedAt.toISOString()} now={now} />: the mail
-        server had refused it for a day.
-      </p>
-    );
-  if (refusedAt !== null)
-    return <p>The e-mail about it to {to} has not been sent yet: the mail server refuses it.</p>;
-  return deferred ? (
-    <p>
-      The e-mail about it to {to} is deferred: too many were sent in a short time. The next one will include
-      it.
-    </p>
-  ) : (
-    <p>The e-mail about it to {to} has not been sent yet.</p>
-  );
-}
-
-/** The problems of a webhook, in sentences, if any. @param mail null if none is sent, or if it is not shown here */
-export function Trouble(props: { webhook: WebhookRecord; mail?: DeactivationMail | null; now: Date }) {
-  const { webhook, mail = null, now } = props;
+/** The problems of a webhook, in sentences, if any. */
+export function Trouble({ webhook, now }: { webhook: WebhookRecord; now: Date }) {
   const { active, incident, lastDeactivation } = webhook;
   if (incident !== null) {
     const { since, failures, lastError, deactivationAt } = incident;
@@ -115,7 +77,6 @@ export function Trouble(props: { webhook: WebhookRecord; mail?: DeactivationMail
         {lastError === null ? '.' : `: “${lastError}”.`}{' '}
         {deliveryId === null ? null : <a href={`${CONSOLE}/deliveries/${deliveryId}`}>View the delivery</a>}
       </p>
-      {mail === null ? null : <Mailed mail={mail} now={now} />}
       <p>
         Meanwhile open deliveries are held, and new events are not delivered. Activate it, then recover what
         it missed.

@@ -2,7 +2,6 @@
 import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
-import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
 import type { ListedNotice } from '../../db/console/notices.ts';
 import type { DeliveriesFrom } from '../../domain/eshop.ts';
 import type { EventType } from '../../domain/event-types.ts';
@@ -34,8 +33,6 @@ export interface WebhookPageProps {
   readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
   readonly accepted: string | undefined;
-  /** About its last deactivation. */
-  readonly mail: DeactivationMail | null;
   readonly deliveries: readonly v.InferOutput<typeof Delivery>[];
   readonly recoveries: readonly v.InferOutput<typeof recoveryRecord>[];
   /** The latest notices about it. */
@@ -112,7 +109,6 @@ export function WebhookPage(props: WebhookPageProps) {
     viewer,
     webhook,
     accepted,
-    mail,
     deliveries,
     recoveries,
     sent,
@@ -144,7 +140,7 @@ export function WebhookPage(props: WebhookPageProps) {
             <Health webhook={webhook} />
           </div>
           <Paused webhook={webhook} now={viewer.now} />
-          <Trouble webhook={webhook} mail={mail} now={viewer.now} />
+          <Trouble webhook={webhook} now={viewer.now} />
         </div>
       </Live>
       <Actions webhook={webhook} viewer={viewer} tested={testResult?.request.headers['x-service-event']} />

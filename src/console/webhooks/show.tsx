@@ -3,7 +3,6 @@ import type { Context } from 'hono';
 import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
 import { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
-import { mailOfLastDeactivation } from '../../db/console/deactivation-mail.ts';
 import { lastAccepted } from '../../db/console/health.ts';
 import { listNotices } from '../../db/console/notices.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
@@ -61,20 +60,19 @@ export function webhookPages(deps: ConsoleDeps) {
     const { api, viewer } = c.var;
     const at = `/v21/webhooks/${piece(id)}`;
     const { data: webhook } = await api.get(One, at);
-    const [accepted, deliveries, recoveries, eshop, overlapUntil, mail, sent, keys] = await Promise.all([
+    const [accepted, deliveries, recoveries, eshop, overlapUntil, sent, keys] = await Promise.all([
       lastAccepted(sql, viewer.session.eshopId),
       api.get(Latest, `${at}/deliveries`, { items: '8' }),
       api.get(Recoveries, `${at}/recoveries`, { items: '5' }),
       api.get(Eshop, '/v21/eshop'),
       overlapOf(c, webhook.id),
-      webhook.active ? null : mailOfLastDeactivation(sql, viewer.session.eshopId, webhook.id),
-      listNotices(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 5 }),
+      listNotices(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 10 }),
       webhook.asymmetric ? api.get(SigningKeys, SIGNING_KEYS) : null,
     ]);
     return html(
       <WebhookPage
         {...extra}
-        {...{ viewer, webhook, overlapUntil, mail, sent }}
+        {...{ viewer, webhook, overlapUntil, sent }}
         secret={secrets.take(c, webhook.id)}
         accepted={accepted.get(webhook.id)}
         deliveries={deliveries.data}
