@@ -9,7 +9,7 @@ export const examinationSchema = v.pipe(
       v.array(
         v.pipe(
           v.object({
-            name: v.pipe(v.string(), v.description('What is looked at.'), v.examples(['wrong signature'])),
+            name: described(v.string(), 'What is looked at.'),
             sent: described(v.string(), 'What was sent, in words.'),
             received: described(
               v.string(),

@@ -5,10 +5,9 @@ import { described, time } from './fields.ts';
 export const signingKeySchema = v.pipe(
   v.object({
     kid: described(v.string(), 'Names the key: the thumbprint of its JWK (RFC 7638).'),
-    publicKey: v.pipe(
+    publicKey: described(
       v.string(),
-      v.description('`whpk_` and the base64 of its 32 bytes, as Standard Webhooks write it.'),
-      v.examples(['whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=']),
+      '`whpk_` and the base64 of its 32 bytes, as Standard Webhooks write it.',
     ),
     jwk: described(
       v.object({

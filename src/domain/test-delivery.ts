@@ -94,11 +94,7 @@ export const testResultSchema = v.pipe(
       '`success`: a 2xx. `gone`: the receiver responded with 410, for which a delivery would deactivate the webhook. `failure`: anything else that counts against the receiver. ' +
         '`inconclusive`: the service itself failed, which says nothing about the receiver; try again.',
     ),
-    error: v.pipe(
-      v.nullable(v.string()),
-      v.description('What went wrong, in a sentence; null after a success.'),
-      v.examples(['HTTP 503 from shop.example after 212 ms']),
-    ),
+    error: described(v.nullable(v.string()), 'What went wrong, in a sentence; null after a success.'),
   }),
   v.metadata({ ref: 'TestResult' }),
 );

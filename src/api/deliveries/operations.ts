@@ -4,11 +4,9 @@ import * as v from 'valibot';
 import { redeliver } from '../../db/outbox/redeliver.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findSentRequest } from '../../db/webhooks/request-settings.ts';
-import { sampleOf } from '../../domain/catalogue.ts';
 import { described } from '../../domain/fields.ts';
 import { payloadOf } from '../../domain/payload.ts';
 import { badRequest, conflict, existing, recordNotFound } from '../../domain/problem.ts';
-import { render } from '../../domain/render.ts';
 import { webhookMethods } from '../../domain/webhook-fields.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
@@ -26,26 +24,18 @@ import {
   tag,
 } from './record.ts';
 
-const example: unknown = JSON.parse(
-  render(sampleOf('CREATE_STOCK_MOVEMENT_ORDER'), { version: 'v21', withPackingLists: false }),
-);
-
-const payloadData = v.pipe(
+const payloadData = described(
   v.nullable(v.looseObject({})),
-  v.metadata({ examples: [example] }),
-  v.description(
-    'The body, byte for byte: the record as the `webhooks` section of this document describes it for the type of the event. ' +
-      'Null on GET, which has no body.',
-  ),
+  'The body, byte for byte: the record as the `webhooks` section of this document describes it for the type of the event. ' +
+    'Null on GET, which has no body.',
 );
 
 const payloadRequest = v.pipe(
   v.object({
     method: v.picklist(webhookMethods),
-    url: v.pipe(
+    url: described(
       v.string(),
-      v.description('The whole URL; on GET it ends with the percent-encoded identifier of the record.'),
-      v.examples(['https://shop.example/hooks/orders']),
+      'The whole URL; on GET it ends with the percent-encoded identifier of the record.',
     ),
     contentType: described(
       v.nullable(v.literal('application/json')),

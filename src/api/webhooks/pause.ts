@@ -21,7 +21,6 @@ const pauseInputSchema = v.pipe(
       `When it ends by itself: in the future, at most ${MAX_PAUSE_DAYS} days ahead. Left out, or null: in ${MAX_PAUSE_DAYS} days.`,
     ),
   }),
-  v.examples([{ until: '2026-11-30T06:00:00Z' }]),
   v.metadata({ ref: 'PauseInput' }),
 );
 

@@ -55,7 +55,7 @@ const shared = {
   since: time(),
   until: time(),
   include: v.array(v.picklist(recoverable)),
-  count: v.pipe(wholeNumber(), v.description('Events to recover, as of the request.'), v.examples([1840])),
+  count: described(wholeNumber(), 'Events to recover, as of the request.'),
   first: described(v.nullable(time()), 'When the first of them happened; null if there are none.'),
   last: described(v.nullable(time()), 'When the last of them happened.'),
 };
@@ -65,10 +65,9 @@ export const recoverAnswer = v.pipe(
   v.object({
     recoveryId: described(v.nullable(recoveryId), 'Null for a dry run.'),
     ...shared,
-    estimatedDurationMs: v.pipe(
+    estimatedDurationMs: described(
       wholeNumber(),
-      v.description('How long it is expected to take, estimated from the recent pace of the receiver.'),
-      v.examples([21_400]),
+      'How long it is expected to take, estimated from the recent pace of the receiver.',
     ),
   }),
   v.metadata({ ref: 'RecoverAnswer' }),
@@ -82,29 +81,17 @@ export const recoveryRecord = v.pipe(
       v.picklist(recoveryStates),
       '`running`; `paused`, on request or while the webhook is inactive or paused; `completed`: all of its deliveries have ended; `canceled`.',
     ),
-    reason: v.pipe(
+    reason: described(
       v.nullable(v.string()),
-      v.description('Why it is paused or was canceled, or what its end waits for, as a sentence; else null.'),
-      v.examples(['The webhook is inactive: the recovery continues when it is activated.']),
+      'Why it is paused or was canceled, or what its end waits for, as a sentence; else null.',
     ),
-    done: v.pipe(wholeNumber(), v.description('Delivered.'), v.examples([1212])),
-    failed: v.pipe(
+    done: described(wholeNumber(), 'Delivered.'),
+    failed: described(wholeNumber(), 'Failed, expired or canceled again. A later recovery can include them.'),
+    superseded: described(
       wholeNumber(),
-      v.description('Failed, expired or canceled again. A later recovery can include them.'),
-      v.examples([3]),
+      'Not sent any more: a newer event of the same record took its place (`ordering: latest`).',
     ),
-    superseded: v.pipe(
-      wholeNumber(),
-      v.description(
-        'Not sent any more: a newer event of the same record took its place (`ordering: latest`).',
-      ),
-      v.examples([0]),
-    ),
-    left: v.pipe(
-      wholeNumber(),
-      v.description('Not delivered yet: in progress, being retried, or not started.'),
-      v.examples([625]),
-    ),
+    left: described(wholeNumber(), 'Not delivered yet: in progress, being retried, or not started.'),
     createdAt: time(),
     estimatedEndAt: described(
       v.nullable(time()),
