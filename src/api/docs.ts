@@ -1,11 +1,12 @@
 /** `/docs`: the static files of `npm run docs`, which are part of the build. */
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { extname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { etag } from 'hono/etag';
+import { getMimeType, mimes } from 'hono/utils/mime';
 import { notFound } from '../domain/problem.ts';
 import { EXAMPLE_URL } from '../theme/public-url.ts';
 import { securedPages } from '../theme/secured.ts';
@@ -13,15 +14,7 @@ import type { ApiEnv } from './deps.ts';
 
 const DOCS = '/docs';
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.md': 'text/markdown; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-};
+const TYPES = { ...mimes, md: 'text/markdown; charset=utf-8' };
 
 /** Their names change with their content. */
 const ASSETS = /^assets\//;
@@ -66,7 +59,7 @@ export function docsRoutes(publicUrl: string | null): Hono<ApiEnv> {
     const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
     if (files.has(file)) {
       return c.body(await read(file), 200, {
-        'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+        'content-type': getMimeType(file, TYPES) ?? 'application/octet-stream',
         'cache-control': ASSETS.test(file) ? 'public, max-age=31536000, immutable' : 'no-cache',
       });
     }
