@@ -37,20 +37,17 @@ function parse(text: string): Parts | null {
 
 /** The problem of a value as a decimal of at most this many decimals, as a clause; null if none. */
 function problemOf(value: number | string, decimals: number): string | null {
-  if (typeof value === 'string' && value.length > 64)
-    return `has more than ${MAX_DIGITS} digits: send a shorter value`;
+  const tooLong = `has more than ${MAX_DIGITS} digits: send a shorter value`;
+  const tooFine = `has more than ${decimals} decimals: send a shorter value`;
   const text = String(value);
   // A number in exponent notation is either huge or tiny; a string in exponent notation is not a decimal string.
-  if (typeof value === 'number' && /e-/.test(text))
-    return `has more than ${decimals} decimals: send a shorter value`;
-  if (typeof value === 'number' && /e\+/.test(text))
-    return `has more than ${MAX_DIGITS} digits: send a shorter value`;
+  if (typeof value === 'number' ? text.includes('e+') : text.length > 64) return tooLong;
+  if (typeof value === 'number' && text.includes('e-')) return tooFine;
   const parts = parse(text);
   if (parts === null) return 'must be a number or a decimal string such as "12.5"';
   const digits = (parts.whole === '0' ? 0 : parts.whole.length) + parts.fraction.length;
-  if (digits > MAX_DIGITS) return `has more than ${MAX_DIGITS} digits: send a shorter value`;
-  if (parts.fraction.length > decimals) return `has more than ${decimals} decimals: send a shorter value`;
-  return null;
+  if (digits > MAX_DIGITS) return tooLong;
+  return parts.fraction.length > decimals ? tooFine : null;
 }
 
 /** @throws RangeError if the text is not a plain decimal; callers have checked it before. */
@@ -83,13 +80,18 @@ export function canonicalCount(value: number | string): string {
  * @throws RangeError if one of them is not a plain decimal
  */
 export function compareDecimals(a: string, b: string): number {
-  const left = partsOf(a);
-  const right = partsOf(b);
-  const width = Math.max(left.fraction.length, right.fraction.length);
-  const scaled = ({ sign, whole, fraction }: Parts) =>
-    BigInt(`${sign}${whole}${fraction.padEnd(width, '0')}`);
-  const difference = scaled(left) - scaled(right);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+  const [left = 0n, right = 0n] = scaled([a, b]).integers;
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Decimals without their point: as multiples of the same power of ten. @param values checked before */
+function scaled(values: readonly string[]): { readonly width: number; readonly integers: readonly bigint[] } {
+  const parts = values.map(partsOf);
+  const width = Math.max(0, ...parts.map(({ fraction }) => fraction.length));
+  const integers = parts.map(({ sign, whole, fraction }) =>
+    BigInt(`${sign}${whole}${fraction.padEnd(width, '0')}`),
+  );
+  return { width, integers };
 }
 
 /**
@@ -97,12 +99,8 @@ export function compareDecimals(a: string, b: string): number {
  * @throws RangeError if one of them is not a plain decimal
  */
 export function sumDecimals(values: readonly string[]): string {
-  const parts = values.map(partsOf);
-  const width = Math.max(0, ...parts.map((part) => part.fraction.length));
-  const total = parts.reduce(
-    (sum, { sign, whole, fraction }) => sum + BigInt(`${sign}${whole}${fraction.padEnd(width, '0')}`),
-    0n,
-  );
+  const { width, integers } = scaled(values);
+  const total = integers.reduce((sum, each) => sum + each, 0n);
   const digits = (total < 0n ? -total : total).toString().padStart(width + 1, '0');
   const cut = digits.length - width;
   return canonicalCount(
@@ -217,20 +215,14 @@ export function count(range: keyof typeof ranges = 'notNegative') {
   return decimal('count', ranges[range]);
 }
 
+const writtenForms = {
+  money: [/^-?\d+\.\d{2,4}$/, 'Decimal string, two to four decimals.'],
+  count: [/^-?\d+(\.\d{0,5}[1-9])?$/, 'Decimal string, no trailing zeros.'],
+} as const;
+
 export function writtenDecimal(kind: DecimalMetadata['decimal'], version: PayloadVersion) {
   if (version === 'v21')
     return v.pipe(v.number(), v.metadata({ jsonSchema: { type: 'number', format: 'double' } }));
-  return kind === 'money'
-    ? v.pipe(
-        v.string(),
-        v.regex(/^-?\d+\.\d{2,4}$/),
-        v.description('Decimal string, two to four decimals.'),
-        v.metadata({ decimal: kind }),
-      )
-    : v.pipe(
-        v.string(),
-        v.regex(/^-?\d+(\.\d{0,5}[1-9])?$/),
-        v.description('Decimal string, no trailing zeros.'),
-        v.metadata({ decimal: kind }),
-      );
+  const [pattern, description] = writtenForms[kind];
+  return v.pipe(v.string(), v.regex(pattern), v.description(description), v.metadata({ decimal: kind }));
 }
