@@ -44,22 +44,21 @@ function headlineOf({ kind, webhook, eshop }: NoticeContent): string {
   return `Webhook ${webhook.id} (${shortTypes(typesOf(webhook))}) of ${oneLine(eshop.name)} ${HEADLINES[kind]}`;
 }
 
+const REASONS = { gone: 'the receiver responded with 410', retriesExhausted: 'no retries left' } as const;
+
 function factsOf(content: NoticeContent): (readonly [name: string, value: string])[] {
   const { kind, webhook, since, failures, lastError, deliveryId, deactivationAt, reason } = content;
   const names = { warning: 'Failing since', deactivated: 'Deactivated', recovered: 'Well again since' };
-  return [
+  const facts = [
     ['Receiver', hostOf(webhook.url)],
     [names[kind], minute(since)],
-    ...(reason === null
-      ? []
-      : ([['Reason', reason === 'gone' ? 'the receiver responded with 410' : 'no retries left']] as const)),
-    ...(failures === null ? [] : ([['Failed', counted(failures, 'attempt')]] as const)),
-    ...(lastError === null ? [] : ([['Last error', oneLine(lastError)]] as const)),
-    ...(deliveryId === null ? [] : ([['Delivery', deliveryId]] as const)),
-    ...(deactivationAt === null
-      ? []
-      : ([['Will be deactivated', `${minute(deactivationAt)} at the earliest`]] as const)),
-  ];
+    ['Reason', reason === null ? null : REASONS[reason]],
+    ['Failed', failures === null ? null : counted(failures, 'attempt')],
+    ['Last error', lastError === null ? null : oneLine(lastError)],
+    ['Delivery', deliveryId],
+    ['Will be deactivated', deactivationAt === null ? null : `${minute(deactivationAt)} at the earliest`],
+  ] as const;
+  return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
 }
 
 /**
