@@ -62,17 +62,6 @@ export const newSecretSchema = v.pipe(
   v.metadata({ ref: 'NewSecret' }),
 );
 
-/** Fields of the record alone: ignored in a request, so that a record can be sent back as read. */
-export const webhookResponseOnly = [
-  'id',
-  'registeredAt',
-  'unregisteredAt',
-  'lastDeactivation',
-  'incident',
-  'pausedUntil',
-  'missed',
-] as const;
-
 export const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const;
 export type DeactivationReason = (typeof deactivationReasons)[number];
 
@@ -119,6 +108,12 @@ const recordEntries = {
     'When its pause ends; null if it is not paused. Ignored in a request: `pause` and `resume` change it.',
   ),
 };
+
+/** Fields of the record alone: ignored in a request, so that a record can be sent back as read. */
+export const webhookResponseOnly: readonly string[] = [
+  ...Object.keys(recordEntries).filter((name) => !(name in inputEntries) && name !== 'headers'),
+  'missed',
+];
 
 export const webhookRecordSchema = v.pipe(v.object(recordEntries), v.metadata({ ref: 'Webhook' }));
 export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
