@@ -2,7 +2,7 @@
 import type { Child } from 'hono/jsx';
 import type { Pagination } from '../api/pagination.ts';
 import { entryOf } from '../domain/catalogue.ts';
-import { type EventType, eventTypes } from '../domain/event-types.ts';
+import type { EventType } from '../domain/event-types.ts';
 import { piece, type Query, queryText } from './api-client.ts';
 import { CONSOLE } from './session.ts';
 
@@ -49,10 +49,6 @@ export function pretty(text: string): string {
 /** The name of an event type, which may break after an underscore: some are wider than a narrow screen. */
 export function TypeName({ type }: { type: EventType }) {
   return <>{type.split(/(?<=_)/).flatMap((word, index) => (index === 0 ? [word] : [<wbr />, word]))}</>;
-}
-
-export function typeDescription(type: EventType): string {
-  return eventTypes[type].firesWhen;
 }
 
 export function recordPath(type: EventType, entityId: string): string {

@@ -1,11 +1,12 @@
 /** One delivery: its timeline, its request, and the possible actions. */
+import { eventTypes } from '../../domain/event-types.ts';
 import { MASK } from '../../domain/static-headers.ts';
 import { State } from '../badges.tsx';
 import { ConfirmPage } from '../confirm.tsx';
 import type { SignedRequest, Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
 import { Live, LivePart, More } from '../live-parts.tsx';
-import { Code, Facts, headerLines, pretty, recordPath, TypeName, typeDescription } from '../parts.tsx';
+import { Code, Facts, headerLines, pretty, recordPath, TypeName } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
@@ -101,7 +102,7 @@ export function DeliveryPage(
               <TypeName type={webhookType} /> {entityId}
             </h1>
             <p class="quiet">
-              to <WebhookLink id={webhookId} names={names} />, when {typeDescription(webhookType)}
+              to <WebhookLink id={webhookId} names={names} />, when {eventTypes[webhookType].firesWhen}
             </p>
           </div>
           <State state={state} />

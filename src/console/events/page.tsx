@@ -1,9 +1,10 @@
 /** One event: what became of it at every webhook, and the record after it. */
 import type * as v from 'valibot';
 import type { EventWithRecord } from '../../api/event-schemas.ts';
+import { eventTypes } from '../../domain/event-types.ts';
 import type { Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
-import { Code, Facts, recordPath, Table, TypeName, typeDescription } from '../parts.tsx';
+import { Code, Facts, recordPath, Table, TypeName } from '../parts.tsx';
 import { Sentence } from '../sentence.tsx';
 import { Time } from '../times.tsx';
 import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
@@ -33,7 +34,7 @@ export function EventPage(props: {
           <h1>
             <TypeName type={webhookType} /> {entityId}
           </h1>
-          <p class="quiet">Fires when {typeDescription(webhookType)}.</p>
+          <p class="quiet">Fires when {eventTypes[webhookType].firesWhen}.</p>
         </div>
       </div>
       <section class="card" aria-labelledby="outcome">

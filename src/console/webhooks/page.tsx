@@ -4,7 +4,7 @@ import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import type { ListedNotice } from '../../db/console/notices.ts';
 import type { DeliveriesFrom } from '../../domain/eshop.ts';
-import type { EventType } from '../../domain/event-types.ts';
+import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import type { SigningKeyRecord } from '../../domain/signing-key.ts';
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
@@ -17,7 +17,7 @@ import { TypeChoice } from '../form-fields.tsx';
 import { Act, Page } from '../layout.tsx';
 import { Live, LivePart } from '../live-parts.tsx';
 import { NoticeRows } from '../notices/sent.tsx';
-import { Empty, Facts, TypeName, typeDescription } from '../parts.tsx';
+import { Empty, Facts, TypeName } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
@@ -52,7 +52,7 @@ export interface WebhookPageProps {
 function TypeLine({ type }: { type: EventType }) {
   return (
     <div>
-      <TypeName type={type} /> <span class="quiet small">{typeDescription(type)}</span>
+      <TypeName type={type} /> <span class="quiet small">{eventTypes[type].firesWhen}</span>
     </div>
   );
 }
@@ -169,8 +169,8 @@ export function WebhookPage(props: WebhookPageProps) {
           {deliveries.length === 0 ? (
             <Empty title="No deliveries yet">
               <p>
-                The first one is made when {types.map(typeDescription).join(', or ')}. Tests are not listed
-                here.
+                The first one is made when {types.map((type) => eventTypes[type].firesWhen).join(', or ')}.
+                Tests are not listed here.
               </p>
             </Empty>
           ) : (
