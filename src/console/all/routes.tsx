@@ -11,7 +11,7 @@ import { uuid } from '../../domain/fields.ts';
 import { askedBy, type RequestedResult } from '../../domain/operator-action.ts';
 import { notFound } from '../../domain/problem.ts';
 import { attemptsFilter, statusFilter, statusFilterOf } from '../../domain/status-filter.ts';
-import type { Query } from '../api-client.ts';
+import { given, type Query } from '../api-client.ts';
 import { ActionForm, isUnderWay } from '../deliveries/actions.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
@@ -25,36 +25,27 @@ import { AllWebhooksPage } from './webhooks.tsx';
 
 const MAX_WEBHOOKS_LISTED = 10_000;
 
-const orNone = <Schema extends v.GenericSchema>(schema: Schema) =>
-  v.optional(
-    v.union([
-      v.pipe(
-        v.literal(''),
-        v.transform(() => undefined),
-      ),
-      schema,
-    ]),
-  );
 const number = v.pipe(
   v.string(),
   v.trim(),
   v.regex(/^[1-9]\d{0,8}$/, 'must be a number'),
   v.transform(Number),
 );
+/** The filters that are filled in. */
 const DeliveryQuery = v.object({
-  among: orNone(number),
-  state: orNone(v.picklist(deliveryStates)),
-  webhookId: orNone(number),
-  entityId: orNone(v.pipe(v.string(), v.trim())),
-  receiver: orNone(v.pipe(v.string(), v.trim())),
-  lastStatus: orNone(v.pipe(v.string(), v.trim(), statusFilter)),
-  attempts: orNone(attemptsFilter),
+  among: v.optional(number),
+  state: v.optional(v.picklist(deliveryStates)),
+  webhookId: v.optional(number),
+  entityId: v.optional(v.pipe(v.string(), v.trim())),
+  receiver: v.optional(v.pipe(v.string(), v.trim())),
+  lastStatus: v.optional(v.pipe(v.string(), v.trim(), statusFilter)),
+  attempts: v.optional(attemptsFilter),
 });
 const WebhookQuery = v.object({
-  among: orNone(number),
-  trouble: orNone(v.literal('true')),
-  webhookType: orNone(v.picklist(eventTypeNames)),
-  receiver: orNone(v.pipe(v.string(), v.trim())),
+  among: v.optional(number),
+  trouble: v.optional(v.literal('true')),
+  webhookType: v.optional(v.picklist(eventTypeNames)),
+  receiver: v.optional(v.pipe(v.string(), v.trim())),
 });
 const DeliveryId = uuid();
 
@@ -83,7 +74,7 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
   app.get(`${ALL}/webhooks`, async (c) => {
     const { viewer } = c.var;
     const asked: Query = c.req.query();
-    const query = v.safeParse(WebhookQuery, asked);
+    const query = v.safeParse(WebhookQuery, given(asked));
     const { among: eshopId, trouble, ...filter } = query.success ? query.output : {};
     const wanted = { ...filter, troubled: trouble === 'true', eshopId, among: scopeOf(viewer) };
     const webhooks = query.success ? await listAllWebhooks(sql, wanted, MAX_ROWS) : [];
@@ -98,7 +89,7 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
 
   async function list(c: Context<ConsoleEnv>, asked: Query, results: readonly Asked[]) {
     const { viewer } = c.var;
-    const query = v.safeParse(DeliveryQuery, asked);
+    const query = v.safeParse(DeliveryQuery, given(asked));
     const { among: eshopId, lastStatus, attempts, ...filter } = query.success ? query.output : {};
     const status = statusFilterOf({ lastStatus, attempts });
     const wanted = { ...filter, status, eshopId, among: scopeOf(viewer) };
