@@ -4,10 +4,11 @@ import type { Notifications } from '../../domain/notifications.ts';
 import type { Viewer } from '../deps.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
-import { Code, Empty } from '../parts.tsx';
+import { Empty } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import type { WebhookNames } from '../webhooks/name.tsx';
+import { NewSecret } from '../webhooks/secret.tsx';
 import { NoticeRows } from './sent.tsx';
 
 export const NOTICES = '/notices';
@@ -69,11 +70,7 @@ export function NoticesPage({
     <Page title="Notices" viewer={viewer} here={NOTICES} notice={notice} refused={refused} fields={PATHS}>
       <h1>Notices</h1>
       {secret === undefined ? null : (
-        <section class="card" aria-labelledby="secret">
-          <h2 id="secret">Signing secret</h2>
-          <p>The requests to your URL are signed with it. Copy it now: it is never shown again.</p>
-          <Code text={secret} named="The new secret" fold />
-        </section>
+        <NewSecret secret={secret} use="The requests to your URL are signed with it." />
       )}
       <form method="post" action={`${CONSOLE}${NOTICES}`} class="card">
         <Csrf token={viewer.csrf} />

@@ -145,7 +145,9 @@ export function WebhookPage(props: WebhookPageProps) {
       </Live>
       <Actions webhook={webhook} viewer={viewer} tested={testResult?.request.headers['x-service-event']} />
       <Overlap until={overlapUntil} now={viewer.now} />
-      {secret === undefined ? null : <NewSecret secret={secret} />}
+      {secret === undefined ? null : (
+        <NewSecret secret={secret} use="Your receiver verifies signatures with it." />
+      )}
       {testResult === undefined ? null : <TestResultCard result={testResult} />}
       <section class="card" aria-labelledby="about">
         <h2 id="about">About</h2>

@@ -2,12 +2,12 @@
 import { Code } from '../parts.tsx';
 import { Ago, Time } from '../times.tsx';
 
-/** Shown once. */
-export function NewSecret({ secret }: { secret: string }) {
+/** Shown once. @param use what it is for, in a sentence */
+export function NewSecret({ secret, use }: { secret: string; use: string }) {
   return (
     <section class="card" aria-labelledby="secret">
       <h2 id="secret">Signing secret</h2>
-      <p>Your receiver verifies signatures with it. Copy it now: it is never shown again.</p>
+      <p>{use} Copy it now: it is never shown again.</p>
       <Code text={secret} named="The new secret" fold />
     </section>
   );
