@@ -58,7 +58,7 @@ describe('the link', () => {
     for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/console']) expect(cookie).toContain(part);
     expect(cookie).not.toContain(new URL(`${ORIGIN}${path}`).searchParams.get('token'));
     expect([...cookies.keys()]).toEqual([`waybill_operator_${new URL(ORIGIN).port}`]);
-    expect(answer.text).toContain('0; url=/console/all');
+    expect(answer.headers.get('refresh')).toBe('0; url=/console/all');
     const page = await ask('/console/all');
     expect(page.status).toBe(200);
     expect(page.text).toContain('No worker is polling the task queue.');

@@ -22,28 +22,6 @@ const ENTER = '/enter';
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest();
 
-/** A page that redirects: being same-site, it makes the browser send the cookie, wherever the link was opened. */
-function Entered() {
-  const to = `${CONSOLE}${ALL}`;
-  return (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="refresh" content={`0; url=${to}`} />
-        <title>Waybill</title>
-      </head>
-      <body>
-        <main>
-          <h1>Waybill</h1>
-          <p>
-            <a href={to}>Open the console</a>
-          </p>
-        </main>
-      </body>
-    </html>
-  );
-}
-
 /** @throws Problem 403 for a request with a host name that is not this machine's, or from a page of another site */
 const guard: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
   if (!isLocalHost(c.req.header('host')))
@@ -92,8 +70,18 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
     session = hashOf(id);
     endsAt = performance.now() + SESSION_HOURS * 3_600_000;
     setCookie(c, cookieName(c), id, { ...cookie, maxAge: SESSION_HOURS * 3600 });
-    c.header('cache-control', 'no-store');
-    return c.html(html(<Entered />));
+    // A page that goes on: being same-site, it makes the browser send the cookie, wherever the link was opened.
+    const to = `${CONSOLE}${ALL}`;
+    c.header('refresh', `0; url=${to}`);
+    return c.html(
+      html(
+        <PlainPage title="Waybill">
+          <p>
+            <a href={to}>Open the console</a>
+          </p>
+        </PlainPage>,
+      ),
+    );
   });
   routes.post('/sign-out', ownForms(sessionOf), (c) => {
     if (isSession(sessionOf(c) ?? '')) session = null;
