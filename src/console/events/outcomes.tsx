@@ -41,9 +41,12 @@ export function OutcomeBadge({ outcome: { deliveryId, state, cause } }: { outcom
 /** What needs attention first. */
 const URGENCY: readonly Tone[] = ['bad', 'warn', 'busy', 'calm', 'good', ''];
 
+export function toneOf({ state, cause }: Outcome): Tone {
+  return state === null ? ABSENT[cause ?? 'notKept'][0] : TONES[state];
+}
+
 export function byUrgency(outcomes: readonly Outcome[]): Outcome[] {
-  const urgency = ({ state, cause }: Outcome) =>
-    URGENCY.indexOf(state === null ? ABSENT[cause ?? 'notKept'][0] : TONES[state]);
+  const urgency = (outcome: Outcome) => URGENCY.indexOf(toneOf(outcome));
   return outcomes.toSorted((a, b) => urgency(a) - urgency(b));
 }
 

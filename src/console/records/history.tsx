@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { Event } from '../../api/event-schemas.ts';
 import type { Tone } from '../badges.tsx';
-import { type Outcome, OutcomeBadge } from '../events/outcomes.tsx';
+import { byUrgency, type Outcome, OutcomeBadge, toneOf } from '../events/outcomes.tsx';
 import { Sentence } from '../sentence.tsx';
 import { CONSOLE } from '../session.ts';
 import { Due, Time } from '../times.tsx';
@@ -12,18 +12,10 @@ import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 type Happened = v.InferOutput<typeof Event>;
 type Deliveries = readonly v.InferOutput<typeof Delivery>[];
 
-/** The worst first: an event gets the tone of its worst delivery. */
-const TONES: readonly (readonly [Tone | 'next', readonly string[]])[] = [
-  ['bad', ['failed', 'expired']],
-  ['busy', ['retrying']],
-  ['next', ['pending', 'held']],
-  ['calm', ['superseded', 'canceled']],
-  ['good', ['delivered']],
-];
-
-function toneOf({ webhooks }: Happened): Tone | 'next' {
-  const states = webhooks.map(({ state }) => String(state));
-  return TONES.find(([, own]) => own.some((state) => states.includes(state)))?.[0] ?? 'calm';
+/** That of its most urgent outcome. */
+function toneOfEvent({ webhooks }: Happened): Tone {
+  const [urgent] = byUrgency(webhooks);
+  return urgent === undefined ? '' : toneOf(urgent);
 }
 
 /** The delivery that it waits for, or that replaced it; otherwise its reason, if any. */
@@ -72,7 +64,7 @@ export function History(props: {
       {events
         .toSorted((a, b) => a.sequence - b.sequence)
         .map((event) => (
-          <li class={toneOf(event)}>
+          <li class={toneOfEvent(event)}>
             <header>
               <strong>
                 {event.sequence} <a href={`${CONSOLE}/events/${event.id}`}>{event.webhookType}</a>
