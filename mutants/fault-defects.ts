@@ -148,7 +148,7 @@ export const faultDefects: readonly FaultDefect[] = [
     name: 'faults-pause',
     group: 'pause',
     fault: 'worker killed as a pause ends',
-    file: 'src/api/webhooks/pause.ts',
+    file: 'src/api/webhooks/operations.ts',
     text: 'until === null ? null : new Date(until)',
     replacement: 'until === null ? null : new Date(Date.parse(until) - 3_000)',
     noticed: 'A pause ends three seconds before its time.',

@@ -38,7 +38,6 @@ import { systemRoutes } from './system.ts';
 import { tracedRequests } from './traced.ts';
 import { EXAMINE_PATH, examinationRoutes } from './webhooks/examination.ts';
 import { webhookOperationRoutes } from './webhooks/operations.ts';
-import { webhookPauseRoutes } from './webhooks/pause.ts';
 import { RECOVER_PATH, recoveryRoutes } from './webhooks/recoveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { TEST_PATH, webhookTestRoutes } from './webhooks/test-delivery.ts';
@@ -92,7 +91,6 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   const v21 = new Hono<ApiEnv>();
   v21.route('/', webhookRoutes(deps));
   v21.route('/', webhookOperationRoutes(deps));
-  v21.route('/', webhookPauseRoutes(deps));
   v21.route('/', webhookTestRoutes(deps, turn));
   v21.route('/', examinationRoutes(deps, turn));
   v21.route('/', recoveryRoutes(deps));

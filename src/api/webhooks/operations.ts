@@ -1,10 +1,15 @@
-/** Activating and deactivating a webhook, and regenerating its secret (docs/interface.md, W5 and W8). */
+/** Switching a webhook on and off, pausing it, and regenerating its secret (docs/interface.md, W5, W8 and W23). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import type { Pool } from '../../db/pool.ts';
 import { replaceSecret, setActive } from '../../db/webhooks/change.ts';
+import { pauseWebhook, resumeWebhook } from '../../db/webhooks/pause.ts';
+import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { described } from '../../domain/fields.ts';
 import { existing } from '../../domain/problem.ts';
+import { timestamp } from '../../domain/timestamp.ts';
 import { newSecretSchema, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
+import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
 import { newWebhookSecret } from '../../secrets/keys.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
@@ -14,7 +19,36 @@ import { body, params, query } from '../validate.ts';
 import { activatedWebhookSchema, missedBy } from './missed.ts';
 import { noSuchWebhook, recordOf, tag, webhookId } from './record.ts';
 
-const switches = [
+/** The body of `pause`, which may be left out. */
+const pauseInputSchema = v.pipe(
+  v.strictObject({
+    until: described(
+      v.nullish(timestamp(), null),
+      `When it ends by itself: in the future, at most ${MAX_PAUSE_DAYS} days ahead. Left out, or null: in ${MAX_PAUSE_DAYS} days.`,
+    ),
+  }),
+  v.metadata({ ref: 'PauseInput' }),
+);
+
+const whileInactive = 'the webhook is inactive.';
+
+/** What is done without a body. */
+const switches: readonly {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly message: string;
+  readonly conflict?: string;
+  change(sql: Pool, eshopId: number, id: number): Promise<{ readonly webhook: WebhookRow } | null>;
+}[] = [
+  {
+    name: 'resume',
+    summary: 'End the pause of a webhook',
+    description: 'The held deliveries go on at once. Resuming a webhook that is not paused changes nothing.',
+    message: 'Webhook resumed.',
+    conflict: whileInactive,
+    change: resumeWebhook,
+  },
   {
     name: 'activate',
     summary: 'Activate a webhook',
@@ -22,7 +56,7 @@ const switches = [
       'Deliveries held because it was inactive resume, provided that their own 48 hours are not over: at once if the last attempt is at least the ' +
       'first interval old, else after it, so that switching on and off spends no retries. What happened meanwhile has no deliveries: `missed` counts it, and `recover` delivers it. Activating an active webhook changes nothing.',
     message: 'Webhook activated.',
-    active: true,
+    change: (sql, eshopId, id) => setActive(sql, eshopId, id, true),
   },
   {
     name: 'deactivate',
@@ -31,15 +65,42 @@ const switches = [
       'Deliveries stop: new events create none, and every open delivery is held at once. If its 48 hours end while it is held, it becomes ' +
       '`expired`. Deactivating an inactive webhook changes nothing.',
     message: 'Webhook deactivated.',
-    active: false,
+    change: (sql, eshopId, id) => setActive(sql, eshopId, id, false),
   },
-] as const;
+];
 
 export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { sql, keys, policy } = deps;
   const app = new Hono<ApiEnv>();
 
-  for (const { name, summary, description, message, active } of switches) {
+  app.put(
+    '/webhooks/:id/pause',
+    describeOperation({
+      id: 'pauseWebhook',
+      summary: 'Pause a webhook',
+      description:
+        'For a maintenance window of the receiver: events go on creating deliveries, but none is attempted; an attempt under way ends. The deliveries are held, with `waitsFor` `pause`, and hold up no other webhook. ' +
+        `It ends by itself at \`until\`, at most ${MAX_PAUSE_DAYS} days ahead, or with \`resume\`. Its time counts neither against the 48 hours of a delivery nor as a failure. Afterwards the deliveries are made in order where an order is kept, as fast as the receiver takes them. ` +
+        'Pausing a paused webhook moves the end.',
+      tag,
+      data: webhookRecordSchema,
+      message: 'Webhook paused.',
+      errors: { 404: noSuchWebhook, 409: whileInactive },
+    }),
+    params({ id: webhookId }),
+    body(pauseInputSchema, { mayBeAbsent: true }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      const { until } = c.req.valid('json');
+      const end = until === null ? null : new Date(until);
+      const { eshopId } = c.get('session');
+      const webhook = existing('webhook', id, await pauseWebhook(sql, eshopId, id, end));
+      return ok(c, 'Webhook paused.', recordOf(policy, webhook));
+    },
+  );
+
+  for (const { name, summary, description, message, conflict, change } of switches) {
+    const activates = name === 'activate';
     app.put(
       `/webhooks/:id/${name}`,
       describeOperation({
@@ -47,16 +108,16 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
         summary,
         description,
         tag,
-        data: active ? activatedWebhookSchema : webhookRecordSchema,
+        data: activates ? activatedWebhookSchema : webhookRecordSchema,
         message,
-        errors: { 404: noSuchWebhook },
+        errors: { 404: noSuchWebhook, ...(conflict === undefined ? {} : { 409: conflict }) },
       }),
       params({ id: webhookId }),
       async (c) => {
         const { id } = c.req.valid('param');
         const { eshopId } = c.get('session');
-        const { webhook } = existing('webhook', id, await setActive(sql, eshopId, id, active));
-        const missed = active ? { missed: await missedBy(sql, eshopId, webhook) } : {};
+        const { webhook } = existing('webhook', id, await change(sql, eshopId, id));
+        const missed = activates ? { missed: await missedBy(sql, eshopId, webhook) } : {};
         return ok(c, message, { ...recordOf(policy, webhook), ...missed });
       },
     );
