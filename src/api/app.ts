@@ -36,11 +36,10 @@ import { shipperServiceRoutes } from './shipper-services.ts';
 import { signingKeyRoutes } from './signing-keys.ts';
 import { systemRoutes } from './system.ts';
 import { tracedRequests } from './traced.ts';
-import { EXAMINE_PATH, examinationRoutes } from './webhooks/examination.ts';
 import { webhookOperationRoutes } from './webhooks/operations.ts';
+import { RECEIVER_TEST_PATHS, receiverTestRoutes } from './webhooks/receiver-tests.ts';
 import { RECOVER_PATH, recoveryRoutes } from './webhooks/recoveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
-import { TEST_PATH, webhookTestRoutes } from './webhooks/test-delivery.ts';
 import { needsLength, wholeBody } from './whole-body.ts';
 
 /** The largest body accepted, in bytes; the import of events is streamed and has no such limit. */
@@ -82,7 +81,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   // recoveries count events, actions wait for a worker: each takes turns only for its queries, or has a place of
   // its own.
   const received = onAllBut([IMPORT_PATH], wholeBody(MAX_BODY_BYTES));
-  const waitsForOthers = [TEST_PATH, EXAMINE_PATH, RECOVER_PATH, ...DELIVERY_ACTION_PATHS];
+  const waitsForOthers = [...RECEIVER_TEST_PATHS, RECOVER_PATH, ...DELIVERY_ACTION_PATHS];
   const taken = onAllBut([IMPORT_PATH, ...waitsForOthers], inTurn);
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, received, taken);
 
@@ -91,8 +90,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   const v21 = new Hono<ApiEnv>();
   v21.route('/', webhookRoutes(deps));
   v21.route('/', webhookOperationRoutes(deps));
-  v21.route('/', webhookTestRoutes(deps, turn));
-  v21.route('/', examinationRoutes(deps, turn));
+  v21.route('/', receiverTestRoutes(deps, turn));
   v21.route('/', recoveryRoutes(deps));
   v21.route('/', deliveryRoutes(deps));
   v21.route('/', deliveryOperationRoutes(deps));

@@ -1,4 +1,7 @@
-/** The examination of a webhook's receiver, with the results as a table (docs/interface.md, W17). */
+/**
+ * Requests to a webhook's receiver that are no deliveries: a test with a sample, answered with the response
+ * (docs/interface.md, W13), and an examination with the results as a table (W17).
+ */
 import { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
 import { beginExamination, endExamination } from '../../db/webhooks/examinations.ts';
@@ -6,7 +9,7 @@ import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { EXAMINATIONS_PER_HOUR, examinationConflicts, examinationSchema } from '../../domain/examination.ts';
 import { conflict, existing, tooManyRequests } from '../../domain/problem.ts';
-import { asOfType, testedType } from '../../domain/test-delivery.ts';
+import { asOfType, testedType, testResultSchema } from '../../domain/test-delivery.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
@@ -14,35 +17,75 @@ import { ok } from '../envelope.ts';
 import { params, query } from '../validate.ts';
 import { noSuchWebhook, tag, webhookId } from './record.ts';
 
-/** The path of examinations: one waits for a receiver many times, and takes no turn meanwhile. */
-export const EXAMINE_PATH = '/v21/webhooks/:id/examine';
+/** The paths of both: such a request waits for a receiver, and takes no turn meanwhile. */
+export const RECEIVER_TEST_PATHS = ['/v21/webhooks/:id/test', '/v21/webhooks/:id/examine'];
 
+/** Tests under way at once: each may wait for its receiver for as long as an attempt may last. */
+const TESTS_AT_ONCE = { total: 50, perKey: 8 };
 /** Examinations under way at once. */
-const AT_ONCE = { total: 20, perKey: 4 };
+const EXAMINATIONS_AT_ONCE = { total: 20, perKey: 4 };
 /** With the time of an examination, within the promised two minutes. */
 const QUEUE_TIMEOUT_MS = 15_000;
 
 /** @param turn of the budget: for database access */
-export function examinationRoutes(
-  { sql, examine }: Pick<ApiDeps, 'sql' | 'examine'>,
+export function receiverTestRoutes(
+  { sql, sendTest, examine }: Pick<ApiDeps, 'sql' | 'sendTest' | 'examine'>,
   turn: Turns['run'],
 ): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
-  const places = createPlaces(
-    AT_ONCE,
+  const tests = createPlaces(
+    TESTS_AT_ONCE,
     QUEUE_TIMEOUT_MS,
-    `At most ${AT_ONCE.perKey} examinations of an e-shop run at the same time; wait for a response.`,
+    `At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; wait for a response.`,
   );
+  const examinations = createPlaces(
+    EXAMINATIONS_AT_ONCE,
+    QUEUE_TIMEOUT_MS,
+    `At most ${EXAMINATIONS_AT_ONCE.perKey} examinations of an e-shop run at the same time; wait for a response.`,
+  );
+
+  /** @throws Problem (400, 404) */
+  async function found(eshopId: number, id: number, type: EventType | undefined) {
+    return asOfType(existing('webhook', id, await findWebhookWithSecrets(sql, eshopId, id)), type);
+  }
 
   /** @throws Problem (400, 404, 409, 429) */
   async function begun(eshopId: number, id: number, type: EventType | undefined) {
-    const found = existing('webhook', id, await findWebhookWithSecrets(sql, eshopId, id));
-    const webhook = asOfType(found, type);
+    const webhook = await found(eshopId, id, type);
     const begun = await beginExamination(sql, id);
     if (begun.kind === 'busy') throw conflict(examinationConflicts.busy(id));
     if (begun.kind === 'spent') throw tooManyRequests(examinationConflicts.spent(id), begun.waitMs);
     return { webhook, until: begun.until };
   }
+
+  app.post(
+    '/webhooks/:id/test',
+    describeOperation({
+      id: 'testWebhook',
+      summary: 'Test a webhook',
+      description:
+        'Makes one request to the URL of the webhook, with a sample of its `webhookType`, or of the `type` in the query, and returns what was sent and what came back. Start here: it works on an inactive ' +
+        'webhook too, so that a receiver can be tried before it is activated.\n\n' +
+        'The request is made and evaluated like an attempt of a delivery (method, payload version, packing lists, signature, time limits, refused destinations), with an additional header, `X-Service-Test: true`, so that a receiver ' +
+        'can tell it from a delivery. There is no delivery with its `X-Service-Delivery`. A test has no consequences: it is not retried, is not in the delivery log, and never deactivates the webhook.\n\n' +
+        `The response takes as long as the receiver does, up to the 15 s of an attempt. At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; further ones wait, and get a 429 if no slot becomes free within ${QUEUE_TIMEOUT_MS / 1000} s. No body.`,
+      tag,
+      data: testResultSchema,
+      message: 'Webhook tested.',
+      errors: { 400: 'the webhook has no such type.', 404: noSuchWebhook },
+    }),
+    params({ id: webhookId }),
+    query({ type: testedType }),
+    async (c) => {
+      const { eshopId } = c.get('session');
+      const { id } = c.req.valid('param');
+      const { type } = c.req.valid('query');
+      const result = await tests.run(eshopId, async () =>
+        sendTest(await turn(eshopId, () => found(eshopId, id, type))),
+      );
+      return ok(c, 'Webhook tested.', result);
+    },
+  );
 
   app.post(
     '/webhooks/:id/examine',
@@ -55,7 +98,7 @@ export function examinationRoutes(
         'the greatest payload, unknown fields, the two signatures of a rotation, three requests at once. `warning`: only `v1` is checked; responses that are slow for the time limit of an attempt; a redirect; a certificate that ends within 30 days; no response, 429 or 503 to what must be refused, which tells nothing of its signature. ' +
         'Whether a repeat was handled once is judged only if the receiver says so with `X-Waybill-Handled: new`, `repeat` or `stale`, as the receiver’s kit does.\n\n' +
         'Works on an inactive webhook too, and has no consequences, as a test has none. The receiver gets records of its `webhookType`, or of the `type` in the query, that do not exist, each with an identifier of its own. ' +
-        `The response takes up to 120 s. One examination of a webhook runs at a time, at most ${EXAMINATIONS_PER_HOUR} an hour, and at most ${AT_ONCE.perKey} of an e-shop run at the same time. No body.`,
+        `The response takes up to 120 s. One examination of a webhook runs at a time, at most ${EXAMINATIONS_PER_HOUR} an hour, and at most ${EXAMINATIONS_AT_ONCE.perKey} of an e-shop run at the same time. No body.`,
       tag,
       data: examinationSchema,
       message: 'Receiver examined.',
@@ -72,7 +115,7 @@ export function examinationRoutes(
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const { type } = c.req.valid('query');
-      const found = await places.run(eshopId, async () => {
+      const result = await examinations.run(eshopId, async () => {
         const { webhook, until } = await turn(eshopId, () => begun(eshopId, id, type));
         try {
           return await examine(webhook);
@@ -80,7 +123,7 @@ export function examinationRoutes(
           await turn(eshopId, () => endExamination(sql, id, until));
         }
       });
-      return ok(c, 'Receiver examined.', found);
+      return ok(c, 'Receiver examined.', result);
     },
   );
   return app;
