@@ -127,7 +127,6 @@ const recovered = {
   last: '2026-11-21T05:58:40.737Z',
 };
 
-const time = 1763635327;
 const records = Object.values(catalogue).flatMap(({ kind, sample }) =>
   payloadVersions.map((version) => [
     `${capital(kind)}${version === 'v2' ? 'V2' : ''}`,
@@ -153,21 +152,12 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
       url: webhook.url,
       headers: {
         'content-type': 'application/json',
-        'user-agent': 'Waybill/1.0.0',
-        'accept-encoding': 'identity',
         'x-service-event': webhook.webhookType,
-        'x-service-event-id': ids.event,
-        'x-service-event-time': webhook.registeredAt,
-        'x-service-sequence': '1',
-        'x-service-origin': 'service',
         'x-service-webhook': String(webhook.id),
         'x-service-delivery': ids.delivery,
-        'x-service-attempt': '1',
         'x-service-test': 'true',
-        'x-service-signature': `t=${time},v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd,v2=ce471850c08593e437fe19aa614b31721030575f3fddf4eaeeec6a5b64470723,v3=7d5bd2a2a2c9e3c7f4b1f0a8f1fb41a2d4c5d6ab5b9f7f6df1b1c5f0f5f7c1e9`,
-        'webhook-id': ids.delivery,
-        'webhook-timestamp': String(time),
-        'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+        'x-service-signature':
+          't=1763635327,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd,v2=ce471850c08593e437fe19aa614b31721030575f3fddf4eaeeec6a5b64470723,v3=7d5bd2a2a2c9e3c7f4b1f0a8f1fb41a2d4c5d6ab5b9f7f6df1b1c5f0f5f7c1e9',
       },
       body: `${payload.slice(0, 60)}…`,
     },

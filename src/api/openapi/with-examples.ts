@@ -1,5 +1,5 @@
 /** Adds an example request and response to every operation. */
-import { STATUS_CODES } from 'node:http';
+import { capital } from '../../domain/text.ts';
 import { errorBody } from '../errors.ts';
 import type { DocumentedOperation, DocumentedSchema } from './document.ts';
 import { exampleCarriers, examplePayload, exampleRecords, ids } from './example-records.ts';
@@ -8,21 +8,8 @@ import { exampleBody, exampleParameter } from './example-requests.ts';
 type Responses = NonNullable<DocumentedOperation['responses']>;
 type Response = Responses[string];
 
-/** An example problem for each status. */
-const errorMessages: Readonly<Record<number, string>> = {
-  400: 'url: must be an absolute http: or https: URL.',
-  401: 'The token is missing, invalid or has expired.',
-  403: 'This operation requires the role warehouse.',
-  404: 'There is no such record.',
-  409: 'The state of the record does not allow this.',
-  411: 'A login needs a Content-Length.',
-  413: 'The body is larger than 1 MiB.',
-  415: 'The body must be JSON, sent with "content-type: application/json".',
-  422: 'This Idempotency-Key belongs to another request: use a new one.',
-  429: 'Too many requests. Try again in 2 seconds.',
-  500: 'An unexpected error occurred; it has been logged as request 019e9f34-8b1e-7c30.',
-  503: 'The service cannot reach its database. Try again shortly (request 019e9f34-8b1e-7c30).',
-};
+/** The example of a failed validation; of another error it is its description, as a sentence. */
+const INVALID = 'url: must be an absolute http: or https: URL.';
 
 function nameOf(schema: DocumentedSchema | undefined): string {
   return schema?.$ref?.split('/').at(-1) ?? '';
@@ -61,8 +48,8 @@ function withExample(path: string, status: string, response: Response): Response
   const media = Object.entries(response.content ?? {}).map(([type, { schema }]) => {
     const code = Number(status);
     if (code >= 400) {
-      const message = errorMessages[code] ?? STATUS_CODES[code] ?? '';
-      return [type, { schema, example: errorBody(code, message) }] as const;
+      const when = response.description?.replace(/^[^:]*: /, '') ?? '';
+      return [type, { schema, example: errorBody(code, code === 400 ? INVALID : capital(when)) }] as const;
     }
     const example =
       type === 'application/json' ? success(path, response.description ?? '', schema ?? {}) : importResult;
