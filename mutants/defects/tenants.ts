@@ -19,7 +19,7 @@ export const tenantDefects: readonly Defect[] = [
   {
     name: 'console-acts-on-others',
     file: 'src/console/deliveries/routes.tsx',
-    text: `    // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.\n    await c.var.api.get(One, \`/v21/deliveries/\${piece(id)}\`);\n`,
+    text: `    // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.\n    await c.var.api.get(DeliveryWithAttempts, \`/v21/deliveries/\${piece(id)}\`);\n`,
     replacement: '',
     noticed: 'An e-shop gives up the deliveries of another.',
     caughtBy: [

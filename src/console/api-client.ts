@@ -29,22 +29,30 @@ export function rejectionOf(error: unknown): Rejection {
 }
 
 const ErrorBody = v.object({ message: v.string() });
+const Answer = v.object({ message: v.string(), data: v.unknown() });
 
 /** The calls of the console. All throw {@link ApiError}. */
 export interface ApiClient {
-  /** @param schema of the envelope: `data` and its siblings */
+  /** @param schema of the answer's `data` */
   get<Schema extends v.GenericSchema>(
     schema: Schema,
     path: string,
     query?: Query,
   ): Promise<v.InferOutput<Schema>>;
+  /** @param schema of the whole answer: `data` and its siblings */
+  list<Schema extends v.GenericSchema>(
+    schema: Schema,
+    path: string,
+    query?: Query,
+  ): Promise<v.InferOutput<Schema>>;
+  /** @param schema of the answer's `data` */
   send<Schema extends v.GenericSchema>(
     schema: Schema,
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body?: object,
     within?: Pick<ApiEnv['Bindings'], 'keepsActive'>,
-  ): Promise<v.InferOutput<Schema>>;
+  ): Promise<{ readonly message: string; readonly data: v.InferOutput<Schema> }>;
 }
 
 /** Empty and undefined values are left out. */
@@ -83,10 +91,14 @@ export function apiClient(api: Hono<ApiEnv>, signedIn: SignedIn): ApiClient {
     );
   }
   return {
-    get: async (schema, path, query = {}) => v.parse(schema, await ask(`${path}${queryText(query)}`, {})),
+    get: async (schema, path, query = {}) =>
+      v.parse(schema, v.parse(Answer, await ask(`${path}${queryText(query)}`, {})).data),
+    list: async (schema, path, query = {}) => v.parse(schema, await ask(`${path}${queryText(query)}`, {})),
     send: async (schema, method, path, body, within) => {
       const json = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-      return v.parse(schema, await ask(path, { method, ...(body === undefined ? {} : json) }, within));
+      const answer = await ask(path, { method, ...(body === undefined ? {} : json) }, within);
+      const { message, data } = v.parse(Answer, answer);
+      return { message, data: v.parse(schema, data) };
     },
   };
 }

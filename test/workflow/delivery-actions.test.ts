@@ -1,6 +1,5 @@
 /** An e-shop's actions on its deliveries through the API (docs/interface.md, L13), on a real worker. */
 
-import * as v from 'valibot';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import { DeliveryWithAttempts } from '../../src/api/deliveries/record.ts';
@@ -13,7 +12,6 @@ import { createTestApi, type TestApi } from '../support/api.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 
-const Answer = v.object({ message: v.string(), data: DeliveryWithAttempts });
 type Role = 'shop' | 'warehouse';
 
 let stack: DeliveryStack;
@@ -57,7 +55,7 @@ async function waitingDelivery(path: string) {
 }
 
 const ask = (client: ApiClient, id: string, action: string) =>
-  client.send(Answer, 'POST', `/v21/deliveries/${id}/${action}`);
+  client.send(DeliveryWithAttempts, 'POST', `/v21/deliveries/${id}/${action}`);
 const refused = async (client: ApiClient, id: string, action: string) => {
   const answer = await ask(client, id, action).catch((error: unknown) => error);
   if (!(answer instanceof ApiError)) throw new Error('It was not refused.');

@@ -32,9 +32,6 @@ const FILTERS = [
   'until',
   'page',
 ] as const;
-const WebhookList = v.object({ data: v.array(webhookRecordSchema) });
-const Webhook = v.object({ data: webhookRecordSchema });
-const One = v.object({ data: DeliveryWithAttempts });
 const NOTICES: ReadonlyMap<string, string> = new Map([
   ['redelivered', 'Redelivered. This is the new delivery.'],
 ]);
@@ -62,10 +59,10 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     id: string,
     messages: { notice?: string | undefined; refused?: Rejection },
   ) {
-    const { data: delivery } = await c.var.api.get(One, `/v21/deliveries/${piece(id)}`);
+    const delivery = await c.var.api.get(DeliveryWithAttempts, `/v21/deliveries/${piece(id)}`);
     const { viewer } = c.var;
-    const [{ data: webhook }, request, accepted] = await Promise.all([
-      c.var.api.get(Webhook, `/v21/webhooks/${delivery.webhookId}`),
+    const [webhook, request, accepted] = await Promise.all([
+      c.var.api.get(webhookRecordSchema, `/v21/webhooks/${delivery.webhookId}`),
       requestOf(viewer.session.eshopId, delivery),
       requestAction === null || !isUnderWay(delivery.state)
         ? undefined
@@ -82,12 +79,12 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
   app.get('/deliveries', async (c) => {
     const asked = Object.fromEntries(FILTERS.map((name) => [name, c.req.query(name)]));
     const { api, viewer } = c.var;
-    const names = namesOf((await api.get(WebhookList, '/v21/webhooks')).data);
+    const names = namesOf(await api.get(v.array(webhookRecordSchema), '/v21/webhooks'));
     try {
       // The form always sends both; alone the second is refused.
       const attempts = asked.lastStatus ? asked.attempts : undefined;
       const query = { ...asked, attempts, since: fromField(asked.since), until: fromField(asked.until) };
-      const found = await api.get(DeliveryList, '/v21/deliveries', query);
+      const found = await api.list(DeliveryList, '/v21/deliveries', query);
       return c.html(html(<DeliveriesPage {...{ viewer, asked, names, found }} />));
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
@@ -105,15 +102,16 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
   app.post('/deliveries/:id/redeliver', async (c) => {
     const id = c.req.param('id');
     try {
-      const { data } = await c.var.api.send(One, 'POST', `/v21/deliveries/${piece(id)}/redeliver`);
-      return c.redirect(`${CONSOLE}/deliveries/${data.id}?done=redelivered`, 303);
+      const path = `/v21/deliveries/${piece(id)}/redeliver`;
+      const { data: made } = await c.var.api.send(DeliveryWithAttempts, 'POST', path);
+      return c.redirect(`${CONSOLE}/deliveries/${made.id}?done=redelivered`, 303);
     } catch (error) {
       return c.html(await shown(c, id, { refused: rejectionOf(error) }), 409);
     }
   });
 
   app.get('/deliveries/:id/give-up', async (c) => {
-    const { data: delivery } = await c.var.api.get(One, `/v21/deliveries/${piece(c.req.param('id'))}`);
+    const delivery = await c.var.api.get(DeliveryWithAttempts, `/v21/deliveries/${piece(c.req.param('id'))}`);
     const names = await namesIn(sql, [delivery]);
     return c.html(html(<GiveUpPage viewer={c.var.viewer} delivery={delivery} names={names} />));
   });
@@ -121,7 +119,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
   app.post('/deliveries/:id/act', async (c) => {
     const id = c.req.param('id');
     // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
-    await c.var.api.get(One, `/v21/deliveries/${piece(id)}`);
+    await c.var.api.get(DeliveryWithAttempts, `/v21/deliveries/${piece(id)}`);
     const { role, username } = c.var.viewer.session;
     const asked = v.safeParse(ActionForm, c.var.form);
     if (requestAction === null || !asked.success || !actionsOf(role).includes(asked.output.action)) {

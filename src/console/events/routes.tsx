@@ -15,7 +15,6 @@ import { EventList, EventsPage, type FoundEvents, NOTHING_CAME } from './list.ts
 import { EventPage } from './page.tsx';
 
 const FILTERS = ['entityId', 'arrived', 'webhookType', 'since', 'until', 'page'] as const;
-const One = v.object({ data: EventWithRecord });
 const Filter = v.object(eventFilter);
 /** Rows without pages. */
 const MAX_ROWS = 100;
@@ -28,7 +27,7 @@ export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv>
     const { arrived, ...rest } = asked;
     const query = { ...rest, since: fromField(asked.since), until: fromField(asked.until) };
     const filter = v.safeParse(Filter, given(query));
-    if (arrived !== NOTHING_CAME || !filter.success) return await api.get(EventList, '/v21/events', query);
+    if (arrived !== NOTHING_CAME || !filter.success) return await api.list(EventList, '/v21/events', query);
     const { eshopId } = viewer.session;
     const { since, until, ...more } = filter.output;
     const wanted = { ...more, since: dateOf(since), until: dateOf(until) };
@@ -55,7 +54,7 @@ export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv>
 
   app.get('/events/:id', async (c) => {
     const { viewer, api } = c.var;
-    const { data: event } = await api.get(One, `/v21/events/${piece(c.req.param('id'))}`);
+    const event = await api.get(EventWithRecord, `/v21/events/${piece(c.req.param('id'))}`);
     const names = await namesIn(sql, event.webhooks);
     return c.html(html(<EventPage {...{ viewer, event, names }} />));
   });

@@ -1,6 +1,6 @@
 /** The page of an e-shop's notices, and its form. */
 import { type Context, Hono } from 'hono';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { listNotices } from '../../db/console/notices.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
 import { rejectionOf } from '../api-client.ts';
@@ -10,7 +10,6 @@ import type { Rejection } from '../problems.ts';
 import { namesIn } from '../webhooks/names-in.ts';
 import { changeOf, fieldsOf, NOTICES, type NoticeFields, NoticesPage } from './page.tsx';
 
-const One = v.object({ data: eshopRecordSchema });
 /** The latest that are shown. */
 const SHOWN = 50;
 
@@ -30,7 +29,7 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     const names = await namesIn(sql, sent);
     return html(<NoticesPage {...{ viewer, email, notifications, sent, names }} {...more} fields={fields} />);
   }
-  const read = async (c: Context<ConsoleEnv>) => (await c.var.api.get(One, '/v21/eshop')).data;
+  const read = (c: Context<ConsoleEnv>) => c.var.api.get(eshopRecordSchema, '/v21/eshop');
 
   app.get(NOTICES, async (c) => c.html(await shown(c, await read(c), {})));
 
@@ -38,8 +37,9 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   app.post(NOTICES, async (c) => {
     const { form, api } = c.var;
     try {
-      const { data } = await api.send(One, 'PATCH', '/v21/eshop', { notifications: changeOf(form) });
-      return c.html(await shown(c, data, { notice: 'The notices were changed.' }));
+      const change = { notifications: changeOf(form) };
+      const { data: eshop } = await api.send(eshopRecordSchema, 'PATCH', '/v21/eshop', change);
+      return c.html(await shown(c, eshop, { notice: 'The notices were changed.' }));
     } catch (error) {
       return c.html(await shown(c, await read(c), { fields: form, refused: rejectionOf(error) }), 400);
     }

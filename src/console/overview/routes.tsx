@@ -23,7 +23,6 @@ import { byUrgency, needsAttention, TroubledWebhook } from '../webhooks/health.t
 import { Chart } from './chart.tsx';
 import { type Range, rangeOf, ranges } from './ranges.ts';
 
-const Webhooks = v.object({ data: v.array(webhookRecordSchema) });
 const Counted = v.object({ pagination: Pagination });
 
 interface Waiting {
@@ -208,10 +207,10 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   app.get('/', async (c) => {
     const { api, viewer } = c.var;
     const range = rangeOf(c.req.query('range'));
-    const { data: webhooks } = await api.get(Webhooks, '/v21/webhooks');
+    const webhooks = await api.get(v.array(webhookRecordSchema), '/v21/webhooks');
     if (webhooks.length === 0) return c.html(html(<FirstSteps viewer={viewer} />));
     const inState = async (state: keyof Waiting) =>
-      (await api.get(Counted, '/v21/deliveries', { state, items: '1' })).pagination.totalCount;
+      (await api.list(Counted, '/v21/deliveries', { state, items: '1' })).pagination.totalCount;
     const [counts, blocked, loop, pending, retrying, held] = await Promise.all([
       countsOf(viewer.session.eshopId, range, viewer.now),
       readBlockedRecords(sql, viewer.session.eshopId),

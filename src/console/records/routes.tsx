@@ -18,7 +18,6 @@ import { RecordPage } from './page.tsx';
 
 const ROWS = 30;
 const Shown = v.looseObject({});
-const One = v.object({ data: Shown });
 const Many = v.object({ data: v.array(Shown), pagination: Pagination });
 
 export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
@@ -36,7 +35,7 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       const value = by === undefined ? '' : (c.req.query(by.field) ?? '').trim();
       if (by !== undefined && value !== '') {
         const query = { [by.field]: value, page: c.req.query('page'), items: String(ROWS) };
-        const { data: items, pagination: paging } = await api.get(Many, `/v21${path}`, query);
+        const { data: items, pagination: paging } = await api.list(Many, `/v21${path}`, query);
         const listed = { items, isFirst: true, next: null };
         return c.html(html(<ListPage {...{ viewer, kind, listed }} filtered={{ value, paging }} />));
       }
@@ -55,10 +54,10 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       const { api, viewer } = c.var;
       const id = c.req.param('id');
       const packed = kind.entry.kind === 'order' ? { withPackingLists: 'true' } : {};
-      const [{ data: item }, sent, happened] = await Promise.all([
-        api.get(One, `/v21${path}/${piece(id)}`, packed),
-        api.get(DeliveryList, '/v21/deliveries', { entityId: id, items: '20' }),
-        api.get(EventList, '/v21/events', { entityId: id, items: '20' }),
+      const [item, sent, happened] = await Promise.all([
+        api.get(Shown, `/v21${path}/${piece(id)}`, packed),
+        api.list(DeliveryList, '/v21/deliveries', { entityId: id, items: '20' }),
+        api.list(EventList, '/v21/events', { entityId: id, items: '20' }),
       ]);
       // A product may have the same identifier as an order.
       const ofKind = ({ webhookType }: { readonly webhookType: EventType }) =>

@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { examinationSchema } from '../../domain/examination.ts';
 import { testResultSchema } from '../../domain/test-delivery.ts';
+import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { piece, queryText, rejectionOf } from '../api-client.ts';
 import type { ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
@@ -12,10 +13,7 @@ import { fromField } from '../times.tsx';
 import { confirmations } from './confirm.tsx';
 import { ExaminationPage } from './examination.tsx';
 import { ownSecretOf } from './input.ts';
-import { AnyAnswer, One, SIGNING_KEYS, SigningKeys, type WebhookPages, WithSecret } from './show.tsx';
-
-const Tested = v.object({ data: testResultSchema });
-const Examined = v.object({ data: examinationSchema });
+import { SIGNING_KEYS, SigningKeys, type WebhookPages } from './show.tsx';
 
 export function webhookActionRoutes({
   secrets,
@@ -30,7 +28,8 @@ export function webhookActionRoutes({
     page: (typeof confirmations)[keyof typeof confirmations],
     again: { readonly fields?: Readonly<Record<string, string>>; readonly refused?: Rejection } = {},
   ) {
-    const { data: webhook } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id') ?? '')}`);
+    const at = `/v21/webhooks/${piece(c.req.param('id') ?? '')}`;
+    const webhook = await c.var.api.get(webhookRecordSchema, at);
     const overlapUntil = await overlapOf(c, webhook.id);
     return html(page({ viewer: c.var.viewer, webhook, overlapUntil, ...again }));
   }
@@ -42,7 +41,7 @@ export function webhookActionRoutes({
   app.post('/webhooks/:id/delete', (c) => {
     const id = c.req.param('id');
     return orRefused(c, id, async () => {
-      await c.var.api.send(AnyAnswer, 'DELETE', `/v21/webhooks/${piece(id)}`);
+      await c.var.api.send(v.unknown(), 'DELETE', `/v21/webhooks/${piece(id)}`);
       return c.redirect(`${CONSOLE}/webhooks?done=deleted`, 303);
     });
   });
@@ -55,7 +54,7 @@ export function webhookActionRoutes({
     app.post(`/webhooks/:id/${name}`, (c) => {
       const id = piece(c.req.param('id'));
       return orRefused(c, id, async () => {
-        await c.var.api.send(One, 'PUT', `/v21/webhooks/${id}/${name}`);
+        await c.var.api.send(webhookRecordSchema, 'PUT', `/v21/webhooks/${id}/${name}`);
         return c.redirect(`${CONSOLE}/webhooks/${id}?done=${done}`, 303);
       });
     });
@@ -66,7 +65,7 @@ export function webhookActionRoutes({
     const { form, api } = c.var;
     try {
       const end = form.until === undefined || form.until === '' ? null : fromField(form.until);
-      await api.send(One, 'PUT', `/v21/webhooks/${id}/pause`, { until: end });
+      await api.send(webhookRecordSchema, 'PUT', `/v21/webhooks/${id}/pause`, { until: end });
       return c.redirect(`${CONSOLE}/webhooks/${id}?done=paused`, 303);
     } catch (error) {
       return c.html(await confirmation(c, confirmations.pause, { fields: form, refused: rejectionOf(error) }), 409);
@@ -78,9 +77,9 @@ export function webhookActionRoutes({
     try {
       const overlap = form.overlap === '0' ? '?overlap=0' : '';
       const path = `/v21/webhooks/${piece(c.req.param('id'))}/regenerate-secret${overlap}`;
-      const { data } = await api.send(WithSecret, 'PUT', path, ownSecretOf(form));
-      secrets.keep(c, data.id, data.secret);
-      return c.redirect(`${CONSOLE}/webhooks/${data.id}?done=rotated`, 303);
+      const { data: webhook } = await api.send(webhookWithSecretSchema, 'PUT', path, ownSecretOf(form));
+      secrets.keep(c, webhook.id, webhook.secret);
+      return c.redirect(`${CONSOLE}/webhooks/${webhook.id}?done=rotated`, 303);
     } catch (error) {
       return c.html(await confirmation(c, confirmations.rotate, { fields: form, refused: rejectionOf(error) }), 409);
     }
@@ -97,27 +96,25 @@ export function webhookActionRoutes({
   app.post('/webhooks/:id/test', (c) => {
     const id = c.req.param('id');
     return orRefused(c, id, async () => {
-      const { data: testResult } = await c.var.api.send(
-        Tested,
-        'POST',
-        `/v21/webhooks/${piece(id)}/test${queryText({ type: c.var.form.type })}`,
-      );
+      const path = `/v21/webhooks/${piece(id)}/test${queryText({ type: c.var.form.type })}`;
+      const { data: testResult } = await c.var.api.send(testResultSchema, 'POST', path);
       return c.html(await shown(c, id, { testResult }));
     });
   });
 
   app.get('/webhooks/:id/examine', async (c) => {
-    const { data: webhook } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
+    const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
     return c.html(html(<ExaminationPage viewer={c.var.viewer} webhook={webhook} />));
   });
 
   app.post('/webhooks/:id/examine', async (c) => {
     const { api, viewer } = c.var;
     const at = `/v21/webhooks/${piece(c.req.param('id'))}`;
-    const { data: webhook } = await api.get(One, at);
+    const webhook = await api.get(webhookRecordSchema, at);
     const { type } = c.var.form;
     try {
-      const { data: found } = await api.send(Examined, 'POST', `${at}/examine${queryText({ type })}`);
+      const path = `${at}/examine${queryText({ type })}`;
+      const { data: found } = await api.send(examinationSchema, 'POST', path);
       return c.html(html(<ExaminationPage {...{ viewer, webhook, found, type }} />));
     } catch (error) {
       return c.html(

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
 import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
-import type { WebhookRecord } from '../../domain/webhook.ts';
+import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
@@ -11,9 +11,7 @@ import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
 import { RecoverPage } from './recover.tsx';
-import { AnyAnswer, One, type WebhookPages } from './show.tsx';
-
-const Recovered = v.object({ data: recoverAnswer });
+import type { WebhookPages } from './show.tsx';
 
 /** The earliest time of lost events: a delivery that has failed may have begun up to a window earlier. */
 function lostSince(
@@ -30,14 +28,14 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPa
   const app = new Hono<ConsoleEnv>();
 
   app.get('/webhooks/:id/recover', async (c) => {
-    const { data } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
-    const since = c.req.query('since') ?? lostSince(data, policy.windowMs)?.slice(0, 16);
+    const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
+    const since = c.req.query('since') ?? lostSince(webhook, policy.windowMs)?.slice(0, 16);
     return c.html(
       html(
         <RecoverPage
           viewer={c.var.viewer}
-          id={String(data.id)}
-          name={nameOf(data)}
+          id={String(webhook.id)}
+          name={nameOf(webhook)}
           fields={{ since }}
           include={usuallyRecovered}
         />,
@@ -49,18 +47,18 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPa
     const { form, viewer, api } = c.var;
     const id = c.req.param('id');
     const include = recoverable.filter((name) => form[name] === 'true');
-    const { data: webhook } = await api.get(One, `/v21/webhooks/${piece(id)}`);
+    const webhook = await api.get(webhookRecordSchema, `/v21/webhooks/${piece(id)}`);
     const page = { viewer, id, name: nameOf(webhook), fields: form, include };
     const until = form.until === '' ? undefined : fromField(form.until);
     const asked = { since: fromField(form.since), ...(until === undefined ? {} : { until }), include };
     const dryRun = form.go !== 'begin';
     try {
-      const { data } = await api.send(Recovered, 'POST', `/v21/webhooks/${piece(id)}/recover`, {
+      const { data: counted } = await api.send(recoverAnswer, 'POST', `/v21/webhooks/${piece(id)}/recover`, {
         ...asked,
         dryRun,
       });
       return dryRun
-        ? c.html(html(<RecoverPage {...page} counted={data} />))
+        ? c.html(html(<RecoverPage {...page} counted={counted} />))
         : c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=recovering`, 303);
     } catch (error) {
       return c.html(html(<RecoverPage {...page} refused={rejectionOf(error)} />), 400);
@@ -71,7 +69,7 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPa
     const { id, recoveryId } = c.req.param();
     return orRefused(c, id, async () => {
       await c.var.api.send(
-        AnyAnswer,
+        v.unknown(),
         'POST',
         `/v21/webhooks/${piece(id)}/recoveries/${piece(recoveryId)}/cancel`,
       );

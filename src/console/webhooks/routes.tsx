@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { lastAccepted } from '../../db/console/health.ts';
-import { webhookRecordSchema } from '../../domain/webhook.ts';
+import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
@@ -13,10 +13,8 @@ import { WebhookForm } from './form.tsx';
 import { fieldsOf, inputOf, newFields, ownSecretOf } from './input.ts';
 import { WebhooksPage } from './list.tsx';
 import { recoveryRoutes } from './recovery-routes.tsx';
-import { NOTICES, One, WithSecret, webhookPages } from './show.tsx';
+import { NOTICES, webhookPages } from './show.tsx';
 import { fieldsAbout } from './type-boxes.tsx';
-
-const Many = v.object({ data: v.array(webhookRecordSchema) });
 
 export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
   const { sql } = deps;
@@ -26,8 +24,8 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.get('/webhooks', async (c) => {
     const { api, viewer } = c.var;
-    const [{ data: webhooks }, accepted] = await Promise.all([
-      api.get(Many, '/v21/webhooks'),
+    const [webhooks, accepted] = await Promise.all([
+      api.get(v.array(webhookRecordSchema), '/v21/webhooks'),
       lastAccepted(sql, viewer.session.eshopId),
     ]);
     const { done = '', ...asked } = c.req.query();
@@ -50,12 +48,12 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
   app.post('/webhooks', async (c) => {
     const { form, viewer, api } = c.var;
     try {
-      const { data } = await api.send(WithSecret, 'POST', '/v21/webhooks', {
+      const { data: made } = await api.send(webhookWithSecretSchema, 'POST', '/v21/webhooks', {
         ...inputOf(form, form.active === 'true'),
         ...ownSecretOf(form),
       });
-      secrets.keep(c, data.id, data.secret);
-      return c.redirect(`${CONSOLE}/webhooks/${data.id}?done=created`, 303);
+      secrets.keep(c, made.id, made.secret);
+      return c.redirect(`${CONSOLE}/webhooks/${made.id}?done=created`, 303);
     } catch (error) {
       return c.html(
         html(<WebhookForm viewer={viewer} id={null} fields={form} refused={rejectionOf(error)} />),
@@ -69,14 +67,14 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
   );
 
   app.get('/webhooks/:id/edit', async (c) => {
-    const { data } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
+    const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
     return c.html(
       html(
         <WebhookForm
           viewer={c.var.viewer}
-          id={String(data.id)}
-          name={nameOf(data)}
-          fields={{ ...fieldsOf(data), ...fieldsAbout(c.req.query('about')) }}
+          id={String(webhook.id)}
+          name={nameOf(webhook)}
+          fields={{ ...fieldsOf(webhook), ...fieldsAbout(c.req.query('about')) }}
         />,
       ),
     );
@@ -85,17 +83,17 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
   app.post('/webhooks/:id/edit', async (c) => {
     const { form, viewer, api } = c.var;
     const id = c.req.param('id');
-    const { data } = await api.get(One, `/v21/webhooks/${piece(id)}`);
+    const at = `/v21/webhooks/${piece(id)}`;
+    const webhook = await api.get(webhookRecordSchema, at);
     try {
       // The page does not switch it: what happened since it was shown stays.
-      await api.send(One, 'PUT', `/v21/webhooks/${piece(id)}`, inputOf(form, data.active), {
-        keepsActive: true,
-      });
+      const input = inputOf(form, webhook.active);
+      await api.send(webhookRecordSchema, 'PUT', at, input, { keepsActive: true });
       return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=saved`, 303);
     } catch (error) {
       return c.html(
         html(
-          <WebhookForm {...{ viewer, id }} name={nameOf(data)} fields={form} refused={rejectionOf(error)} />,
+          <WebhookForm {...{ viewer, id }} name={nameOf(webhook)} fields={form} refused={rejectionOf(error)} />,
         ),
         400,
       );

@@ -8,22 +8,14 @@ import { listNotices } from '../../db/console/notices.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
 import { signingKeySchema } from '../../domain/signing-key.ts';
-import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
+import { webhookRecordSchema } from '../../domain/webhook.ts';
 import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { WebhookPage, type WebhookPageProps } from './page.tsx';
 import { secretOnce } from './secret-once.ts';
 
-/** Of an answer whose data are not looked at. */
-export const AnyAnswer = v.object({ message: v.string() });
-export const One = v.object({ data: webhookRecordSchema });
-export const WithSecret = v.object({ data: webhookWithSecretSchema });
-const Latest = v.object({ data: v.array(Delivery) });
-const Recoveries = v.object({ data: v.array(recoveryRecord) });
-const Eshop = v.object({ data: eshopRecordSchema });
-export const SigningKeys = v.object({ data: v.array(signingKeySchema) });
-
+export const SigningKeys = v.array(signingKeySchema);
 export const SIGNING_KEYS = '/v21/eshop/signing-keys';
 
 type Asking = Context<ConsoleEnv>;
@@ -59,12 +51,12 @@ export function webhookPages(deps: ConsoleDeps) {
   async function shown(c: Asking, id: string, extra: Extra) {
     const { api, viewer } = c.var;
     const at = `/v21/webhooks/${piece(id)}`;
-    const { data: webhook } = await api.get(One, at);
+    const webhook = await api.get(webhookRecordSchema, at);
     const [accepted, deliveries, recoveries, eshop, overlapUntil, sent, keys] = await Promise.all([
       lastAccepted(sql, viewer.session.eshopId),
-      api.get(Latest, `${at}/deliveries`, { items: '8' }),
-      api.get(Recoveries, `${at}/recoveries`, { items: '5' }),
-      api.get(Eshop, '/v21/eshop'),
+      api.get(v.array(Delivery), `${at}/deliveries`, { items: '8' }),
+      api.get(v.array(recoveryRecord), `${at}/recoveries`, { items: '5' }),
+      api.get(eshopRecordSchema, '/v21/eshop'),
       overlapOf(c, webhook.id),
       listNotices(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 10 }),
       webhook.asymmetric ? api.get(SigningKeys, SIGNING_KEYS) : null,
@@ -72,13 +64,11 @@ export function webhookPages(deps: ConsoleDeps) {
     return html(
       <WebhookPage
         {...extra}
-        {...{ viewer, webhook, overlapUntil, sent }}
+        {...{ viewer, webhook, overlapUntil, sent, deliveries, recoveries }}
         secret={secrets.take(c, webhook.id)}
         accepted={accepted.get(webhook.id)}
-        deliveries={deliveries.data}
-        recoveries={recoveries.data}
-        deliveriesFrom={eshop.data.deliveriesFrom}
-        signingKeys={keys?.data ?? []}
+        deliveriesFrom={eshop.deliveriesFrom}
+        signingKeys={keys ?? []}
       />,
     );
   }
