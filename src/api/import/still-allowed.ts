@@ -20,24 +20,18 @@ export function createAccess(ask: () => Promise<boolean>, everyMs = CHECK_MS): A
   let answer = Promise.resolve(true);
   let refused = false;
 
-  async function askAgain(): Promise<boolean> {
-    try {
-      if (!(await ask())) refused = true;
-    } catch (error) {
-      askedAt = Number.NEGATIVE_INFINITY;
-      throw error;
-    }
-    return !refused;
-  }
-
   return {
     refused: () => refused,
     async check() {
       if (!refused && performance.now() - askedAt >= everyMs) {
         askedAt = performance.now();
-        answer = askAgain();
+        answer = ask().catch((error: unknown) => {
+          askedAt = Number.NEGATIVE_INFINITY;
+          throw error;
+        });
       }
-      if (!(await answer) || refused) throw unauthorized(REFUSED);
+      if (!(await answer)) refused = true;
+      if (refused) throw unauthorized(REFUSED);
     },
   };
 }
