@@ -69,19 +69,13 @@ export function StateFilter({ value }: { value: string | undefined }) {
   return <ChoiceFilter name="state" label="State" value={value} options={options} />;
 }
 
-export function StatusFilter({
-  value,
-  attempts,
-}: {
-  value: string | undefined;
-  attempts: string | undefined;
-}) {
+export function StatusFilter({ asked: { lastStatus, attempts } }: { asked: Query }) {
   return (
     <>
       <Input
         name="lastStatus"
         label="HTTP status"
-        value={value}
+        value={lastStatus}
         placeholder="403, 5xx, none"
         list="statuses"
       />
@@ -111,7 +105,7 @@ export function ReceiverFilter({ value }: { value: string | undefined }) {
   return <Input name="receiver" label="Receiver" value={value} placeholder="shop.example" />;
 }
 
-export function TimeFilters({ since, until }: { since: string | undefined; until: string | undefined }) {
+export function TimeFilters({ asked: { since, until } }: { asked: Query }) {
   return (
     <>
       <Input name="since" label="Since (UTC)" type="datetime-local" value={since} />

@@ -17,6 +17,13 @@ export function TypeChoice({ types, value }: { types: readonly EventType[]; valu
   );
 }
 
+interface FieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value?: string | undefined;
+  readonly hint?: string | undefined;
+}
+
 /** Attributes of a field's control: its hint and its problem describe it. */
 function described(name: string, hint: string | undefined) {
   const invalid = useContext(ProblemsOfForm)[name] !== undefined;
@@ -48,13 +55,7 @@ export function Below({ name, hint }: { name: string; hint?: string | undefined 
   );
 }
 
-export function Select(props: {
-  name: string;
-  label: string;
-  value: string | undefined;
-  options: readonly (readonly [string, string])[];
-  hint?: string;
-}) {
+export function Select(props: FieldProps & { options: readonly (readonly [string, string])[] }) {
   const { name, label, value, options, hint } = props;
   return (
     <div class="field">
@@ -72,17 +73,7 @@ export function Select(props: {
 }
 
 /** No `maxlength`: browsers count differently from the API, which refuses a text that is too long. */
-export function TextArea({
-  name,
-  label,
-  value = '',
-  hint,
-}: {
-  name: string;
-  label: string;
-  value: string | undefined;
-  hint?: string;
-}) {
+export function TextArea({ name, label, value = '', hint }: FieldProps) {
   return (
     <div class="field">
       <label for={name}>{label}</label>
@@ -95,14 +86,7 @@ export function TextArea({
   );
 }
 
-export function Input(
-  props: JSX.IntrinsicElements['input'] & {
-    name: string;
-    label: string;
-    value?: string | undefined;
-    hint?: string;
-  },
-) {
+export function Input(props: JSX.IntrinsicElements['input'] & FieldProps) {
   const { name, label, hint, value = '', type = 'text', ...rest } = props;
   return (
     <div class="field">
@@ -113,17 +97,7 @@ export function Input(
   );
 }
 
-export function Check({
-  name,
-  label,
-  hint,
-  checked,
-}: {
-  name: string;
-  label: string;
-  hint?: string;
-  checked: boolean;
-}) {
+export function Check({ name, label, hint, checked }: FieldProps & { checked: boolean }) {
   return (
     <label class="check">
       <input type="checkbox" name={name} value="true" checked={checked} {...described(name, undefined)} />

@@ -84,15 +84,8 @@ function ActionsCard(props: { viewer: Viewer; asked: Query; offered: ReadonlySet
 }
 
 /** Asks before several are given up. @param form the fields sent, which are sent again */
-export function GiveUpAllPage({
-  viewer,
-  form,
-  ids,
-}: {
-  viewer: Viewer;
-  form: Query;
-  ids: readonly string[];
-}) {
+export function GiveUpAllPage(props: { viewer: Viewer; form: Query; ids: readonly string[] }) {
+  const { viewer, form, ids } = props;
   return (
     <ConfirmPage
       viewer={viewer}
@@ -161,7 +154,7 @@ export function AllDeliveriesPage(props: {
           <>
             <Input name="webhookId" label="Webhook number" value={asked.webhookId} />
             <ReceiverFilter value={asked.receiver} />
-            <StatusFilter value={asked.lastStatus} attempts={asked.attempts} />
+            <StatusFilter asked={asked} />
           </>
         }
         folded={['webhookId', 'receiver', 'lastStatus']}

@@ -44,8 +44,8 @@ export function DeliveriesPage(props: {
         more={
           <>
             <EventTypeFilter value={asked.webhookType} />
-            <StatusFilter value={asked.lastStatus} attempts={asked.attempts} />
-            <TimeFilters since={asked.since} until={asked.until} />
+            <StatusFilter asked={asked} />
+            <TimeFilters asked={asked} />
           </>
         }
         folded={['webhookType', 'lastStatus', 'since', 'until']}

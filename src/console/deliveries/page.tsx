@@ -18,15 +18,8 @@ import { Timeline } from './timeline.tsx';
 
 const STATIC_HEADERS = ` The values of static headers are left out: put them in where it says ${MASK}.`;
 
-export function GiveUpPage({
-  viewer,
-  delivery,
-  names,
-}: {
-  viewer: Viewer;
-  delivery: Shown;
-  names: WebhookNames;
-}) {
+export function GiveUpPage(props: { viewer: Viewer; delivery: Shown; names: WebhookNames }) {
+  const { viewer, delivery, names } = props;
   const { id, webhookType, entityId, webhookId } = delivery;
   return (
     <ConfirmPage

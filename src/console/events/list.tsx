@@ -79,7 +79,7 @@ export function EventsPage(props: {
         more={
           <>
             <EventTypeFilter value={asked.webhookType} />
-            <TimeFilters since={asked.since} until={asked.until} />
+            <TimeFilters asked={asked} />
           </>
         }
         folded={['webhookType', 'since', 'until']}

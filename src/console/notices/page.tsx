@@ -54,16 +54,8 @@ interface NoticesPageProps {
   readonly refused?: Rejection | undefined;
 }
 
-export function NoticesPage({
-  viewer,
-  email,
-  notifications,
-  fields,
-  sent,
-  names,
-  notice,
-  refused,
-}: NoticesPageProps) {
+export function NoticesPage(props: NoticesPageProps) {
+  const { viewer, email, notifications, fields, sent, names, notice, refused } = props;
   const { emails, secret } = notifications;
   const unconfirmed = emails.filter(({ confirmedAt }) => confirmedAt === null);
   return (
