@@ -3,12 +3,7 @@ import type { Context } from 'hono';
 import type { ApiEnv } from './deps.ts';
 
 /** Members beside the data. */
-interface Beside {
-  readonly pagination?: object | undefined;
-  readonly cursor?: object | undefined;
-  readonly missing?: readonly object[] | undefined;
-  readonly request?: object;
-}
+type Beside = Readonly<Partial<Record<'pagination' | 'cursor' | 'missing' | 'request', object | undefined>>>;
 
 /**
  * Answers 200 with the envelope.

@@ -21,14 +21,9 @@ type Shown = v.InferOutput<typeof Event>;
 
 export async function withOutcomes(sql: Sql, eshopId: number, events: readonly EventRow[]): Promise<Shown[]> {
   if (events.length === 0) return [];
+  const ids = events.map(({ id }) => id);
   const types = [...new Set(events.map(({ type }) => type))];
-  const [deliveries, versions] = await Promise.all([
-    deliveriesOf(
-      sql,
-      events.map(({ id }) => id),
-    ),
-    versionsOf(sql, eshopId, types),
-  ]);
+  const [deliveries, versions] = await Promise.all([deliveriesOf(sql, ids), versionsOf(sql, eshopId, types)]);
   const ofEvent = grouped(deliveries, ({ eventId }) => eventId);
   const ofWebhook = grouped(versions, ({ webhookId }) => webhookId);
   return events.map((event) => eventWithOutcomes(event, ofEvent.get(event.id) ?? [], ofWebhook));

@@ -83,13 +83,8 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
     async (c) => {
       const { page: number, items, ...asked } = c.req.valid('query');
       const page = pageOf({ page: number, items });
-      const { records, totalCount } = await listRecords(
-        deps.sql,
-        mapping,
-        c.get('session').eshopId,
-        asked,
-        page,
-      );
+      const { eshopId } = c.get('session');
+      const { records, totalCount } = await listRecords(deps.sql, mapping, eshopId, asked, page);
       const shown = await rendered(records, { version, withPackingLists: false }, c.get('allowance'));
       return okText(c, foundAll, `[${shown.join(',')}]`, { pagination: paginationOf(page, totalCount) });
     },
@@ -114,11 +109,9 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
       const record = existing(noun, id, await readRecord(deps.sql, mapping, c.get('session').eshopId, id));
       const asked = c.req.valid('query');
       const withPackingLists = 'withPackingLists' in asked && asked.withPackingLists === true;
-      return ok(
-        c,
-        found,
-        charged(c.get('allowance'), () => renderValue(record, { version, withPackingLists })),
-      );
+      const options = { version, withPackingLists };
+      const shown = charged(c.get('allowance'), () => renderValue(record, options));
+      return ok(c, found, shown);
     },
   );
   return app;

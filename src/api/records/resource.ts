@@ -119,16 +119,10 @@ export function resourceRoutes<Rec extends object>(
       const { eshopId, role } = c.get('session');
       const sql = c.get('sql') ?? deps.sql;
       const body = c.req.valid('json');
-      const created = await writing({ sql, eshopId, clock: c.get('clock') }, body, async (context) =>
-        create(
-          sql,
-          insert,
-          mapping,
-          eshopId,
-          role,
-          charged(c.get('allowance'), () => resource.make(body, context)),
-        ),
-      );
+      const created = await writing({ sql, eshopId, clock: c.get('clock') }, body, async (context) => {
+        const record = charged(c.get('allowance'), () => resource.make(body, context));
+        return await create(sql, insert, mapping, eshopId, role, record);
+      });
       return ok(c, messages.created, rendered(c, created));
     },
   );

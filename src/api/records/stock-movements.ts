@@ -61,11 +61,8 @@ Some movements are recorded automatically, one per line: when an order becomes \
       const { eshopId, role } = c.get('session');
       const sql = c.get('sql') ?? deps.sql;
       const record = await transaction(sql, (tx) => createMovement(tx, eshopId, role, movement));
-      return ok(
-        c,
-        'Stock movement recorded.',
-        renderValue(record, { version: 'v21', withPackingLists: false }),
-      );
+      const shown = renderValue(record, { version: 'v21', withPackingLists: false });
+      return ok(c, 'Stock movement recorded.', shown);
     },
   );
   return app;

@@ -150,11 +150,8 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const overlap = c.req.valid('query').overlap === undefined;
       const { eshopId } = c.get('session');
       const sealed = keys.encryptSecret(secret, { eshopId, webhookId: id });
-      const row = existing(
-        'webhook',
-        id,
-        await replaceSecret(c.get('sql') ?? sql, eshopId, id, sealed, overlap),
-      );
+      const own = c.get('sql') ?? sql;
+      const row = existing('webhook', id, await replaceSecret(own, eshopId, id, sealed, overlap));
       return ok(c, 'Secret regenerated.', { ...recordOf(policy, row), secret });
     },
   );

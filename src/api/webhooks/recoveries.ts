@@ -204,11 +204,8 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params({ id: webhookId, recoveryId }),
     async (c) => {
       const { id, recoveryId } = c.req.valid('param');
-      return ok(
-        c,
-        'Recovery found.',
-        await recordWithPace(await foundRecovery(c.get('session').eshopId, id, recoveryId)),
-      );
+      const found = await foundRecovery(c.get('session').eshopId, id, recoveryId);
+      return ok(c, 'Recovery found.', await recordWithPace(found));
     },
   );
 
