@@ -21,7 +21,7 @@ const actions = [
     description:
       'Makes the next attempt of an open delivery at once instead of when it is planned, for instance after a receiver has asked for too long a wait with `Retry-After`. ' +
       'It counts as one of the 21; if it fails, the next wait follows. The response says what follows, and does not wait for the attempt. No body.',
-    message: 'Attempt 3 of 21 follows at once.',
+    message: 'Attempt 2 of 21 follows at once.',
     conflict:
       'the delivery has ended, is held (its webhook is inactive or paused, or an operator holds it or has paused it in Temporal), waits for another delivery, or an attempt is being made at this moment. The message says which.',
   },

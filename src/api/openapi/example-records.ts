@@ -57,12 +57,12 @@ const delivery = {
   sequence: 4,
   ...statusChange,
   state: 'retrying',
-  attemptsMade: 2,
+  attemptsMade: 1,
   createdAt: '2026-11-20T10:42:07.310Z',
-  lastAttemptAt: '2026-11-20T10:42:33.902Z',
+  lastAttemptAt: '2026-11-20T10:42:07.614Z',
   lastStatus: 503,
   lastError: 'HTTP 503 from shop.example after 212 ms',
-  nextAttemptAt: '2026-11-20T10:43:11.614Z',
+  nextAttemptAt: '2026-11-20T10:42:31.614Z',
   finishedAt: null,
   canceledBy: null,
   supersededBy: null,
@@ -70,7 +70,6 @@ const delivery = {
   heldBy: null,
 };
 
-const failed = { outcome: 'failure', status: 503, responseExcerpt: 'Service Unavailable' } as const;
 const deliveryWithAttempts = {
   ...delivery,
   operatorActions: [],
@@ -78,18 +77,12 @@ const deliveryWithAttempts = {
     {
       number: 1,
       startedAt: '2026-11-20T10:42:07.402Z',
-      durationMs: 198,
-      error: 'HTTP 503 from shop.example after 198 ms',
-      nextAttemptAt: '2026-11-20T10:42:33.690Z',
-      ...failed,
-    },
-    {
-      number: 2,
-      startedAt: '2026-11-20T10:42:33.690Z',
       durationMs: 212,
-      error: 'HTTP 503 from shop.example after 212 ms',
-      nextAttemptAt: '2026-11-20T10:43:11.614Z',
-      ...failed,
+      outcome: 'failure',
+      status: 503,
+      error: delivery.lastError,
+      responseExcerpt: 'Service Unavailable',
+      nextAttemptAt: delivery.nextAttemptAt,
     },
   ],
 };
@@ -106,9 +99,9 @@ const event = {
     {
       webhookId: ids.webhook,
       deliveryId: ids.delivery,
-      state: 'retrying',
-      attemptsMade: 2,
-      lastError: 'HTTP 503 from shop.example after 212 ms',
+      state: delivery.state,
+      attemptsMade: delivery.attemptsMade,
+      lastError: delivery.lastError,
       cause: null,
       reason: null,
     },
