@@ -71,13 +71,7 @@ export function Csrf({ token }: { token: string }) {
 }
 
 /** A button for one action. Its id keeps the focus when its part of the page is replaced. */
-export function Act({
-  action,
-  viewer,
-  children,
-  kind = 'plain',
-  choice = null,
-}: {
+export function Act(props: {
   action: string;
   viewer: Viewer;
   children: Child;
@@ -85,6 +79,7 @@ export function Act({
   choice?: Child;
   kind?: 'plain' | 'main' | 'danger';
 }) {
+  const { action, viewer, children, kind = 'plain', choice = null } = props;
   return (
     <form method="post" action={`${CONSOLE}${action}`} class="act">
       <Csrf token={viewer.csrf} />

@@ -137,17 +137,11 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
 
   app.post('/sign-in', ownForms(cookies.readBefore), async (c) => {
     const { eshop, username = '', password = '', next } = c.var.form;
-    const again = (status: 401 | 429, refused: string) =>
-      c.html(
-        html(
-          <SignIn
-            {...{ trial, eshop, username, refused }}
-            token={csrfToken(cookies.before(c))}
-            next={pathOf(next)}
-          />,
-        ),
-        status,
-      );
+    const again = (status: 401 | 429, refused: string) => {
+      const token = csrfToken(cookies.before(c));
+      const page = <SignIn {...{ token, trial, next: pathOf(next), refused, eshop, username }} />;
+      return c.html(html(page), status);
+    };
     const address = addressOf(c);
     try {
       // The number as given: whether such an e-shop exists must affect only the success.

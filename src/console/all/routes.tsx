@@ -81,10 +81,8 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     const refused = query.success
       ? undefined
       : 'Enter the number of the e-shop, such as 7, and choose health and event type from their lists.';
-    return c.html(
-      html(<AllWebhooksPage {...{ viewer, policy, asked, webhooks, refused }} />),
-      query.success ? 200 : 400,
-    );
+    const page = { viewer, policy, asked, webhooks, refused };
+    return c.html(html(<AllWebhooksPage {...page} />), query.success ? 200 : 400);
   });
 
   async function list(c: Context<ConsoleEnv>, asked: Query, results: readonly Asked[]) {

@@ -88,10 +88,8 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
       return c.html(html(<DeliveriesPage {...{ viewer, asked, names, found }} />));
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
-      return c.html(
-        html(<DeliveriesPage {...{ viewer, asked, names, found: null, refused: rejectionOf(error) }} />),
-        400,
-      );
+      const page = { viewer, asked, names, found: null, refused: rejectionOf(error) };
+      return c.html(html(<DeliveriesPage {...page} />), 400);
     }
   });
 
@@ -129,10 +127,8 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const answer = await requestAction(action, id, { ...askedBy(role, username), reason });
     const { accepted } = answer;
     const message = (c.var.viewer.operator ? answer.forOperators : undefined) ?? answer.message;
-    return c.html(
-      await shown(c, id, accepted ? { notice: message } : { refused: message }),
-      accepted ? 200 : 409,
-    );
+    const messages = accepted ? { notice: message } : { refused: message };
+    return c.html(await shown(c, id, messages), accepted ? 200 : 409);
   });
   return app;
 }

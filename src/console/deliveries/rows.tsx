@@ -12,13 +12,7 @@ import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 export const DeliveryList = v.object({ data: v.array(Delivery), pagination: Pagination });
 
 /** The newest first. */
-export function DeliveryRows({
-  deliveries,
-  names,
-  now,
-  eshopOf = () => null,
-  choose = () => null,
-}: {
+export function DeliveryRows(props: {
   deliveries: readonly v.InferOutput<typeof Delivery>[];
   /** Left out on the page of their webhook. */
   names?: WebhookNames;
@@ -28,6 +22,7 @@ export function DeliveryRows({
   /** The control that chooses a delivery. */
   choose?: (id: string) => Child;
 }) {
+  const { deliveries, names, now, eshopOf = () => null, choose = () => null } = props;
   return (
     <ul class="rows">
       {deliveries.map(

@@ -219,14 +219,8 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       inState('retrying'),
       inState('held'),
     ]);
-    return c.html(
-      html(
-        <OverviewPage
-          {...{ viewer, range, counts, blocked, loop, webhooks }}
-          waiting={{ pending, retrying, held }}
-        />,
-      ),
-    );
+    const waiting = { pending, retrying, held };
+    return c.html(html(<OverviewPage {...{ viewer, range, counts, waiting, blocked, loop, webhooks }} />));
   });
   return app;
 }

@@ -45,9 +45,8 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       const items = rows.slice(0, ROWS);
       const last = rows.length > ROWS ? items.at(-1) : undefined;
       const next = last === undefined ? null : idIn(last, kind.entry);
-      return c.html(
-        html(<ListPage {...{ viewer, kind }} listed={{ items, isFirst: before === null, next }} />),
-      );
+      const listed = { items, isFirst: before === null, next };
+      return c.html(html(<ListPage {...{ viewer, kind, listed }} />));
     });
 
     app.get(`${path}/:id`, async (c) => {

@@ -15,12 +15,8 @@ import { ExaminationPage } from './examination.tsx';
 import { ownSecretOf } from './input.ts';
 import { SIGNING_KEYS, SigningKeys, type WebhookPages } from './show.tsx';
 
-export function webhookActionRoutes({
-  secrets,
-  overlapOf,
-  shown,
-  orRefused,
-}: WebhookPages): Hono<ConsoleEnv> {
+export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
+  const { secrets, overlapOf, shown, orRefused } = pages;
   const app = new Hono<ConsoleEnv>();
 
   async function confirmation(
@@ -68,7 +64,8 @@ export function webhookActionRoutes({
       await api.send(webhookRecordSchema, 'PUT', `/v21/webhooks/${id}/pause`, { until: end });
       return c.redirect(`${CONSOLE}/webhooks/${id}?done=paused`, 303);
     } catch (error) {
-      return c.html(await confirmation(c, confirmations.pause, { fields: form, refused: rejectionOf(error) }), 409);
+      const again = { fields: form, refused: rejectionOf(error) };
+      return c.html(await confirmation(c, confirmations.pause, again), 409);
     }
   });
 
@@ -81,7 +78,8 @@ export function webhookActionRoutes({
       secrets.keep(c, webhook.id, webhook.secret);
       return c.redirect(`${CONSOLE}/webhooks/${webhook.id}?done=rotated`, 303);
     } catch (error) {
-      return c.html(await confirmation(c, confirmations.rotate, { fields: form, refused: rejectionOf(error) }), 409);
+      const again = { fields: form, refused: rejectionOf(error) };
+      return c.html(await confirmation(c, confirmations.rotate, again), 409);
     }
   });
 
@@ -117,10 +115,8 @@ export function webhookActionRoutes({
       const { data: found } = await api.send(examinationSchema, 'POST', path);
       return c.html(html(<ExaminationPage {...{ viewer, webhook, found, type }} />));
     } catch (error) {
-      return c.html(
-        html(<ExaminationPage {...{ viewer, webhook, type, refused: rejectionOf(error) }} />),
-        409,
-      );
+      const page = { viewer, webhook, type, refused: rejectionOf(error) };
+      return c.html(html(<ExaminationPage {...page} />), 409);
     }
   });
   return app;

@@ -105,19 +105,8 @@ function Actions({
 }
 
 export function WebhookPage(props: WebhookPageProps) {
-  const {
-    viewer,
-    webhook,
-    accepted,
-    deliveries,
-    recoveries,
-    sent,
-    overlapUntil,
-    secret,
-    testResult,
-    notice,
-    refused,
-  } = props;
+  const { viewer, webhook, accepted, deliveries, recoveries, sent, overlapUntil } = props;
+  const { secret, testResult, notice, refused } = props;
   const { addresses, userAgent } = props.deliveriesFrom;
   const { id, url, method, headers } = webhook;
   const types = typesOf(webhook);

@@ -30,17 +30,8 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPa
   app.get('/webhooks/:id/recover', async (c) => {
     const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
     const since = c.req.query('since') ?? lostSince(webhook, policy.windowMs)?.slice(0, 16);
-    return c.html(
-      html(
-        <RecoverPage
-          viewer={c.var.viewer}
-          id={String(webhook.id)}
-          name={nameOf(webhook)}
-          fields={{ since }}
-          include={usuallyRecovered}
-        />,
-      ),
-    );
+    const page = { viewer: c.var.viewer, id: String(webhook.id), name: nameOf(webhook) };
+    return c.html(html(<RecoverPage {...page} fields={{ since }} include={usuallyRecovered} />));
   });
 
   app.post('/webhooks/:id/recover', async (c) => {
@@ -53,10 +44,8 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPa
     const asked = { since: fromField(form.since), ...(until === undefined ? {} : { until }), include };
     const dryRun = form.go !== 'begin';
     try {
-      const { data: counted } = await api.send(recoverAnswer, 'POST', `/v21/webhooks/${piece(id)}/recover`, {
-        ...asked,
-        dryRun,
-      });
+      const path = `/v21/webhooks/${piece(id)}/recover`;
+      const { data: counted } = await api.send(recoverAnswer, 'POST', path, { ...asked, dryRun });
       return dryRun
         ? c.html(html(<RecoverPage {...page} counted={counted} />))
         : c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=recovering`, 303);
@@ -68,11 +57,8 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPa
   app.post('/webhooks/:id/recoveries/:recoveryId/cancel', (c) => {
     const { id, recoveryId } = c.req.param();
     return orRefused(c, id, async () => {
-      await c.var.api.send(
-        v.unknown(),
-        'POST',
-        `/v21/webhooks/${piece(id)}/recoveries/${piece(recoveryId)}/cancel`,
-      );
+      const path = `/v21/webhooks/${piece(id)}/recoveries/${piece(recoveryId)}/cancel`;
+      await c.var.api.send(v.unknown(), 'POST', path);
       return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=canceled`, 303);
     });
   });

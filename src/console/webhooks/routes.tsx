@@ -33,17 +33,10 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     return c.html(html(<WebhooksPage {...{ viewer, asked, webhooks, accepted, notice }} />));
   });
 
-  app.get('/webhooks/new', (c) =>
-    c.html(
-      html(
-        <WebhookForm
-          viewer={c.var.viewer}
-          id={null}
-          fields={{ ...newFields, ...fieldsAbout(c.req.query('about')) }}
-        />,
-      ),
-    ),
-  );
+  app.get('/webhooks/new', (c) => {
+    const fields = { ...newFields, ...fieldsAbout(c.req.query('about')) };
+    return c.html(html(<WebhookForm viewer={c.var.viewer} id={null} fields={fields} />));
+  });
 
   app.post('/webhooks', async (c) => {
     const { form, viewer, api } = c.var;
@@ -55,10 +48,8 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       secrets.keep(c, made.id, made.secret);
       return c.redirect(`${CONSOLE}/webhooks/${made.id}?done=created`, 303);
     } catch (error) {
-      return c.html(
-        html(<WebhookForm viewer={viewer} id={null} fields={form} refused={rejectionOf(error)} />),
-        400,
-      );
+      const page = { viewer, id: null, fields: form, refused: rejectionOf(error) };
+      return c.html(html(<WebhookForm {...page} />), 400);
     }
   });
 
@@ -68,16 +59,9 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.get('/webhooks/:id/edit', async (c) => {
     const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
-    return c.html(
-      html(
-        <WebhookForm
-          viewer={c.var.viewer}
-          id={String(webhook.id)}
-          name={nameOf(webhook)}
-          fields={{ ...fieldsOf(webhook), ...fieldsAbout(c.req.query('about')) }}
-        />,
-      ),
-    );
+    const page = { viewer: c.var.viewer, id: String(webhook.id), name: nameOf(webhook) };
+    const fields = { ...fieldsOf(webhook), ...fieldsAbout(c.req.query('about')) };
+    return c.html(html(<WebhookForm {...page} fields={fields} />));
   });
 
   app.post('/webhooks/:id/edit', async (c) => {
@@ -91,12 +75,8 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       await api.send(webhookRecordSchema, 'PUT', at, input, { keepsActive: true });
       return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=saved`, 303);
     } catch (error) {
-      return c.html(
-        html(
-          <WebhookForm {...{ viewer, id }} name={nameOf(webhook)} fields={form} refused={rejectionOf(error)} />,
-        ),
-        400,
-      );
+      const page = { viewer, id, name: nameOf(webhook), fields: form, refused: rejectionOf(error) };
+      return c.html(html(<WebhookForm {...page} />), 400);
     }
   });
 
