@@ -110,12 +110,6 @@ export function deliveryActionRoutes(
 /** Nobody has to be asked. @throws Problem 409 */
 function refuseWhilePaused(action: ActionName, { delivery }: { readonly delivery: DeliveryLogRow }): void {
   const { state, waitsFor, webhookId } = delivery;
-  if (
-    action !== 'tryNow' ||
-    state !== 'held' ||
-    waitsFor?.reason !== 'pause' ||
-    waitsFor.nextAttemptAt == null
-  )
-    return;
-  throw conflict(noTryWhilePaused(webhookId, new Date(waitsFor.nextAttemptAt)));
+  const until = state === 'held' && waitsFor?.reason === 'pause' ? waitsFor.nextAttemptAt : null;
+  if (action === 'tryNow' && until != null) throw conflict(noTryWhilePaused(webhookId, new Date(until)));
 }

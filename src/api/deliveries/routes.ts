@@ -1,8 +1,10 @@
 /** The delivery log, as the e-shop sees it (docs/interface.md, L1, L2 and L7). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { counted } from '../../db/pool.ts';
+import type { Slice } from '../../db/id-range.ts';
+import { counted, type Sql } from '../../db/pool.ts';
 import { countAllDeliveries, endOfList, listAllDeliveries } from '../../db/webhooks/all-deliveries.ts';
+import type { AllDeliveriesFilter } from '../../db/webhooks/delivery-filter.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
@@ -37,6 +39,13 @@ function statusOf(query: Parameters<typeof statusFilterOf>[0]) {
     throw invalid([{ path: 'attempts', message: 'only together with lastStatus' }]);
   return statusFilterOf(query);
 }
+
+/** The deliveries of an e-shop that a filter lets through. */
+const sourceOf = (sql: Sql, eshopId: number, filter: AllDeliveriesFilter) => ({
+  list: (part: Slice) => listAllDeliveries(sql, eshopId, filter, part),
+  count: (downTo?: string) => counted(countAllDeliveries(sql, eshopId, filter, downTo)),
+  endOf: (part: Slice) => endOfList(sql, eshopId, filter, part),
+});
 
 export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
@@ -73,11 +82,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       const page = pageOf(wanted);
       const made = { since: dateOf(since), until: dateOf(until) };
       const filter = { webhookId: id, state, entityId, made, status };
-      const { rows, pagination } = await readPage(page, 'until', {
-        list: (part) => listAllDeliveries(sql, eshopId, filter, part),
-        count: (downTo) => counted(countAllDeliveries(sql, eshopId, filter, downTo)),
-        endOf: (part) => endOfList(sql, eshopId, filter, part),
-      });
+      const { rows, pagination } = await readPage(page, 'until', sourceOf(sql, eshopId, filter));
       return ok(c, 'Deliveries found.', rows.map(recordOf), { pagination });
     },
   );
@@ -137,11 +142,7 @@ export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): 
         until: dateOf(wanted.until),
         status: statusOf({ lastStatus, attempts }),
       };
-      const { rows, ...beside } = await readList(sql, asked, {
-        list: (part) => listAllDeliveries(sql, eshopId, filter, part),
-        count: (downTo) => counted(countAllDeliveries(sql, eshopId, filter, downTo)),
-        endOf: (part) => endOfList(sql, eshopId, filter, part),
-      });
+      const { rows, ...beside } = await readList(sql, asked, sourceOf(sql, eshopId, filter));
       return ok(c, 'Deliveries found.', rows.map(recordOf), beside);
     },
   );
