@@ -1,20 +1,24 @@
-/** Notices to further addresses and to the e-shop's URL, and those of recoveries (docs/interface.md, N5 to N8). */
-
+/**
+ * Notices to an e-shop (docs/interface.md, W15, W20, N5 to N8), except the mail of a deactivation to its own address,
+ * which its delivery's workflow sends.
+ */
+import { readLostWebhooks } from '../src/db/incidents/warnings.ts';
 import { dropNotice, type Notice, otherDeferredNotices, readNotice } from '../src/db/notices/pending.ts';
 import { newToken } from '../src/db/notices/tokens.ts';
 import { confirmationMail } from '../src/mail/confirmation-mail.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
+import { lostSecretsMail } from '../src/mail/lost-secrets-mail.ts';
 import type { Mail } from '../src/mail/mail.ts';
 import { noticeMessageId, recoveredMail } from '../src/mail/recovered-mail.ts';
 import { warningMail } from '../src/mail/warning-mail.ts';
 import type { NoticeActivities, NoticeResult } from '../workflows/notice-types.ts';
+import type { MailDeps } from './mail-deactivation.ts';
 import { deferral, MAX_MERGED, mailOnce } from './mail-once.ts';
-import type { MailWarningDeps } from './mail-warning.ts';
 import { createNoticePlaces } from './notice-places.ts';
-import { type Subject, subjectOf } from './notice-subject.ts';
+import { type Subject, type SubjectDeps, subjectOf } from './notice-subject.ts';
 import { type PostNoticeDeps, postNotice } from './post-notice.ts';
 
-export interface NoticeDeps extends MailWarningDeps, PostNoticeDeps {}
+export interface NoticeDeps extends MailDeps, SubjectDeps, PostNoticeDeps {}
 
 /** How long a notice waits for another that has to come before it, in milliseconds. */
 const AFTER_ANOTHER_MS = 60_000;
@@ -33,6 +37,11 @@ export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
         const token = await newToken(sql, addressId);
         return { mail: confirmationMail({ ...notice, email: address }, token, deps.publicUrl), others: [] };
       });
+    }
+    const lost = kind === 'lostSecrets' ? await readLostWebhooks(sql, id) : [];
+    if (lost.length > 0 && address !== null) {
+      const mail = lostSecretsMail({ ...notice, lost, email: address }, deps.publicUrl);
+      return await mailed(notice, async () => ({ mail, others: [] }));
     }
     const subject = await subjectOf(deps, notice);
     if (subject === 'later')
@@ -106,11 +115,13 @@ function mailOf(
   switch (subject.kind) {
     case 'warning': {
       const merged = subjects.flatMap((each) => (each.kind === 'warning' ? [each.warning] : []));
-      return toOther(notice.id, warningMail({ ...subject.warning, email }, publicUrl, merged));
+      return warningMail({ ...subject.warning, email }, publicUrl, merged);
     }
     case 'deactivated': {
       const merged = subjects.flatMap((each) => (each.kind === 'deactivated' ? [each.deactivation] : []));
-      return toOther(notice.id, deactivationMail({ ...subject.deactivation, email }, publicUrl, merged));
+      const mail = deactivationMail({ ...subject.deactivation, email }, publicUrl, merged);
+      // One of its own: a mail program that gets the mail of another address too shows both.
+      return { ...mail, messageId: noticeMessageId(notice.id) };
     }
     case 'recovered': {
       const merged = subjects.flatMap((each) => (each.kind === 'recovered' ? [each.well] : []));
@@ -118,6 +129,3 @@ function mailOf(
     }
   }
 }
-
-/** A Message-ID of its own: a mail program that gets the mail of another address too shows both. */
-const toOther = (noticeId: string, mail: Mail): Mail => ({ ...mail, messageId: noticeMessageId(noticeId) });

@@ -4,12 +4,10 @@ import type { NoticeActivities } from '../workflows/notice-types.ts';
 import type { RecoveryActivities } from '../workflows/recovery-types.ts';
 import type { ReleaseActivities } from '../workflows/release-types.ts';
 import type { RetentionActivities } from '../workflows/retention-types.ts';
-import type { WarningActivities } from '../workflows/warning-types.ts';
 import { type AttemptDeliveryDeps, createAttemptDelivery } from './attempt-delivery.ts';
 import { createNoticeActivities, type NoticeDeps } from './deliver-notice.ts';
 import { createDeliverySteps } from './delivery-steps.ts';
 import { createMailDeactivation } from './mail-deactivation.ts';
-import { createWarningActivities } from './mail-warning.ts';
 import { createRecoveryActivities } from './recovery-steps.ts';
 import { createReleaseActivities } from './release-order.ts';
 import { createRetentionActivities, type RetentionDeps } from './retention.ts';
@@ -23,7 +21,6 @@ export function createActivities(deps: ActivityDeps): {
     ReleaseActivities &
     RetentionActivities &
     RecoveryActivities &
-    WarningActivities &
     NoticeActivities;
 } {
   const mailing = { ...deps, mailsUnderWay: { count: 0 } };
@@ -32,7 +29,6 @@ export function createActivities(deps: ActivityDeps): {
     steps: {
       ...createDeliverySteps(deps),
       mailDeactivation: createMailDeactivation(mailing),
-      ...createWarningActivities(mailing),
       ...createNoticeActivities(mailing),
       ...createReleaseActivities(deps),
       ...createRetentionActivities(deps),

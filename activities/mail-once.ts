@@ -55,11 +55,7 @@ const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
  * only has to record them all.
  */
 const mergedWith = v.array(
-  v.union([
-    v.object({ webhookId: v.number(), generation: v.number() }),
-    v.object({ id: v.string() }),
-    v.object({ noticeId: v.string() }),
-  ]),
+  v.union([v.object({ webhookId: v.number(), generation: v.number() }), v.object({ noticeId: v.string() })]),
 );
 
 /**

@@ -1,25 +1,33 @@
 /** What a notice is about, as it is when it is due. */
-import { readWarning } from '../src/db/incidents/warnings.ts';
+import { readWarning, type StoredWarning } from '../src/db/incidents/warnings.ts';
 import { type Notice, readRecoveredWebhook } from '../src/db/notices/pending.ts';
+import type { Pool } from '../src/db/pool.ts';
 import { readDeactivation } from '../src/db/webhooks/deactivations.ts';
+import { deactivationAt } from '../src/domain/incident.ts';
 import type { Deactivation, RecoveredWebhook } from '../src/domain/mailed.ts';
+import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 import type { Warning } from '../src/mail/warning-mail.ts';
-import { type MailWarningDeps, warningOf } from './mail-warning.ts';
 
 export type Subject =
   | { readonly kind: 'warning'; readonly warning: Warning }
   | { readonly kind: 'deactivated'; readonly deactivation: Deactivation }
   | { readonly kind: 'recovered'; readonly well: RecoveredWebhook };
 
+export interface SubjectDeps {
+  readonly sql: Pool;
+  /** The retry policy of deliveries. */
+  readonly policy: RetryPolicy;
+}
+
 /** @returns null if it no longer applies or is no longer wanted; `later` if another notice has to come first */
 export async function subjectOf(
-  { sql, policy }: Pick<MailWarningDeps, 'sql' | 'policy'>,
+  { sql, policy }: SubjectDeps,
   notice: Notice,
 ): Promise<Subject | 'later' | null> {
-  const { id, kind, wanted, warningId, webhookId, generation } = notice;
+  const { id, kind, wanted, webhookId, generation } = notice;
   if (!wanted) return null;
-  if (kind === 'warning' && warningId !== null) {
-    const found = await readWarning(sql, warningId);
+  if (kind === 'warning') {
+    const found = await readWarning(sql, id);
     const warning = found?.stillNeeded === true ? warningOf(found, policy) : null;
     return warning === null ? null : { kind, warning };
   }
@@ -31,4 +39,14 @@ export async function subjectOf(
   const well = await readRecoveredWebhook(sql, id);
   if (well === undefined || well.informed === 'no') return null;
   return well.informed === 'later' ? 'later' : { kind, well };
+}
+
+/** A warning is of one delivery, or of the webhook's incident. @returns null if nothing fails any more */
+function warningOf(stored: StoredWarning, policy: RetryPolicy): Warning | null {
+  const ofOne = stored.deliveryId !== null;
+  const since = ofOne ? stored.deliverySince : stored.incidentSince;
+  const failures = ofOne ? stored.deliveryAttempts : stored.incidentFailures;
+  const lastError = ofOne ? stored.deliveryError : stored.incidentError;
+  if (since === null || failures === null) return null;
+  return { ...stored, since, failures, lastError, deactivationAt: deactivationAt(policy, stored) };
 }

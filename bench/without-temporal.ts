@@ -59,7 +59,7 @@ const relay = startRelay({
     signalReleaseChanged: answersAtOnce,
   },
   recoveries: { signalRecoveryChanged: answersAtOnce },
-  notices: { startWarning: answersAtOnce, startNotice: answersAtOnce },
+  notices: { startNotice: answersAtOnce },
   workflows: 'undelivered',
   starts: createStarts(options),
   options,

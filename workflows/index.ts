@@ -4,4 +4,3 @@ export { notifyEshop } from './notify-eshop.ts';
 export { recoverWebhook } from './recover-webhook.ts';
 export { releasePreOrder } from './release-pre-order.ts';
 export { retention } from './retention.ts';
-export { warnOfDeactivation } from './warn-of-deactivation.ts';

@@ -5,8 +5,8 @@ import type { MailTimes } from './delivery-types.ts';
 /** Input of `notifyEshop`. The content of the notice, and its recipient's address, are read when it is sent. */
 export interface NoticeInput extends MailTimes {
   readonly noticeId: string;
-  readonly kind: NoticeKind | 'confirmation';
-  /** Absent for a confirmation. */
+  readonly kind: NoticeKind | 'confirmation' | 'lostSecrets';
+  /** Absent for a confirmation, and for lost secrets. */
   readonly webhookId?: number;
 }
 
@@ -34,6 +34,7 @@ const TITLES: Readonly<Record<NoticeInput['kind'], string>> = {
   deactivated: 'was deactivated',
   recovered: 'has recovered',
   confirmation: 'an address is to be confirmed',
+  lostSecrets: 'secrets of webhooks are lost',
 };
 
 /** "notice: webhook 7 has recovered": a notice in one line. */

@@ -8,7 +8,7 @@ import { type MailBlock, mailOf } from './mail-template.ts';
 import { listSigningKeys, regenerateSecret, replaceWebhook } from './requests.ts';
 
 interface LostSecrets {
-  /** A UUID of the warning, used in the Message-ID. */
+  /** A UUID of the notice, used in the Message-ID. */
   readonly id: string;
   /** The affected webhooks of the e-shop: at least one. */
   readonly lost: readonly LostWebhook[];

@@ -8,7 +8,7 @@ import { type MailBlock, type MailContent, mailOf, merged } from './mail-templat
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
 export interface Warning extends GivenTypes, NamedBy {
-  /** A UUID of the warning, used in the Message-ID. */
+  /** A UUID of the notice, used in the Message-ID. */
   readonly id: string;
   readonly webhookId: number;
   /** The delivery whose last retries it is about; null if everything fails. */

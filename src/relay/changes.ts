@@ -1,9 +1,8 @@
 /**
  * Passes on, as background calls: changes of webhooks to their open deliveries, page by page; changes of pre-orders
- * to their timers; changes of recoveries; warnings of deactivations; and notices.
+ * to their timers; changes of recoveries; and notices.
  */
 import { decideWarnings } from '../db/incidents/decide.ts';
-import { claimWarnings, giveBackWarnings } from '../db/incidents/warnings.ts';
 import { claimNotices, giveBackNotices } from '../db/notices/pending.ts';
 import {
   claimReleaseChanges,
@@ -158,24 +157,15 @@ export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'rec
   });
 }
 
-/**
- * Decides whom to warn, and starts the workflows of warnings. The reconciler does not cover these: each is started
- * again until its mail is sent.
- * @throws the error of Temporal or the database when it is away; the rest is given back
- */
-export async function dispatchWarnings(
-  deps: CommonDeps & Pick<RelayDeps, 'notices' | 'policy'>,
-): Promise<Next> {
-  const { sql, log, notices, policy } = deps;
+/** Decides whom to warn, and whom to tell of a recovery. @throws the error of the database when it is away */
+export async function decideNotices({
+  sql,
+  log,
+  policy,
+}: Pick<RelayDeps, 'sql' | 'log' | 'policy'>): Promise<Next> {
   const decided = await decideWarnings(sql, warningTimes(policy));
   if (decided > 0) log.info({ decided }, 'warnings decided');
-  return await passOn(deps, {
-    claim: (most) => claimWarnings(sql, most),
-    giveBack: (claimed) => giveBackWarnings(sql, claimed),
-    call: (warning) => notices.startWarning(warning),
-    what: 'the start of a warning',
-    ids: ({ id: warningId }) => ({ warningId }),
-  });
+  return 'idle';
 }
 
 /**

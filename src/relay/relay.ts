@@ -13,11 +13,11 @@ import type { Execute } from '../db/through-sessions.ts';
 import { isOfTemporal } from '../temporal/rejection.ts';
 import { attemptsOf } from './attempts.ts';
 import {
+  decideNotices,
   dispatchChanges,
   dispatchNotices,
   dispatchRecoveries,
   dispatchReleases,
-  dispatchWarnings,
 } from './changes.ts';
 import { attemptClasses, type ClassName, createPrecedence, workflowClasses } from './classes.ts';
 import type { RelayDeps, RelayTerms } from './deps.ts';
@@ -124,7 +124,7 @@ export function startRelay(relay: RelayOptions): Relay {
     webhooks: loop('webhooks', () => dispatchChanges(deps)),
     releases: loop('releases', () => dispatchReleases(deps)),
     recoveries: loop('recoveries', () => dispatchRecoveries(deps)),
-    warnings: loop('warnings', () => dispatchWarnings(deps)),
+    warnings: loop('warnings', () => decideNotices(deps)),
     notices: loop('notices', () => dispatchNotices(deps)),
   };
   const { notifier } = sql;

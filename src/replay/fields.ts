@@ -16,7 +16,6 @@ import type {
 } from '../../workflows/recovery-types.ts';
 import type { ReleaseActivities } from '../../workflows/release-types.ts';
 import type { RetentionActivities } from '../../workflows/retention-types.ts';
-import type { WarningActivities, WarningInput, WarningResult } from '../../workflows/warning-types.ts';
 
 /** The inputs and results of activities. */
 type Recorded<Activities> = {
@@ -42,9 +41,6 @@ type Payloads =
   | Recorded<RecoveryActivities>
   | Recorded<ReleaseActivities>
   | Recorded<RetentionActivities>
-  | WarningInput
-  | WarningResult
-  | Recorded<WarningActivities>
   | NoticeInput
   | NoticeResult
   | Recorded<NoticeActivities>
@@ -109,7 +105,6 @@ const fields: Readonly<Record<Field, true>> = {
   nextAttemptAt: true,
   noticeId: true,
   number: true,
-  ofSecrets: true,
   open: true,
   operator: true,
   operatorHeld: true,
@@ -136,7 +131,6 @@ const fields: Readonly<Record<Field, true>> = {
   superseded: true,
   until: true,
   user: true,
-  warningId: true,
   webhook: true,
   webhookId: true,
   webhooks: true,

@@ -11,7 +11,8 @@ import { resealAll } from '../../src/app/key-rotation.ts';
 import { masterKeys } from '../../src/app/master-key.ts';
 import { signingSecrets } from '../../src/attempt/prepare.ts';
 import { readSettings } from '../../src/config/config.ts';
-import { claimWarnings, readWarning } from '../../src/db/incidents/warnings.ts';
+import { readLostWebhooks } from '../../src/db/incidents/warnings.ts';
+import { claimNotices } from '../../src/db/notices/pending.ts';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
 import { privateKeyOf } from '../../src/secrets/signing-keys.ts';
@@ -196,7 +197,7 @@ describe('with SECRET_KEY', () => {
     expect(before.map(({ jwk }: { jwk: { x: string } }) => jwk.x)).not.toContain(x);
     expect(previous).toBeUndefined();
     const [warning] = await api.sql<{ lost: { id: number; signingKey: boolean }[] }[]>`
-      select lost_secrets as lost from warnings`;
+      select lost_secrets as lost from notices`;
     const signed = warning?.lost.filter(({ signingKey }) => signingKey).map((each) => each.id);
     expect(warning?.lost).toHaveLength(secrets.size + 1);
     expect(signed).toEqual([id]);
@@ -221,8 +222,9 @@ describe('with SECRET_KEY', () => {
     const x = publicKeyOf(createKeys(second).decryptSigningKey(made, eshopId));
     const { data: shown } = await api.shop('GET', '/v21/eshop/signing-keys');
     expect(shown.map(({ jwk }: { jwk: { x: string } }) => jwk.x)).toEqual([x]);
-    const [{ id: warning = '' } = {}] = await claimWarnings(api.sql, 10);
-    expect(await readWarning(api.sql, warning)).toMatchObject({ eshopId, ofSecrets: true, lost: webhooks });
+    const [notice] = await claimNotices(api.sql, 10);
+    expect(notice).toMatchObject({ eshopId, kind: 'lostSecrets' });
+    expect(await readLostWebhooks(api.sql, notice?.id ?? '')).toMatchObject(webhooks);
     await expect(replace('--yes')).rejects.toThrow('Nothing is lost');
   });
 
@@ -290,7 +292,7 @@ describe('with SECRET_KEY', () => {
     expect(read[0]).toBe('theirs');
     expect(new Set(read).size).toBe(ids.length);
     expect([...secrets.values()]).not.toContain(read[1]);
-    expect(await claimWarnings(api.sql, 10)).toMatchObject([{ eshopId: owner.eshopId, ofSecrets: true }]);
+    expect(await claimNotices(api.sql, 10)).toMatchObject([{ eshopId: owner.eshopId, kind: 'lostSecrets' }]);
     await expect(replace('--yes')).rejects.toThrow('Nothing is lost');
     await expect(rotate(second)).rejects.toThrow('There is nothing to rotate');
   });

@@ -2,7 +2,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
-import { claimWarnings, readWarning } from '../../src/db/incidents/warnings.ts';
+import { readWarning } from '../../src/db/incidents/warnings.ts';
+import { claimNotices } from '../../src/db/notices/pending.ts';
 import { supersedeRetries } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
@@ -14,7 +15,7 @@ let webhookId: number;
 let sequence: number;
 const database = await databaseOfFile();
 beforeEach(async () => {
-  await database.sql`truncate deliveries, attempts, failures, warnings`;
+  await database.sql`truncate deliveries, attempts, failures, notices`;
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
   await database.sql`update webhooks set ordering = 'latest' where id = ${webhookId}`;
@@ -47,14 +48,14 @@ async function replace(id: string): Promise<string> {
 }
 
 async function notice() {
-  const [warning] = await database.sql<{ id: string }[]>`select id from warnings`;
+  const [warning] = await database.sql<{ id: string }[]>`select id from notices`;
   return await readWarning(database.sql, warning?.id ?? '');
 }
 
 test('superseded before the mail goes, twice: still needed, and about the newest; accepted: no longer', async () => {
   const first = await lastRetries();
   expect(await decide()).toBe(1);
-  expect(await claimWarnings(database.sql, 10)).toHaveLength(1);
+  expect(await claimNotices(database.sql, 10)).toHaveLength(1);
   expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: first });
   const newest = await replace(await replace(first));
   expect(await notice()).toMatchObject({

@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { recordMailed } from '../../src/db/incidents/mail-outcome.ts';
-import { claimWarnings, giveBackWarnings, readWarning } from '../../src/db/incidents/warnings.ts';
+import { readWarning } from '../../src/db/incidents/warnings.ts';
+import { claimNotices, giveBackNotices, readNotice } from '../../src/db/notices/pending.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { setActive } from '../../src/db/webhooks/change.ts';
@@ -18,7 +19,7 @@ let eshopId: number;
 let webhookId: number;
 const database = await databaseOfFile();
 beforeEach(async () => {
-  await database.sql`truncate deliveries, attempts, failures, warnings`;
+  await database.sql`truncate deliveries, attempts, failures, notices`;
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
 });
@@ -71,7 +72,7 @@ describe('after six hours without an accepted delivery', () => {
     const id = await fire();
     await fail(id, 1, hoursAgo(20));
     expect(await decide()).toBe(1);
-    await database.sql`update warnings set at = ${hoursAgo(14)}`;
+    await database.sql`update notices set at = ${hoursAgo(14)}`;
     await succeed(await fire(), 1, hoursAgo(10));
     expect(await decide()).toBe(0);
     await fail(id, 2, hoursAgo(7));
@@ -114,7 +115,7 @@ describe('a day before the retries of a delivery are spent', () => {
     await fail(poisoned, 19, hoursAgo(0), true);
     await succeed(await fire(), 1, hoursAgo(0));
     expect(await decide()).toBe(0);
-    const [warning] = await claimWarnings(database.sql, 10);
+    const [warning] = await claimNotices(database.sql, 10);
     const notice = await readWarning(database.sql, warning?.id ?? '');
     expect(notice).toMatchObject({ stillNeeded: true, deliveryId: poisoned, deliveryAttempts: 19 });
   });
@@ -123,7 +124,7 @@ describe('a day before the retries of a delivery are spent', () => {
     const id = await fire();
     await fail(id, 1, hoursAgo(40));
     expect(await decide()).toBe(1);
-    await database.sql`update warnings set at = ${hoursAgo(34)}`;
+    await database.sql`update notices set at = ${hoursAgo(34)}`;
     await fail(id, 18, hoursAgo(0), true);
     expect(await decide()).toBe(0);
   });
@@ -161,24 +162,24 @@ describe('unsent warnings', () => {
   test('is claimed by one at a time, again after a minute, at once when it was given back, and no more when it is mailed', async () => {
     await fail(await fire(), 1, hoursAgo(7));
     await decide();
-    const [warning] = await claimWarnings(database.sql, 10);
+    const [warning] = await claimNotices(database.sql, 10);
     const id = warning?.id ?? '';
     expect(warning).toMatchObject({ eshopId, webhookId, webhookType: 'CREATE_ORDER' });
-    expect(await claimWarnings(database.sql, 10)).toEqual([]);
-    await giveBackWarnings(database.sql, [{ id }]);
-    expect(await claimWarnings(database.sql, 10)).toHaveLength(1);
-    await database.sql`update warnings set check_at = check_at - interval '1 minute'`;
-    expect(await claimWarnings(database.sql, 10)).toHaveLength(1);
-    await recordMailed(database.sql, { id });
-    await database.sql`update warnings set check_at = now()`;
-    expect(await claimWarnings(database.sql, 10)).toEqual([]);
-    expect(await readWarning(database.sql, id)).toMatchObject({ unsent: false });
+    expect(await claimNotices(database.sql, 10)).toEqual([]);
+    await giveBackNotices(database.sql, [{ id }]);
+    expect(await claimNotices(database.sql, 10)).toHaveLength(1);
+    await database.sql`update notices set check_at = check_at - interval '1 minute'`;
+    expect(await claimNotices(database.sql, 10)).toHaveLength(1);
+    await recordMailed(database.sql, { noticeId: id });
+    await database.sql`update notices set check_at = now()`;
+    expect(await claimNotices(database.sql, 10)).toEqual([]);
+    expect(await readNotice(database.sql, id)).toMatchObject({ pending: false });
   });
 
   test('is no longer needed once a delivery was accepted, or the webhook was activated again', async () => {
     await fail(await fire(), 1, hoursAgo(7));
     await decide();
-    const [warning] = await claimWarnings(database.sql, 10);
+    const [warning] = await claimNotices(database.sql, 10);
     const stillNeeded = async () => (await readWarning(database.sql, warning?.id ?? ''))?.stillNeeded;
     expect(await stillNeeded()).toBe(true);
     await chooseWarnings(database.sql, eshopId, false);

@@ -261,11 +261,19 @@ describe('deactivations and warnings', () => {
     await sql`
       insert into failures (webhook_id, generation, failures, since, until)
       values (${webhookId}, 2, 9, ${fromLimit(-20 * DAY)}, now())`;
-    const warn = (generation: number, days: number, row: { mailed_at?: Date; dropped_at?: Date }) =>
-      sql`insert into warnings ${sql({ webhook_id: webhookId, generation, at: fromLimit(days * DAY), ...row })}`;
-    await warn(1, -60, { mailed_at: fromLimit(-60 * DAY) });
-    await warn(2, -30, { mailed_at: fromLimit(-30 * DAY) });
-    await warn(2, -19, { mailed_at: fromLimit(-19 * DAY) });
+    const warn = (generation: number, days: number, row: { sent_at?: Date; dropped_at?: Date }) => {
+      const notice = {
+        eshop_id: eshopId,
+        webhook_id: webhookId,
+        kind: 'warning',
+        recipient: 'email',
+        generation,
+      };
+      return sql`insert into notices ${sql({ ...notice, at: fromLimit(days * DAY), ...row })}`;
+    };
+    await warn(1, -60, { sent_at: fromLimit(-60 * DAY) });
+    await warn(2, -30, { sent_at: fromLimit(-30 * DAY) });
+    await warn(2, -19, { sent_at: fromLimit(-19 * DAY) });
     await warn(2, -18, { dropped_at: fromLimit(-18 * DAY) });
     await warn(1, -60, {});
     const decide = () => decideWarnings(sql, { leadMs: DAY, patienceMs: DAY / 4 });
@@ -274,7 +282,7 @@ describe('deactivations and warnings', () => {
     expect(await clean()).toMatchObject({ rows: 3 });
 
     expect(await decide()).toBe(0);
-    expect(await sql`select generation, mailed_at is null as pending from warnings order by at`).toEqual([
+    expect(await sql`select generation, sent_at is null as pending from notices order by at`).toEqual([
       { generation: 1, pending: true },
       { generation: 2, pending: false },
     ]);

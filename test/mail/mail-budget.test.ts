@@ -4,11 +4,11 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createMailDeactivation } from '../../activities/mail-deactivation.ts';
-import { createWarningActivities } from '../../activities/mail-warning.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
-import { claimWarnings } from '../../src/db/incidents/warnings.ts';
+import { claimNotices } from '../../src/db/notices/pending.ts';
 import { setActive } from '../../src/db/webhooks/change.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
@@ -39,6 +39,7 @@ const deps = () => ({
   log: pino({ level: 'silent' }),
   publicUrl: null,
   policy: defaultRetryPolicy,
+  sendNotice: () => Promise.reject(new Error('none has a URL')),
 });
 
 async function deactivated(of = eshopId): Promise<number> {
@@ -179,9 +180,9 @@ test('deferred warnings are merged, except one with nothing left to warn of', as
     });
   }
   await decideWarnings(sql, warningTimes(defaultRetryPolicy));
-  const warnings = (await claimWarnings(sql, 100)).filter((each) => each.eshopId === eshopId);
-  const { mailWarning } = createWarningActivities(deps());
-  const mail = (id: string) => waitOf(new MockActivityEnvironment().run(mailWarning, id));
+  const warnings = (await claimNotices(sql, 100)).filter((each) => each.eshopId === eshopId);
+  const { deliverNotice } = createNoticeActivities(deps());
+  const mail = (id: string) => waitOf(new MockActivityEnvironment().run(deliverNotice, id));
   const waits = await waitsOf(warnings, ({ id }) => mail(id));
   expect(server.mails).toHaveLength(20);
   const [first, second, over] = warnings.filter((_, index) => waits[index] !== null);

@@ -3,10 +3,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createWarningActivities } from '../../activities/mail-warning.ts';
+import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
-import { claimWarnings } from '../../src/db/incidents/warnings.ts';
+import { claimNotices } from '../../src/db/notices/pending.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
@@ -31,7 +31,7 @@ afterEach(() => server.close());
 
 const HOUR = 3_600_000;
 
-/** A webhook that has failed for seven hours; returns the pending warning. */
+/** A webhook that has failed for seven hours; returns the notice that warns of it. */
 async function failing(): Promise<string> {
   const { sql } = database;
   ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' }));
@@ -44,8 +44,8 @@ async function failing(): Promise<string> {
     error: 'HTTP 503 from <b>shop.example</b> after 212 ms',
   });
   await decideWarnings(sql, warningTimes(defaultRetryPolicy));
-  const warnings = await claimWarnings(sql, 10);
-  return warnings.find((warning) => warning.webhookId === webhookId)?.id ?? '';
+  const notices = await claimNotices(sql, 10);
+  return notices.find((notice) => notice.webhookId === webhookId)?.id ?? '';
 }
 
 async function mailIt(id: string) {
@@ -62,21 +62,22 @@ async function mailIt(id: string) {
     mailsUnderWay: { count: 0 },
     publicUrl: null,
     policy: defaultRetryPolicy,
+    sendNotice: () => Promise.reject(new Error('none has a URL')),
   };
-  const { mailWarning } = createWarningActivities(deps);
-  return await new MockActivityEnvironment().run(mailWarning, id);
+  const { deliverNotice } = createNoticeActivities(deps);
+  return await new MockActivityEnvironment().run(deliverNotice, id);
 }
 
 async function recorded(id: string) {
   const [row] = await database.sql<
-    { mailedAt: Date | null; droppedAt: Date | null; mailFailedAt: Date | null; mailError: string | null }[]
-  >`select mailed_at, dropped_at, mail_failed_at, mail_error from warnings where id = ${id}`;
+    { sentAt: Date | null; droppedAt: Date | null; failedAt: Date | null; error: string | null }[]
+  >`select sent_at, dropped_at, failed_at, error from notices where id = ${id}`;
   return row;
 }
 
 test('mailed in text and HTML, and not again when the activity is repeated', async () => {
   const id = await failing();
-  expect(await mailIt(id)).toEqual({ outcome: 'mailed' });
+  expect(await mailIt(id)).toEqual({ outcome: 'sent' });
   expect(await mailIt(id)).toEqual({ outcome: 'endedBefore' });
   expect(server.mails).toHaveLength(1);
   const mail = await PostalMime.parse(server.mails[0]?.content ?? '');
@@ -94,7 +95,7 @@ test('mailed in text and HTML, and not again when the activity is repeated', asy
   }
   expect(mail.text).toContain('HTTP 503 from <b>shop.example</b> after 212 ms');
   expect(mail.html).toContain('HTTP 503 from &lt;b&gt;shop.example&lt;/b&gt; after 212 ms');
-  expect(await recorded(id)).toMatchObject({ mailedAt: expect.any(Date), droppedAt: null });
+  expect(await recorded(id)).toMatchObject({ sentAt: expect.any(Date), droppedAt: null });
 });
 
 test('of lost secrets: one mail that names all webhooks of the e-shop, also where it wants no warnings', async () => {
@@ -110,9 +111,10 @@ test('of lost secrets: one mail that names all webhooks of the e-shop, also wher
     signingKey: id === other,
   }));
   const [row] = await sql<{ id: string }[]>`
-    insert into warnings (webhook_id, generation, lost_secrets) values (${webhookId}, 1, ${sql.json(lost)}) returning id`;
+    insert into notices (eshop_id, kind, recipient, lost_secrets)
+    values (${eshopId}, 'lostSecrets', 'email', ${sql.json(lost)}) returning id`;
   await deleteWebhook(sql, eshopId, gone);
-  expect(await mailIt(row?.id ?? '')).toEqual({ outcome: 'mailed' });
+  expect(await mailIt(row?.id ?? '')).toEqual({ outcome: 'sent' });
   const mail = await PostalMime.parse(server.mails[0]?.content ?? '');
   for (const expected of [
     `Webhook ${webhookId}`,
@@ -133,8 +135,9 @@ test('of a lost signing key alone: the mail asks for no new secret', async () =>
   const { sql } = database;
   const lost = [{ id: webhookId, secret: false, headers: [], signingKey: true }];
   const [row] = await sql<{ id: string }[]>`
-    insert into warnings (webhook_id, generation, lost_secrets) values (${webhookId}, 1, ${sql.json(lost)}) returning id`;
-  expect(await mailIt(row?.id ?? '')).toEqual({ outcome: 'mailed' });
+    insert into notices (eshop_id, kind, recipient, lost_secrets)
+    values (${eshopId}, 'lostSecrets', 'email', ${sql.json(lost)}) returning id`;
+  expect(await mailIt(row?.id ?? '')).toEqual({ outcome: 'sent' });
   const mail = await PostalMime.parse(server.mails[0]?.content ?? '');
   expect(mail.subject).toBe('The key of your webhooks was lost');
   for (const text of [mail.text, mail.html]) {
@@ -153,7 +156,7 @@ async function changedMeanwhile(change: () => Promise<unknown>): Promise<void> {
   delete server.behaviour.refuseRecipient;
   expect(await mailIt(id)).toEqual({ outcome: 'dropped' });
   expect(server.mails).toEqual([]);
-  expect(await recorded(id)).toMatchObject({ mailedAt: null, droppedAt: expect.any(Date) });
+  expect(await recorded(id)).toMatchObject({ sentAt: null, droppedAt: expect.any(Date) });
 }
 
 test('a delivery was accepted before the mail server was back: dropped, and nobody is mailed', () =>
@@ -169,9 +172,9 @@ test('refused for good for a day: given up, recorded and an alarm that names no 
   const id = await failing();
   server.behaviour.refuseRecipient = 550;
   await expect(mailIt(id)).rejects.toMatchObject({ responseCode: 550 });
-  await database.sql`update warnings set mail_refused_at = mail_refused_at - interval '25 hours'`;
+  await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
   expect(await mailIt(id)).toEqual({ outcome: 'refused' });
-  expect(await recorded(id)).toMatchObject({ mailedAt: null, mailFailedAt: expect.any(Date) });
+  expect(await recorded(id)).toMatchObject({ sentAt: null, failedAt: expect.any(Date) });
   expect(logged.filter(({ alarm }) => alarm === 'mailRefused')).toMatchObject([{ webhookId, level: 50 }]);
   expect(JSON.stringify(logged)).not.toContain('shop.example');
 });

@@ -110,8 +110,7 @@ function flat(options: ActivityOptions): Record<string, unknown> {
 }
 
 function optionsToday({ type, input }: Recorded, delivery: DeliverEventInput): ActivityOptions {
-  if (type === 'mailDeactivation' || type === 'mailWarning' || type === 'deliverNotice')
-    return mailOptions({});
+  if (type === 'mailDeactivation' || type === 'deliverNotice') return mailOptions({});
   if (type === 'retain') return retentionOptions;
   if (type !== 'attemptDelivery') return ownStepOptions;
   const { attemptsBefore, lastChance } = input as AttemptInput;

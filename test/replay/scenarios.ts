@@ -13,7 +13,6 @@ import { noticeWorkflowId } from '../../workflows/notice-types.ts';
 import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { retentionId } from '../../workflows/retention-types.ts';
-import { warningWorkflowId } from '../../workflows/warning-types.ts';
 import { accepted, attemptRecord, beginAttempt, recordAttempt } from '../support/deliveries.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { insertPreOrder } from '../support/lost-workflows.ts';
@@ -184,26 +183,9 @@ const hangingOnce = (sender: Sender): Sender => {
   };
 };
 
-/** The workflow of the first warning, once it has ended. */
-async function warningClosed(stack: DeliveryStack): Promise<string> {
-  const id = await stack.until('a warning', async () => {
-    const [row] = await stack.sql<{ id: string }[]>`select id from warnings`;
-    return row?.id ?? false;
-  });
-  const workflowId = warningWorkflowId(id);
-  await stack.until('its workflow', async () => {
-    const handle = stack.client.workflow.getHandle(workflowId);
-    return (await handle.describe().catch(() => undefined)) !== undefined;
-  });
-  await stack.untilEnded(workflowId);
-  return workflowId;
-}
-
 /** Every moment is a burst. */
 const burst = { calmPerSecond: 0, tickMs: 20 };
 const longWindow = { windowMs: 3_600_000 };
-/** A single wait: the first failure is the last call. */
-const oneHour = { ...longWindow, windowMs: 7_200_000, initialIntervalMs: 3_600_000, maxRetries: 1 };
 const shortWindow = { windowMs: 2_500, initialIntervalMs: 800, attemptTimeoutMs: 300 };
 
 export const scenarios: readonly Scenario[] = [
@@ -511,15 +493,6 @@ export const scenarios: readonly Scenario[] = [
       }
       await stack.changeWebhook(webhookId, { deleted: true });
       return await recoveryClosed(stack, recoveryId);
-    },
-  },
-  {
-    name: 'warning-mailed',
-    closes: 'completed',
-    options: { policy: oneHour, mailer: refusingMailer() },
-    async run(stack, receiver) {
-      await waiting(stack, receiver);
-      return await warningClosed(stack);
     },
   },
   {

@@ -61,7 +61,7 @@ export function relayTo(
     makeAttempt,
     dispatcher,
     recoveries: { async signalRecoveryChanged() {} },
-    notices: { async startWarning() {}, async startNotice() {} },
+    notices: { async startNotice() {} },
     workflows: 'all',
     limits: boundless,
     starts,

@@ -2,7 +2,7 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
-import { warningWorkflowId } from '../../workflows/warning-types.ts';
+import { noticeWorkflowId } from '../../workflows/notice-types.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
@@ -62,10 +62,10 @@ test('before a warning leaves, and once more when the server has taken it: two, 
   // A single wait of an hour: the first failed attempt is the last one with time for a warning.
   const policy = { initialIntervalMs: hour, maxRetries: 1, windowMs: 2 * hour };
   const { stack, taken } = await dying(policy, 'before the mail', 'before the answer');
-  const [warning, ...others] = await stack.sql<{ id: string }[]>`select id from warnings`;
+  const [warning, ...others] = await stack.sql<{ id: string }[]>`select id from notices`;
   expect(others).toEqual([]);
-  expect(await stack.untilEnded(warningWorkflowId(warning?.id ?? ''))).toBe('COMPLETED');
+  expect(await stack.untilEnded(noticeWorkflowId(warning?.id ?? ''))).toBe('COMPLETED');
   const messageId = `<warning-${warning?.id}@waybill.local>`;
   expect(taken.map((mail) => mail.messageId)).toEqual([messageId, messageId]);
-  expect(await stack.sql`select mailed_at from warnings`).toEqual([{ mailedAt: expect.any(Date) }]);
+  expect(await stack.sql`select sent_at from notices`).toEqual([{ sentAt: expect.any(Date) }]);
 });

@@ -375,7 +375,8 @@ test('a broken receiver: where only the latest counts it gets the attempts of on
   let [head] = await happen('broken', 'UPDATE_ORDER');
   const warned = async () => {
     const rows = await stack.sql<{ webhookId: number }[]>`
-      select webhook_id from warnings where webhook_id = any(${[Number(plain), Number(latest)]}) order by webhook_id`;
+      select webhook_id from notices
+      where kind = 'warning' and webhook_id = any(${[Number(plain), Number(latest)]}) order by webhook_id`;
     return rows.map(({ webhookId }) => webhookId);
   };
   /** The state of a delivery after its attempt of this number, without absolute times. */

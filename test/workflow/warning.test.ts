@@ -1,7 +1,7 @@
 /** A warning, from the failed attempt to the mail: once, whatever happens in between. */
 import { expect, test } from 'vitest';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
-import { warningWorkflowId } from '../../workflows/warning-types.ts';
+import { noticeWorkflowId } from '../../workflows/notice-types.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 
 const HOUR_MS = 3_600_000;
@@ -27,7 +27,7 @@ async function failing(name: string, options: { isAway?: boolean; deliveries?: n
   for (let order = 0; order < deliveries; order += 1) ids.push(await stack.fireOne(`order ${order}`));
   for (const id of ids) await stack.untilState(id, 'retrying');
   const warnings = () =>
-    stack.sql<{ id: string; mailedAt: Date | null }[]>`select id, mailed_at from warnings`;
+    stack.sql<{ id: string; sentAt: Date | null }[]>`select id, sent_at from notices where kind = 'warning'`;
   const warned = () =>
     stack.until('a warning', async () => {
       const [warning] = await warnings();
@@ -39,13 +39,13 @@ async function failing(name: string, options: { isAway?: boolean; deliveries?: n
 test('many deliveries fail: one mail, which is recorded, by a workflow that says so', async () => {
   const { stack, webhook, taken, warnings, warned } = await failing('warned', { deliveries: 5 });
   const { id } = await warned();
-  const handle = stack.client.workflow.getHandle(warningWorkflowId(id));
+  const handle = stack.client.workflow.getHandle(noticeWorkflowId(id));
   await stack.until('the mail', async () => taken.length > 0);
-  expect(await handle.result()).toEqual({ outcome: 'mailed' });
+  expect(await handle.result()).toEqual({ outcome: 'sent' });
   expect(taken).toHaveLength(1);
   expect(taken[0]).toMatchObject({ to: 'shop@example.test', messageId: `<warning-${id}@waybill.local>` });
   expect(taken[0]?.text).toContain(`POST /v21/webhooks/${webhook.id}/test`);
-  expect(await warnings()).toEqual([{ id, mailedAt: expect.any(Date) }]);
+  expect(await warnings()).toEqual([{ id, sentAt: expect.any(Date) }]);
   // Decided again, it is the same incident.
   await stack.sql`update failures set last_call = (select min(id::text)::uuid from deliveries)`;
   await stack.until('the ledger to be put together', async () => {
@@ -60,14 +60,12 @@ test('terminated by an operator while the mail server is away: mailed once, when
   const { stack, server, taken, warned } = await failing('warning-terminated', { isAway: true });
   const { id } = await warned();
   await stack.until('a try to mail', async () => server.tries > 0);
-  await stack.client.workflow.getHandle(warningWorkflowId(id)).terminate();
+  await stack.client.workflow.getHandle(noticeWorkflowId(id)).terminate();
   server.isAway = false;
   // A minute later.
-  await stack.sql`update warnings set check_at = now()`;
+  await stack.sql`update notices set check_at = now()`;
   await stack.until('the mail', async () => taken.length > 0);
-  expect(await stack.client.workflow.getHandle(warningWorkflowId(id)).result()).toEqual({
-    outcome: 'mailed',
-  });
+  expect(await stack.client.workflow.getHandle(noticeWorkflowId(id)).result()).toEqual({ outcome: 'sent' });
   expect(taken).toHaveLength(1);
 });
 
@@ -76,10 +74,10 @@ test('decided, and every worker gone before its workflow began: mailed by the ne
   const { id } = await warned();
   await stack.until('a try to mail', async () => server.tries > 0);
   await stack.stopWorker();
-  const handle = stack.client.workflow.getHandle(warningWorkflowId(id));
+  const handle = stack.client.workflow.getHandle(noticeWorkflowId(id));
   await handle.terminate();
   server.isAway = false;
-  await stack.sql`update warnings set check_at = now()`;
+  await stack.sql`update notices set check_at = now()`;
   await stack.startWorker();
   await stack.until('the mail', async () => taken.length > 0);
   expect(taken).toHaveLength(1);
@@ -89,11 +87,11 @@ test('lost secrets: one mail, by a workflow that says so', async () => {
   const { stack, webhook, taken } = await failing('secrets-lost', { deliveries: 0 });
   const lost = [{ id: webhook.id, secret: true, headers: ['X-Gateway-Key'], signingKey: false }];
   const [row] = await stack.sql<{ id: string }[]>`
-    insert into warnings (webhook_id, generation, lost_secrets)
-    values (${webhook.id}, 1, ${stack.sql.json(lost)}) returning id`;
+    insert into notices (eshop_id, kind, recipient, lost_secrets)
+    values (${stack.eshopId}, 'lostSecrets', 'email', ${stack.sql.json(lost)}) returning id`;
   await stack.until('the mail', async () => taken.length > 0);
-  const handle = stack.client.workflow.getHandle(warningWorkflowId(row?.id ?? ''));
-  expect(await handle.result()).toEqual({ outcome: 'mailed' });
+  const handle = stack.client.workflow.getHandle(noticeWorkflowId(row?.id ?? ''));
+  expect(await handle.result()).toEqual({ outcome: 'sent' });
   expect(taken).toMatchObject([{ subject: 'Your webhooks need new secrets', to: 'shop@example.test' }]);
 });
 
@@ -108,7 +106,7 @@ test('the receiver works again before the mail server does: nobody is mailed', a
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.changeWebhook(webhook.id, { active: true });
   server.isAway = false;
-  const handle = stack.client.workflow.getHandle(warningWorkflowId(id));
+  const handle = stack.client.workflow.getHandle(noticeWorkflowId(id));
   expect(await handle.result()).toEqual({ outcome: 'dropped' });
   expect(taken).toEqual([]);
 });

@@ -9,7 +9,7 @@ const WORDS: Readonly<Record<ListedNotice['kind'], string>> = {
   deactivated: 'was deactivated',
   recovered: 'has recovered',
   confirmation: 'asked for a confirmation',
-  lostSecrets: 'needs a new secret',
+  lostSecrets: 'webhooks need new secrets',
 };
 
 const STATES: Readonly<Record<ListedNotice['state'], readonly [Tone, string]>> = {

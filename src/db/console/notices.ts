@@ -1,12 +1,10 @@
-/**
- * The notices of an e-shop with their recipients and times: the mails of warnings and deactivations, and all
- * others.
- */
+/** The notices of an e-shop with their recipients and times: the mails of deactivations, and all others. */
+import type { PendingNotice } from '../notices/pending.ts';
 import type { Sql } from '../pool.ts';
 
 export interface ListedNotice {
-  readonly kind: 'warning' | 'deactivated' | 'recovered' | 'confirmation' | 'lostSecrets';
-  /** Null for a confirmation. */
+  readonly kind: PendingNotice['kind'];
+  /** Null for a confirmation, and for lost secrets. */
   readonly webhookId: number | null;
   /** An address, the host of the URL, or null for an address that was removed since. */
   readonly to: string | null;
@@ -18,7 +16,7 @@ export interface ListedNotice {
   readonly error: string | null;
 }
 
-/** The latest, newest first. @param webhookId null: all webhooks, and confirmations */
+/** The latest, newest first. @param webhookId null: all webhooks, and those about none */
 export async function listNotices(
   sql: Sql,
   eshopId: number,
@@ -38,11 +36,6 @@ export async function listNotices(
       union all
       (select 'deactivated', x.webhook_id, x.at, x.mailed_at, null, x.mail_failed_at, x.mail_error, s.email
        from webhooks w join eshops s on s.id = w.eshop_id join deactivations x on x.webhook_id = w.id
-       where w.eshop_id = ${eshopId} and x.delivery_id is not null ${ofOne(sql`w.id`)} order by x.at desc limit ${limit})
-      union all
-      (select case when x.lost_secrets is null then 'warning' else 'lostSecrets' end, x.webhook_id, x.at, x.mailed_at,
-         x.dropped_at, x.mail_failed_at, x.mail_error, s.email
-       from webhooks w join eshops s on s.id = w.eshop_id join warnings x on x.webhook_id = w.id
-       where w.eshop_id = ${eshopId} ${ofOne(sql`w.id`)} order by x.at desc limit ${limit})) all_notices
+       where w.eshop_id = ${eshopId} and x.delivery_id is not null ${ofOne(sql`w.id`)} order by x.at desc limit ${limit})) all_notices
     order by at desc limit ${limit}`;
 }

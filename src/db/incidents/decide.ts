@@ -3,7 +3,12 @@
  * a time, so that no incident causes two warnings.
  */
 import type { WarningTimes } from '../../domain/incident.ts';
-import { addRecoveryNotices, addWarningNotices, unhealthyByOneDelivery } from '../notices/decide.ts';
+import {
+  addRecoveryNotices,
+  addWarningNotices,
+  isOwnWarning,
+  unhealthyByOneDelivery,
+} from '../notices/decide.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
 import { isPaused, movedByPauses, sends } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
@@ -57,9 +62,8 @@ const failing = (sql: Sql) => sql`w.id in (select webhook_id from failures)`;
 /** Whether there has been no warning of a webhook `w` since a time. */
 const unwarnedSince = (sql: Sql, time: ReturnType<Sql>) => sql`
   not exists (
-    select from warnings x
-    where x.webhook_id = w.id and x.generation = w.generation and x.lost_secrets is null and x.dropped_at is null
-      and x.at >= ${time})`;
+    select from notices x
+    where x.webhook_id = w.id and ${isOwnWarning(sql)} and x.generation = w.generation and x.dropped_at is null and x.at >= ${time})`;
 
 /** Incidents that have lasted long enough, and have caused no warning yet. */
 const due = (sql: Sql, { patienceMs }: WarningTimes) => sql`
@@ -91,8 +95,8 @@ async function endForgotten(tx: Sql, terms: WarningTimes): Promise<void> {
  */
 async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<readonly Decided[]> {
   return await tx<Decided[]>`
-    insert into warnings (webhook_id, generation, delivery_id)
-    select distinct on (w.id) w.id, w.generation, d.id
+    insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient)
+    select distinct on (w.id) w.eshop_id, w.id, 'warning', w.generation, d.id, 'email'
     from ${wantsNotices(tx)}
     join failures f on f.webhook_id = w.id and f.generation = w.generation and f.last_call is not null
     ${joinSuccessor(tx, tx`f.last_call`)}
@@ -106,8 +110,8 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<rea
 /** One warning for each incident that has lasted long enough. */
 async function warnOfIncidents(tx: Sql, terms: WarningTimes): Promise<readonly Decided[]> {
   return await tx<Decided[]>`
-    insert into warnings (webhook_id, generation)
-    select w.id, w.generation from ${wantsNotices(tx)} where ${due(tx, terms)}
+    insert into notices (eshop_id, webhook_id, kind, generation, recipient)
+    select w.eshop_id, w.id, 'warning', w.generation, 'email' from ${wantsNotices(tx)} where ${due(tx, terms)}
     returning id`;
 }
 

@@ -2,11 +2,10 @@
 import type postgres from 'postgres';
 import type { Sql } from '../pool.ts';
 
-/** A deactivation, a warning, or a notice. */
+/** A deactivation, or a notice. */
 export type MailKey =
   | { readonly webhookId: number; readonly generation: number }
-  | { readonly id: string; readonly generation?: never }
-  | { readonly noticeId: string; readonly generation?: never; readonly id?: never };
+  | { readonly noticeId: string };
 
 interface MailRow {
   readonly table: postgres.Fragment;
@@ -29,19 +28,14 @@ function rowOf(sql: Sql, key: MailKey): MailRow {
       error: sql`error`,
     };
   }
-  const columns = {
+  return {
+    table: sql`deactivations`,
+    is: sql`webhook_id = ${key.webhookId} and generation = ${key.generation}`,
     mailed: sql`mailed_at`,
     refused: sql`mail_refused_at`,
     failed: sql`mail_failed_at`,
     error: sql`mail_error`,
   };
-  return key.generation === undefined
-    ? { ...columns, table: sql`warnings`, is: sql`id = ${key.id}` }
-    : {
-        ...columns,
-        table: sql`deactivations`,
-        is: sql`webhook_id = ${key.webhookId} and generation = ${key.generation}`,
-      };
 }
 
 export async function deferMail(sql: Sql, key: MailKey): Promise<void> {

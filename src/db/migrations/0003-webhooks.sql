@@ -182,32 +182,6 @@ create table failures (
 );
 create index failures_by_webhook on failures (webhook_id);
 
--- Warnings of deactivations and of lost secrets: one mail each.
-create table warnings (
-  id uuid primary key default gen_random_uuid(),
-  webhook_id integer not null references webhooks (id),
-  generation integer not null,
-  -- The delivery that has few retries left; null: the webhook has been failing for a long time.
-  delivery_id uuid,
-  -- All webhooks of the e-shop whose secrets or static headers no key opened, with the names of these headers:
-  -- [{"id", "headers"}]. Null in a warning of a deactivation.
-  lost_secrets jsonb,
-  at timestamptz not null default now(),
-  mailed_at timestamptz,
-  -- Beyond the budget when it was due: the e-shop's next mail of this kind includes it.
-  deferred boolean not null default false,
-  -- Before it was mailed, it was no longer true or no longer wanted.
-  dropped_at timestamptz,
-  mail_refused_at timestamptz,
-  mail_failed_at timestamptz,
-  mail_error text,
-  -- When to start its workflow, again if needed.
-  check_at timestamptz not null default now()
-);
-create index warnings_by_webhook on warnings (webhook_id, at);
-create index warnings_pending on warnings (check_at)
-  where mailed_at is null and dropped_at is null and mail_failed_at is null;
-
 -- Webhooks whose e-shop was notified of a warning or a deactivation, until one of their deliveries is accepted.
 create table unhealthy_webhooks (
   webhook_id integer primary key references webhooks (id),
@@ -217,18 +191,23 @@ create table unhealthy_webhooks (
 );
 create index unhealthy_webhooks_by_delivery on unhealthy_webhooks (delivery_id) where delivery_id is not null;
 
--- Notices to an e-shop besides the mails of deactivations and warnings: one row per recipient.
+-- Notices to an e-shop, besides the mails of deactivations to its own address: one row per recipient.
 create table notices (
   id uuid primary key default gen_random_uuid(),
   eshop_id integer not null references eshops (id),
-  -- Null for a confirmation.
+  -- Null for a confirmation, and for lost secrets.
   webhook_id integer references webhooks (id),
-  kind text not null check (kind in ('warning', 'deactivated', 'recovered', 'confirmation')),
-  -- The warning, the generation that was deactivated, or since when the webhook was unhealthy, and when it recovered.
-  warning_id uuid,
+  kind text not null check (kind in ('warning', 'deactivated', 'recovered', 'confirmation', 'lostSecrets')),
+  -- The generation that is failing, or was deactivated.
   generation integer,
+  -- Of a warning: the delivery that has few retries left; null: the webhook has been failing for a long time.
+  delivery_id uuid,
+  -- Since when a webhook was unhealthy, and when it recovered.
   unhealthy_since timestamptz,
   recovered_at timestamptz,
+  -- All webhooks of the e-shop whose secrets or static headers no key opened, with the names of these headers:
+  -- [{"id", "secret", "headers", "signingKey"}].
+  lost_secrets jsonb,
   -- The e-shop's own address (set by the operator), a further one, or its URL.
   recipient text not null check (recipient in ('email', 'address', 'url')),
   -- Null also for an address that was removed since.

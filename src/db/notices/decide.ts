@@ -1,6 +1,6 @@
 /**
  * Decides who gets which notice about a webhook (docs/interface.md, N5 and N8), in the transaction that causes it.
- * Warnings and deactivations carry the mail to the e-shop's own address; everything else is a row of `notices`.
+ * A deactivation carries the mail to the e-shop's own address; everything else is a row of `notices`.
  */
 import { joinSuccessor } from '../outbox/ordering.ts';
 import type { Sql } from '../pool.ts';
@@ -12,20 +12,22 @@ const further = (sql: Sql) => sql`
   union all
   select 'url', null where s.notice_url is not null`;
 
-/** @param warnings by id */
+/** A notice `x` that warns the e-shop's own address: one for each warning. */
+export const isOwnWarning = (sql: Sql) => sql`x.kind = 'warning' and x.recipient = 'email'`;
+
+/** Adds the notices for the further recipients. @param warnings the ids of those for the e-shop's own address */
 export async function addWarningNotices(tx: Sql, warnings: readonly string[]): Promise<void> {
   if (warnings.length === 0) return;
-  const warned = tx`warnings x join webhooks w on w.id = x.webhook_id join eshops s on s.id = w.eshop_id`;
   await tx`
     insert into unhealthy_webhooks (webhook_id, since, delivery_id)
     select distinct on (x.webhook_id) x.webhook_id, x.at, x.delivery_id
-    from warnings x where x.id = any(${[...warnings]}::uuid[]) order by x.webhook_id, x.delivery_id nulls first
+    from notices x where x.id = any(${[...warnings]}::uuid[]) order by x.webhook_id, x.delivery_id nulls first
     on conflict (webhook_id) do update
     set delivery_id = case when unhealthy_webhooks.delivery_id is not null then excluded.delivery_id end`;
   await tx`
-    insert into notices (eshop_id, webhook_id, kind, warning_id, recipient, address_id)
-    select s.id, w.id, 'warning', x.id, r.recipient, r.address_id
-    from ${warned} cross join lateral (${further(tx)}) r
+    insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient, address_id)
+    select s.id, x.webhook_id, 'warning', x.generation, x.delivery_id, r.recipient, r.address_id
+    from notices x join eshops s on s.id = x.eshop_id cross join lateral (${further(tx)}) r
     where x.id = any(${[...warnings]}::uuid[])`;
 }
 

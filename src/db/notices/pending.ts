@@ -7,8 +7,8 @@ import { oneRow, type Sql } from '../pool.ts';
 export interface PendingNotice {
   readonly id: string;
   readonly eshopId: number;
-  readonly kind: NoticeKind | 'confirmation';
-  /** Null for a confirmation. */
+  readonly kind: NoticeKind | 'confirmation' | 'lostSecrets';
+  /** Null for a confirmation, and for lost secrets. */
   readonly webhookId: number | null;
   readonly webhookType: EventType | null;
 }
@@ -83,7 +83,6 @@ export interface Notice extends PendingNotice {
   readonly noticeFormat: NoticeFormat;
   /** Sealed. */
   readonly noticeSecret: Buffer | null;
-  readonly warningId: string | null;
   readonly generation: number | null;
   readonly at: Date;
   /** Requests to the URL so far. */
@@ -103,7 +102,7 @@ export async function readNotice(sql: Sql, id: string): Promise<Notice | undefin
         and (n.kind = 'confirmation' or n.recipient <> 'address' or a.confirmed_at is not null)
         and (n.recipient <> 'url' or s.notice_url is not null)
         and (n.kind <> 'recovered' or w.deleted_at is null) as wanted,
-      s.notice_url, s.notice_format, s.notice_secret, n.warning_id, n.generation, n.at, n.tries, clock_timestamp() as now
+      s.notice_url, s.notice_format, s.notice_secret, n.generation, n.at, n.tries, clock_timestamp() as now
     from notices n
     join eshops s on s.id = n.eshop_id
     left join webhooks w on w.id = n.webhook_id
@@ -139,11 +138,6 @@ export async function readRecoveredWebhook(sql: Sql, id: string): Promise<Notice
         from notices p
         where p.webhook_id = n.webhook_id and p.kind in ('warning', 'deactivated') and p.recipient = n.recipient
           and p.address_id is not distinct from n.address_id and p.at between n.unhealthy_since and n.at
-        union all
-        select x.mailed_at is not null, x.mailed_at is null and x.dropped_at is null and x.mail_failed_at is null
-        from warnings x
-        where n.recipient = 'email' and x.webhook_id = n.webhook_id and x.lost_secrets is null
-          and x.at between n.unhealthy_since and n.at
         union all
         select x.mailed_at is not null, x.mailed_at is null and x.mail_failed_at is null
         from deactivations x

@@ -1,16 +1,17 @@
 /**
- * Removes former versions, deactivations, warnings and notices of webhooks that are no longer needed. For every
+ * Removes former versions, deactivations and notices of webhooks that are no longer needed. For every
  * event still kept, the explanation why it has no delivery (docs/interface.md, L9) stays word for word.
  */
 import type postgres from 'postgres';
 import { MEANWHILE_MS } from '../../domain/absence.ts';
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import { MAX_DELETED_WEBHOOKS } from '../event-log.ts';
+import { isOwnWarning } from '../notices/decide.ts';
 import type { Pool } from '../pool.ts';
 import { deleteInPages, inPages, type RemovalStep } from './pages.ts';
 
 interface RemovedHistory {
-  /** Rows: versions, deactivations, warnings and notices. */
+  /** Rows: versions, deactivations and notices. */
   readonly rows: number;
   /** Webhooks, deleted long ago, that nothing refers to any more. */
   readonly webhooks: number;
@@ -41,7 +42,6 @@ export async function removeHistory(
   // In this order: a version needs its deactivation, and everything needs its webhook.
   const versions = await remove('webhook_versions', replaced(sql, before, limitOf));
   const deactivations = await remove('deactivations', deactivationsOver(sql, before, limitOf));
-  const warnings = await remove('warnings', warningsOver(sql, before));
   const notices = await remove('notices', noticesOver(sql, before));
   const unhealthy = await remove(
     'unhealthy_webhooks',
@@ -49,7 +49,7 @@ export async function removeHistory(
   );
   await remove('notice_tokens', sql`x.expires_at < now()`);
   const webhooks = await remove('webhooks', forgettable(sql, before, limitOf), WEBHOOKS);
-  return { rows: versions + deactivations + warnings + notices + unhealthy, webhooks };
+  return { rows: versions + deactivations + notices + unhealthy, webhooks };
 }
 
 /** An e-shop needs the history of its webhooks since its oldest event: an event delivered late is kept longer. */
@@ -98,32 +98,22 @@ function deactivationsOver(sql: Pool, before: Date, limitOf: LimitOf): postgres.
 }
 
 /**
- * Warnings `x` that are settled. The newest of the current generation is kept: its e-shop has been warned of this
- * incident.
- */
-function warningsOver(sql: Pool, before: Date): postgres.Fragment {
-  return sql`
-    x.at < ${before} and coalesce(x.mailed_at, x.dropped_at, x.mail_failed_at) < ${before}
-    and exists (
-      select from webhooks w where w.id = x.webhook_id and (
-        x.lost_secrets is not null or x.dropped_at is not null or w.deleted_at is not null or w.generation > x.generation
-        or exists (
-          select from warnings n
-          where n.webhook_id = x.webhook_id and n.generation = x.generation and n.lost_secrets is null and n.dropped_at is null
-            and (n.at, n.id) > (x.at, x.id) offset 0))
-      offset 0)`;
-}
-
-/**
  * Notices `x` that are settled. Those of a webhook that still fails are kept: their recipients will get the notice
- * of its recovery.
+ * of its recovery. So is the newest warning of the current generation: its e-shop has been warned of this incident.
  */
 function noticesOver(sql: Pool, before: Date): postgres.Fragment {
   return sql`
     x.at < ${before} and coalesce(x.sent_at, x.dropped_at, x.failed_at) < ${before}
     and not exists (
       select from unhealthy_webhooks a join webhooks w on w.id = a.webhook_id
-      where a.webhook_id = x.webhook_id and x.at >= a.since and w.deleted_at is null offset 0)`;
+      where a.webhook_id = x.webhook_id and x.at >= a.since and w.deleted_at is null offset 0)
+    and (not (${isOwnWarning(sql)}) or x.dropped_at is not null or exists (
+      select from webhooks w where w.id = x.webhook_id and (
+        w.deleted_at is not null or w.generation > x.generation or exists (
+          select from notices n
+          where n.webhook_id = x.webhook_id and n.kind = x.kind and n.recipient = x.recipient and n.generation = x.generation
+            and n.dropped_at is null and (n.at, n.id) > (x.at, x.id) offset 0))
+      offset 0))`;
 }
 
 /**
@@ -149,7 +139,6 @@ export const TABLES_OF_WEBHOOKS = [
   'redeliveries',
   'recoveries',
   'deactivations',
-  'warnings',
   'failures',
   'former_request_settings',
   'notices',

@@ -128,11 +128,11 @@ export async function replaceSecrets(
         where id = ${id}`;
     }
     if (dryRun) return [...lost.values()];
-    for (const { webhooks } of lost.values()) {
+    for (const { eshopId, webhooks } of lost.values()) {
       const lost = webhooks.map(({ headers, ...rest }) => ({ ...rest, headers: [...headers] }));
       await tx`
-        insert into warnings (webhook_id, generation, lost_secrets)
-        select id, generation, ${tx.json(lost)} from webhooks where id = ${webhooks[0]?.id ?? 0}`;
+        insert into notices (eshop_id, kind, recipient, lost_secrets)
+        values (${eshopId}, 'lostSecrets', 'email', ${tx.json(lost)})`;
     }
     for (const [name, value] of Object.entries(settings)) await writeSetting(tx, name, value);
     return [...lost.values()];
