@@ -1,9 +1,12 @@
-/**
- * Notices to an e-shop (docs/interface.md, W15, W20, N5 to N8), except the mail of a deactivation to its own address,
- * which its delivery's workflow sends.
- */
+/** Notices to an e-shop (docs/interface.md, D7, W15, W20, N5 to N8). */
 import { readLostWebhooks } from '../src/db/incidents/warnings.ts';
-import { dropNotice, type Notice, otherDeferredNotices, readNotice } from '../src/db/notices/pending.ts';
+import {
+  dropNotice,
+  findDeactivationMail,
+  type Notice,
+  otherDeferredNotices,
+  readNotice,
+} from '../src/db/notices/pending.ts';
 import { newToken } from '../src/db/notices/tokens.ts';
 import { confirmationMail } from '../src/mail/confirmation-mail.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
@@ -11,20 +14,28 @@ import { lostSecretsMail } from '../src/mail/lost-secrets-mail.ts';
 import type { Mail } from '../src/mail/mail.ts';
 import { noticeMessageId, recoveredMail } from '../src/mail/recovered-mail.ts';
 import { warningMail } from '../src/mail/warning-mail.ts';
+import type { DeliveryActivities } from '../workflows/delivery-types.ts';
 import type { NoticeActivities, NoticeResult } from '../workflows/notice-types.ts';
-import type { MailDeps } from './mail-deactivation.ts';
-import { deferral, MAX_MERGED, mailOnce } from './mail-once.ts';
+import { deferral, MAX_MERGED, type MailOnceDeps, mailOnce } from './mail-once.ts';
 import { createNoticePlaces } from './notice-places.ts';
 import { type Subject, type SubjectDeps, subjectOf } from './notice-subject.ts';
 import { type PostNoticeDeps, postNotice } from './post-notice.ts';
 
-export interface NoticeDeps extends MailDeps, SubjectDeps, PostNoticeDeps {}
+export interface NoticeDeps extends MailOnceDeps, SubjectDeps, PostNoticeDeps {
+  /** The URL of the API, for links in mails; null: not known. */
+  readonly publicUrl: string | null;
+}
 
 /** How long a notice waits for another that has to come before it, in milliseconds. */
 const AFTER_ANOTHER_MS = 60_000;
 
-/** Makes the activity `deliverNotice`. What no longer applies when it is due is not sent. */
-export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
+/**
+ * Makes the activities `deliverNotice` and `mailDeactivation`: the same, as a step of the delivery that caused a
+ * deactivation. What no longer applies when it is due is not sent.
+ */
+export function createNoticeActivities(
+  deps: NoticeDeps,
+): NoticeActivities & Pick<DeliveryActivities, 'mailDeactivation'> {
   const { sql, log } = deps;
   const places = createNoticePlaces();
 
@@ -33,7 +44,7 @@ export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
     if (notice === undefined || !notice.pending) return { outcome: 'endedBefore' };
     const { kind, recipient, address, addressId } = notice;
     if (kind === 'confirmation' && notice.wanted && address !== null && addressId !== null) {
-      return await mailed(notice, async () => {
+      return await mailOnce(deps, notice, async () => {
         const token = await newToken(sql, addressId);
         return { mail: confirmationMail({ ...notice, email: address }, token, deps.publicUrl), others: [] };
       });
@@ -41,7 +52,7 @@ export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
     const lost = kind === 'lostSecrets' ? await readLostWebhooks(sql, id) : [];
     if (lost.length > 0 && address !== null) {
       const mail = lostSecretsMail({ ...notice, lost, email: address }, deps.publicUrl);
-      return await mailed(notice, async () => ({ mail, others: [] }));
+      return await mailOnce(deps, notice, async () => ({ mail, others: [] }));
     }
     const subject = await subjectOf(deps, notice);
     if (subject === 'later')
@@ -55,28 +66,11 @@ export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
     }
     if (recipient === 'url') return await postNotice({ ...deps, places }, notice, subject);
     if (address === null) throw new Error('A notice that is wanted has an address.');
-    return await mailed(notice, async () => {
+    return await mailOnce(deps, notice, async () => {
       const others = await othersOf(deps, notice);
-      return { mail: mailOf(deps, { ...notice, email: address }, subject, others), others };
+      const mail = mailOf(deps, { ...notice, email: address }, subject, others);
+      return { mail, others: others.map((other) => other.id) };
     });
-  }
-
-  async function mailed(
-    notice: Notice,
-    make: () => Promise<{ readonly mail: Mail; readonly others: readonly OtherNotice[] }>,
-  ): Promise<NoticeResult> {
-    const { id, eshopId, webhookId, kind } = notice;
-    const done = await mailOnce(deps, {
-      what: kind === 'confirmation' ? 'confirmation' : `notice (${kind})`,
-      key: { noticeId: id },
-      name: { noticeId: id, ...(webhookId === null ? {} : { webhookId }) },
-      eshopId,
-      async make() {
-        const { mail, others } = await make();
-        return { mail, others: others.map((other) => ({ noticeId: other.id })) };
-      },
-    });
-    return { outcome: done ? 'sent' : 'refused' };
   }
 
   return {
@@ -84,6 +78,10 @@ export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
       const result = await send(id);
       if (result.outcome === 'dropped') log.info({ noticeId: id }, 'notice dropped: it no longer applies');
       return result;
+    },
+    async mailDeactivation(deactivation) {
+      const id = await findDeactivationMail(sql, deactivation);
+      if (id !== null) await send(id);
     },
   };
 }
@@ -106,7 +104,7 @@ async function othersOf(deps: NoticeDeps, notice: Notice): Promise<OtherNotice[]
 
 function mailOf(
   { publicUrl }: NoticeDeps,
-  notice: { readonly id: string; readonly eshopName: string; readonly email: string },
+  notice: Notice & { readonly email: string },
   subject: Subject,
   others: readonly OtherNotice[],
 ): Mail {
@@ -121,7 +119,7 @@ function mailOf(
       const merged = subjects.flatMap((each) => (each.kind === 'deactivated' ? [each.deactivation] : []));
       const mail = deactivationMail({ ...subject.deactivation, email }, publicUrl, merged);
       // One of its own: a mail program that gets the mail of another address too shows both.
-      return { ...mail, messageId: noticeMessageId(notice.id) };
+      return notice.recipient === 'email' ? mail : { ...mail, messageId: noticeMessageId(notice.id) };
     }
     case 'recovered': {
       const merged = subjects.flatMap((each) => (each.kind === 'recovered' ? [each.well] : []));

@@ -7,7 +7,6 @@ import type { RetentionActivities } from '../workflows/retention-types.ts';
 import { type AttemptDeliveryDeps, createAttemptDelivery } from './attempt-delivery.ts';
 import { createNoticeActivities, type NoticeDeps } from './deliver-notice.ts';
 import { createDeliverySteps } from './delivery-steps.ts';
-import { createMailDeactivation } from './mail-deactivation.ts';
 import { createRecoveryActivities } from './recovery-steps.ts';
 import { createReleaseActivities } from './release-order.ts';
 import { createRetentionActivities, type RetentionDeps } from './retention.ts';
@@ -28,7 +27,6 @@ export function createActivities(deps: ActivityDeps): {
     attempts: { attemptDelivery: createAttemptDelivery(deps) },
     steps: {
       ...createDeliverySteps(deps),
-      mailDeactivation: createMailDeactivation(mailing),
       ...createNoticeActivities(mailing),
       ...createReleaseActivities(deps),
       ...createRetentionActivities(deps),

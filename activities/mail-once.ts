@@ -9,14 +9,15 @@ import * as v from 'valibot';
 import { giveBackMail, takeFromBudget } from '../src/db/incidents/mail-budget.ts';
 import {
   deferMail,
-  type MailKey,
   recordMailError,
   recordMailed,
   recordMailRejected,
 } from '../src/db/incidents/mail-outcome.ts';
+import type { Notice } from '../src/db/notices/pending.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { Mail, Mailer } from '../src/mail/mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
+import type { NoticeResult } from '../workflows/notice-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 /** The dependencies of sending it. */
@@ -28,21 +29,13 @@ export interface MailOnceDeps {
   readonly log: Logger;
 }
 
-/** An e-mail, and where its outcome is recorded. */
-interface PendingMail {
-  /** Its subject in one word, for log lines. */
-  readonly what: string;
-  readonly key: MailKey;
-  /** The identifiers in log lines. */
-  readonly name: Readonly<Record<string, string | number>>;
-  /** The e-shop whose budget it counts against (docs/interface.md, N3). */
-  readonly eshopId: number;
-  /**
-   * Makes the mail once the budget has a place for it, with the mails deferred before: `others`, of which only the
-   * identifiers are returned, since they enter a heartbeat.
-   */
-  make(): Promise<{ readonly mail: Mail; readonly others: readonly MailKey[] }>;
+/** A mail, and the notices deferred before that it includes: by id, since they enter a heartbeat. */
+export interface MergedMail {
+  readonly mail: Mail;
+  readonly others: readonly string[];
 }
+
+type MailedNotice = Pick<Notice, 'id' | 'kind' | 'eshopId' | 'webhookId' | 'deliveryId'>;
 
 /**
  * How long an e-mail that the server rejects permanently is retried, in milliseconds from the first rejection: many a
@@ -54,9 +47,7 @@ const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
  * The last heartbeat of an execution whose e-mail the server accepted: the others merged into it. The next execution
  * only has to record them all.
  */
-const mergedWith = v.array(
-  v.union([v.object({ webhookId: v.number(), generation: v.number() }), v.object({ noticeId: v.string() })]),
-);
+const mergedWith = v.array(v.string());
 
 /**
  * The most mails that a process sends at once: a quarter of the places of Waybill's own steps. A silent mail server
@@ -68,57 +59,67 @@ const MAX_UNDER_WAY = 20;
 export const MAX_MERGED = 50;
 
 /**
- * Sends it and records that. Without a place in the e-shop's budget it is deferred: retried when there is one, or
- * merged with another mail by then.
- * @returns false if it is given up
+ * Sends the mail of a notice and records that. Without a place in the e-shop's budget (docs/interface.md, N3) it is
+ * deferred: retried when there is one, or merged with another mail by then.
+ * @param make called once the budget has a place
  * @throws the error that kept it from being sent or recorded: to be retried
  */
-export async function mailOnce(deps: MailOnceDeps, pending: PendingMail): Promise<boolean> {
+export async function mailOnce(
+  deps: MailOnceDeps,
+  notice: MailedNotice,
+  make: () => Promise<MergedMail>,
+): Promise<NoticeResult> {
   const { sql, log } = deps;
+  const { id: noticeId, kind, webhookId, deliveryId } = notice;
+  const name = {
+    noticeId,
+    ...(webhookId === null ? {} : { webhookId }),
+    ...(deliveryId === null ? {} : { deliveryId }),
+  };
   const sent = v.safeParse(mergedWith, Context.current().info.heartbeatDetails);
-  let others: readonly MailKey[];
+  let others: readonly string[];
   try {
-    others = sent.success ? sent.output : await send(deps, pending);
+    others = sent.success ? sent.output : await send(deps, notice, make);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     if (!error.refused) {
       // Only for those who look, and not that this process is being stopped.
       if (!Context.current().cancellationSignal.aborted)
-        await recordMailError(sql, pending.key, error.message).catch(() => {});
+        await recordMailError(sql, noticeId, error.message).catch(() => {});
       throw error;
     }
-    if (!(await recordMailRejected(sql, pending.key, error.message, REFUSED_PATIENCE_MS))) throw error;
+    if (!(await recordMailRejected(sql, noticeId, error.message, REFUSED_PATIENCE_MS))) throw error;
     log.error(
-      { ...pending.name, alarm: 'mailRefused', reason: error.message },
-      `a ${pending.what} could not be mailed: the mail server has refused it for a day`,
+      { ...name, alarm: 'mailRefused', reason: error.message },
+      `a notice (${kind}) could not be mailed: the mail server has refused it for a day`,
     );
-    return false;
+    return { outcome: 'refused' };
   }
   // Its own comes last: once that is recorded, a repeated activity does nothing.
-  for (const each of [...others, pending.key]) await recordMailed(sql, each);
-  log.info(pending.name, `${pending.what} mailed`);
-  return true;
+  for (const each of [...others, noticeId]) await recordMailed(sql, each);
+  log.info(name, `notice (${kind}) mailed`);
+  return { outcome: 'sent' };
 }
 
 /** @returns the others merged into it */
 async function send(
   { sql, mailer, mailsUnderWay }: MailOnceDeps,
-  pending: PendingMail,
-): Promise<readonly MailKey[]> {
+  notice: MailedNotice,
+  make: () => Promise<MergedMail>,
+): Promise<readonly string[]> {
   const context = Context.current();
-  if (mailsUnderWay.count >= MAX_UNDER_WAY)
-    throw deferral(`the ${pending.what} waits: many mails are being sent`);
+  if (mailsUnderWay.count >= MAX_UNDER_WAY) throw deferral('the notice waits: many mails are being sent');
   mailsUnderWay.count += 1;
   try {
-    await takePlace(sql, pending);
+    await takePlace(sql, notice);
     try {
-      const { mail, others } = await pending.make();
+      const { mail, others } = await make();
       await withHeartbeat(context, (signal) => mailer.send(mail, signal));
       context.heartbeat(others);
       return others;
     } catch (error) {
       // If this fails, there is one place less for six minutes.
-      await giveBackMail(sql, pending.eshopId).catch(() => {});
+      await giveBackMail(sql, notice.eshopId).catch(() => {});
       throw error;
     }
   } finally {
@@ -127,11 +128,11 @@ async function send(
 }
 
 /** @throws ApplicationFailure if there is none: to be retried when there is one */
-async function takePlace(sql: Pool, { what, eshopId, key }: PendingMail): Promise<void> {
+async function takePlace(sql: Pool, { id, eshopId }: MailedNotice): Promise<void> {
   const wait = await takeFromBudget(sql, eshopId);
   if (wait === null) return;
-  await deferMail(sql, key);
-  throw deferral(`the ${what} is deferred: its e-shop has been sent many mails in a short time`, wait);
+  await deferMail(sql, id);
+  throw deferral('the notice is deferred: its e-shop has been sent many mails in a short time', wait);
 }
 
 /** Fails a step that only waits. @param wait until it is retried, in milliseconds; default: as after a failure */

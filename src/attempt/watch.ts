@@ -3,9 +3,9 @@
  * do not wait for them.
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
-import type { DeactivationNotice } from '../db/webhooks/deactivations.ts';
 import type { FinalState } from '../domain/delivery-state.ts';
 import type { EventType } from '../domain/event-types.ts';
+import type { Deactivation } from '../domain/mailed.ts';
 import type { ToFirstByte } from './phases.ts';
 
 /** An attempt whose result has been recorded. */
@@ -20,10 +20,10 @@ export interface WatchedAttempt
 }
 
 /** A webhook deactivated because its retries were spent, or because its receiver is gone. */
-type WatchedDeactivation = Pick<
-  DeactivationNotice,
-  'eshopId' | 'webhookId' | 'deliveryId' | 'reason' | 'lastError'
->;
+interface WatchedDeactivation
+  extends Pick<Deactivation, 'webhookId' | 'deliveryId' | 'reason' | 'lastError'> {
+  readonly eshopId: number;
+}
 
 /** Failures of Waybill itself that an operator has to look at: each is counted, logged, and raises an alert. */
 export const alarms = ['windowLost', 'cannotBePrepared', 'lastAttemptBlocked'] as const;

@@ -4,6 +4,7 @@
  */
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
+import { isOwnDeactivation } from './notices/decide.ts';
 import { CLASS, type DeliveryClass } from './outbox/outbox.ts';
 import { countWithoutWorkflow } from './outbox/pending-workflows.ts';
 import { isPaused, sends } from './pauses.ts';
@@ -136,13 +137,12 @@ interface MailOverview {
 export async function readMails(sql: Sql): Promise<MailOverview> {
   return await oneRow(sql<MailOverview[]>`
     with pending as materialized (
-      select count(*)::int as count, min(at) as oldest,
-        (array_agg(mail_error order by at) filter (where mail_error is not null))[1] as last_error
-      from deactivations
-      where mailed_at is null and delivery_id is not null and mail_failed_at is null)
+      select count(*)::int as count, min(x.at) as oldest,
+        (array_agg(x.error order by x.at) filter (where x.error is not null))[1] as last_error
+      from notices x where ${isOwnDeactivation(sql)} and x.sent_at is null and x.failed_at is null)
     select p.count as pending, extract(epoch from now() - p.oldest)::float8 as oldest_seconds, p.last_error,
-           (select count(*)::int from deactivations
-            where mailed_at is null and delivery_id is not null and mail_failed_at > now() - interval '1 day')
+           (select count(*)::int from notices x
+            where ${isOwnDeactivation(sql)} and x.sent_at is null and x.failed_at > now() - interval '1 day')
              as recently_rejected
     from pending p`);
 }

@@ -2,6 +2,7 @@
  * The rows that should have a running workflow, for the reconciler. Times are compared by the database's clock.
  */
 import { anyOf } from './ids.ts';
+import { isOwnDeactivation } from './notices/decide.ts';
 import { type DeliveryIdentity, receiverHost } from './outbox/outbox.ts';
 import { sends } from './pauses.ts';
 import type { Sql } from './pool.ts';
@@ -124,12 +125,11 @@ export async function findClosed(sql: Sql, ids: readonly string[]): Promise<Atte
            ${receiverHost(sql, sql`d.webhook_id`)}
     from deliveries d
     where ${anyOf(sql, sql`d.id`, ids)} and d.state not in ('pending', 'retrying')
-      and not exists (select from deactivations x where x.delivery_id = d.id and ${unmailed(sql)})`;
+      and not exists (select from notices x where x.delivery_id = d.id and ${unmailed(sql)})`;
 }
 
 /** The condition of the index `deactivations_unmailed`, and that the mail was not given up. */
-const unmailed = (sql: Sql) =>
-  sql`x.mailed_at is null and x.delivery_id is not null and x.mail_failed_at is null`;
+const unmailed = (sql: Sql) => sql`${isOwnDeactivation(sql)} and x.sent_at is null and x.failed_at is null`;
 /** The queue starts the workflow of the others, which mails. */
 const hasLeftQueue = (sql: Sql) => sql`
   exists (select from deliveries q where q.id = x.delivery_id and q.dispatched_at is not null)`;
@@ -137,16 +137,16 @@ const mailColumns = (sql: Sql) => sql`
   x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, d.attempts_made,
   ${receiverHost(sql, sql`x.webhook_id`)}`;
 
-/** Claims deactivations not mailed within the grace; they are then left alone for a while, like deliveries. */
+/** Claims mails of deactivations not sent within the grace; they are then left alone for a while, like deliveries. */
 export async function claimLateMails(sql: Sql, graceMs: number, limit: number): Promise<UnsentMail[]> {
   return await sql<UnsentMail[]>`
     with found as (
-      select webhook_id, generation from deactivations x
+      select x.id from notices x
       where ${unmailed(sql)} and greatest(x.check_at, x.at) < now() - ${interval(sql, graceMs)} and ${hasLeftQueue(sql)}
       order by greatest(x.check_at, x.at) limit ${limit} for update skip locked)
-    update deactivations x set check_at = ${backoff(sql, sql`x.at`)}
+    update notices x set check_at = ${backoff(sql, sql`x.at`)}
     from found, deliveries d
-    where x.webhook_id = found.webhook_id and x.generation = found.generation and d.id = x.delivery_id
+    where x.id = found.id and d.id = x.delivery_id
     returning ${mailColumns(sql)}`;
 }
 
@@ -156,7 +156,7 @@ export async function unsentMails(
 ): Promise<UnsentMail[]> {
   const { after, limit } = options;
   return await sql<UnsentMail[]>`
-    select ${mailColumns(sql)} from deactivations x join deliveries d on d.id = x.delivery_id
+    select ${mailColumns(sql)} from notices x join deliveries d on d.id = x.delivery_id
     where ${unmailed(sql)} and ${hasLeftQueue(sql)}
       ${after === null ? sql`` : sql`and (x.webhook_id, x.generation) > (${after.webhookId}::int, ${after.generation}::int)`}
     order by x.webhook_id, x.generation limit ${limit}`;
@@ -164,7 +164,7 @@ export async function unsentMails(
 
 export async function isMailUnsent(sql: Sql, deactivation: DeactivationCursor): Promise<boolean> {
   const rows = await sql`
-    select from deactivations x
+    select from notices x
     where ${unmailed(sql)} and x.webhook_id = ${deactivation.webhookId} and x.generation = ${deactivation.generation}`;
   return rows.length > 0;
 }

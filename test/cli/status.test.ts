@@ -126,26 +126,26 @@ it('names what has waited for too long, unless others are under way', async () =
 });
 
 it('names mails that are pending or rejected', async () => {
-  const { sql } = stack;
+  const { sql, eshopId } = stack;
   const [delivery] = await sql<
     { id: string; webhookId: number }[]
   >`select id, webhook_id from deliveries limit 1`;
   await sql`
-    insert into deactivations (webhook_id, generation, reason, at, delivery_id)
-    values (${delivery?.webhookId ?? 0}, 7, 'retriesExhausted', now() - interval '3 hours', ${delivery?.id ?? ''})`;
+    insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient, at)
+    values (${eshopId}, ${delivery?.webhookId ?? 0}, 'deactivated', 7, ${delivery?.id ?? ''}, 'email', now() - interval '3 hours')`;
   const one = await status();
   expect(one.database.mails).toMatchObject({ pending: 1, recentlyRejected: 0 });
   expect(one.needs).toContainEqual(
     expect.stringMatching(/^1 mail about deactivated webhooks not sent, the oldest waiting for 3 h/),
   );
   const why = 'the mail server has a TLS certificate that has expired (ESOCKET)';
-  await sql`update deactivations set mail_error = ${why} where generation = 7`;
+  await sql`update notices set error = ${why}`;
   expect((await status()).needs).toContainEqual(
     expect.stringMatching(/ 3 h; the mail server has a TLS certificate that has expired \(ESOCKET\): check /),
   );
-  await sql`update deactivations set mail_failed_at = now(), mail_error = '550' where generation = 7`;
+  await sql`update notices set failed_at = now(), error = '550'`;
   expect((await status()).database.mails).toMatchObject({ pending: 0, recentlyRejected: 1 });
-  await sql`update deactivations set mail_failed_at = now() - interval '2 days' where generation = 7`;
+  await sql`update notices set failed_at = now() - interval '2 days'`;
   expect((await status()).database.mails).toMatchObject({ pending: 0, recentlyRejected: 0 });
 });
 

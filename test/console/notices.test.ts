@@ -13,8 +13,8 @@ const person = await newPerson(api.sql, eshopId, 'shop');
 const webhookId = await insertWebhook(api.sql, eshopId, 'CREATE_ORDER');
 await addAddress(api.sql, eshopId, 'on-call@shop.example');
 await api.sql`
-  insert into deactivations (webhook_id, generation, reason, at, delivery_id, mailed_at)
-  values (${webhookId}, 1, 'gone', now(), gen_random_uuid(), now())`;
+  insert into notices (eshop_id, webhook_id, kind, generation, recipient, sent_at)
+  values (${eshopId}, ${webhookId}, 'deactivated', 1, 'email', now())`;
 await api.sql`
   insert into notices (eshop_id, webhook_id, kind, generation, recipient, address_id, sent_at)
   select ${eshopId}, ${webhookId}, 'deactivated', 1, 'address', id, now() from notice_addresses`;

@@ -133,15 +133,15 @@ test('changes to be passed on, and mails that are pending or were rejected', asy
     values (${eshopId}, 'webhookChanged', ${webhookId}, now() - interval '70 seconds')`;
   const deliveryId = await fireDelivery(database.sql, { eshopId, webhookId });
   await database.sql`
-    insert into deactivations (webhook_id, generation, reason, at, delivery_id)
-    values (${webhookId}, 1, 'gone', now() - interval '2 hours', ${deliveryId})`;
+    insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient, at)
+    values (${eshopId}, ${webhookId}, 'deactivated', 1, ${deliveryId}, 'email', now() - interval '2 hours')`;
   const found = await read();
   expect(found('outbox_changes')).toBe(1);
   expect(found('outbox_oldest_change_seconds')).toBeGreaterThanOrEqual(70);
   expect(found('mails_pending')).toBe(1);
   expect(found('mails_oldest_seconds')).toBeGreaterThanOrEqual(7_200);
   expect(found('mails_refused')).toBe(0);
-  await database.sql`update deactivations set mail_failed_at = now()`;
+  await database.sql`update notices set failed_at = now()`;
   expect((await read())('mails_refused')).toBe(1);
 });
 

@@ -170,7 +170,7 @@ describe('unsent warnings', () => {
     expect(await claimNotices(database.sql, 10)).toHaveLength(1);
     await database.sql`update notices set check_at = check_at - interval '1 minute'`;
     expect(await claimNotices(database.sql, 10)).toHaveLength(1);
-    await recordMailed(database.sql, { noticeId: id });
+    await recordMailed(database.sql, id);
     await database.sql`update notices set check_at = now()`;
     expect(await claimNotices(database.sql, 10)).toEqual([]);
     expect(await readNotice(database.sql, id)).toMatchObject({ pending: false });

@@ -61,8 +61,8 @@ async function webhookOf(versions: readonly Version[]): Promise<number> {
       values (${id}, ${eshopId}, ${at}, ${type}, 'https://shop.example/hook', ${active}, ${deleted}, ${generation})`;
     if (reason === undefined) continue;
     await sql`
-      insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error, mailed_at)
-      values (${id}, ${generation}, ${reason}, ${at}, ${reason === 'user' ? null : newIdAt(at)}, 'HTTP 500', ${at})`;
+      insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
+      values (${id}, ${generation}, ${reason}, ${at}, ${reason === 'user' ? null : newIdAt(at)}, 'HTTP 500')`;
   }
   return id;
 }
@@ -234,19 +234,22 @@ describe('deactivations and warnings', () => {
     const webhookId = await webhookOf([{ at: fromLimit(-9 * DAY), active: true, generation: 9 }]);
     const kept = await insertDelivery(sql, { eshopId, webhookId, at: fromLimit(-9 * DAY), state: 'failed' });
     const at = fromLimit(-8 * DAY);
-    const insert = (
-      generation: number,
-      row: { delivery_id?: string; mailed_at?: Date; mail_failed_at?: Date },
-    ) =>
-      sql`insert into deactivations ${sql({ webhook_id: webhookId, generation, reason: 'gone', at, ...row })}`;
-    await insert(1, { delivery_id: newIdAt(at) });
-    await insert(2, { delivery_id: newIdAt(at), mail_failed_at: at });
-    await insert(3, { delivery_id: kept.id, mailed_at: at });
-    await insert(4, { delivery_id: newIdAt(at), mailed_at: fromLimit(DAY) });
-    await insert(5, { delivery_id: newIdAt(at), mailed_at: at });
-    await insert(6, { delivery_id: newIdAt(at), mailed_at: at });
+    const insert = async (generation: number, mail: { sent_at?: Date; failed_at?: Date }, of?: string) => {
+      const delivery_id = of ?? newIdAt(at);
+      const row = { webhook_id: webhookId, generation, at, delivery_id };
+      await sql`insert into deactivations ${sql({ ...row, reason: 'gone' })}`;
+      const notice = { ...row, ...mail, eshop_id: eshopId, kind: 'deactivated', recipient: 'email' };
+      await sql`insert into notices ${sql(notice)}`;
+    };
+    await insert(1, {});
+    await insert(2, { failed_at: at });
+    await insert(3, { sent_at: at }, kept.id);
+    await insert(4, { sent_at: fromLimit(DAY) });
+    await insert(5, { sent_at: at });
+    await insert(6, { sent_at: at });
 
-    expect(await clean()).toMatchObject({ rows: 2 });
+    // Four notices, and two deactivations.
+    expect(await clean()).toMatchObject({ rows: 6 });
 
     const left = await sql<
       { generation: number }[]
@@ -385,7 +388,6 @@ describe('deleted webhooks', () => {
       'events',
     ])
       await sql`delete from ${sql(table)}`;
-    await sql`update deactivations set mailed_at = ${fromLimit(-85 * DAY)}`;
     expect(await clean()).toMatchObject({ webhooks: old.length - 1 });
     expect(await explanations(times)).toEqual(said);
     expect(await clean()).toEqual({ rows: 0, erased: 0, webhooks: 0 });

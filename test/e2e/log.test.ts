@@ -59,7 +59,9 @@ it('tells the story at info, and nothing confidential at any level', async () =>
     await client.request('GET', '/orders/planted-order?planted=planted-query');
     await client.request('POST', '/orders', { planted: 'planted-value' });
     await until('the mail', async () => (await installation.mails()).length > 0);
-    await until('its record', async () => linesOf(worker).some(({ msg }) => msg === 'deactivation mailed'));
+    await until('its record', async () =>
+      linesOf(worker).some(({ msg }) => msg === 'notice (deactivated) mailed'),
+    );
     await client.request('POST', `/webhooks/${webhookId}/test`);
     const deliveryId = String((await sql`select id from deliveries`)[0]?.id);
 
@@ -111,7 +113,7 @@ it('tells the story at info, and nothing confidential at any level', async () =>
           webhookId,
           why: 'retriesExhausted',
         }),
-        expect.objectContaining({ msg: 'deactivation mailed', webhookId }),
+        expect.objectContaining({ msg: 'notice (deactivated) mailed', webhookId }),
       ]),
     );
   } finally {

@@ -5,7 +5,6 @@ import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
-import { createMailDeactivation } from '../../activities/mail-deactivation.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { claimNotices } from '../../src/db/notices/pending.ts';
@@ -64,7 +63,7 @@ async function waitsOf<T>(pending: readonly T[], mail: (each: T) => Promise<numb
   return [...withinBudget, ...(await Promise.all(pending.slice(20).map(mail)))];
 }
 const mailBy = (worker: MockActivityEnvironment, webhookId: number) =>
-  waitOf(worker.run(createMailDeactivation(deps()), { webhookId, generation: 1 }));
+  waitOf(worker.run(createNoticeActivities(deps()).mailDeactivation, { webhookId, generation: 1 }));
 const mailOf = (webhookId: number) => mailBy(new MockActivityEnvironment(), webhookId);
 const minutesLater = (minutes: number) =>
   database.sql`update eshops set mails_until = mails_until - make_interval(mins => ${minutes})`;
@@ -96,7 +95,7 @@ test('25 deactivations at once: twenty mails, then one that tells the other five
     expect(mail.text).toContain(`Webhook ${webhookId} (CREATE_ORDER) was deactivated:`);
     expect(mail.html).toContain(`Webhook ${webhookId} (CREATE_ORDER) was deactivated:`);
   }
-  const pending = await database.sql`select from deactivations where mailed_at is null`;
+  const pending = await database.sql`select from notices where sent_at is null`;
   expect(pending).toHaveLength(0);
 });
 
@@ -112,10 +111,10 @@ test('sent together, but not all recorded: the next try records them, and none i
     heartbeatDetails = JSON.parse(JSON.stringify(details ?? null));
   });
   await sql.unsafe(
-    `alter table deactivations add constraint away check (webhook_id <> ${third} or mailed_at is null)`,
+    `alter table notices add constraint away check (webhook_id <> ${third} or sent_at is null)`,
   );
   await expect(mailBy(worker, first)).rejects.toThrow('away');
-  await sql`alter table deactivations drop constraint away`;
+  await sql`alter table notices drop constraint away`;
   expect(JSON.stringify(heartbeatDetails)).not.toContain('example');
 
   expect(await mailBy(new MockActivityEnvironment({ heartbeatDetails }), first)).toBeNull();
@@ -140,8 +139,8 @@ test('a silent mail server holds half of the places of Waybill’s own steps, no
     },
   };
   const mailOf = (webhookId: number) => {
-    const activity = createMailDeactivation({ ...deps(), mailer });
-    return waitOf(new MockActivityEnvironment().run(activity, { webhookId, generation: 1 }));
+    const { mailDeactivation } = createNoticeActivities({ ...deps(), mailer });
+    return waitOf(new MockActivityEnvironment().run(mailDeactivation, { webhookId, generation: 1 }));
   };
   let ended = 0;
   const mailing = webhooks.map((each) => mailOf(each).finally(() => (ended += 1)));

@@ -2,9 +2,10 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createMailDeactivation } from '../../activities/mail-deactivation.ts';
+import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { readMails } from '../../src/db/overview.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -31,7 +32,7 @@ async function deactivated(hoursAgo: number): Promise<void> {
   deliveryId = await fireDelivery(sql, { eshopId, webhookId, entityId: '10001' });
   await exhaustDelivery(sql, deliveryId);
   await sql`
-    update deactivations set at = now() - ${hoursAgo} * interval '1 hour' where webhook_id = ${webhookId}`;
+    update notices set at = now() - ${hoursAgo} * interval '1 hour' where webhook_id = ${webhookId}`;
 }
 
 /** One execution of the activity, as the worker runs it. */
@@ -42,24 +43,26 @@ async function mailIt(): Promise<void> {
     from: 'waybill@warehouse.example',
     directory: '/nowhere',
   });
-  const activity = createMailDeactivation({
+  const { mailDeactivation } = createNoticeActivities({
     sql: database.sql,
     mailer,
     log,
     mailsUnderWay: { count: 0 },
     publicUrl: null,
+    policy: defaultRetryPolicy,
+    sendNotice: () => Promise.reject(new Error('none has a URL')),
   });
-  await new MockActivityEnvironment().run(activity, { webhookId, generation: 1 });
+  await new MockActivityEnvironment().run(mailDeactivation, { webhookId, generation: 1 });
 }
 
 async function recorded() {
   const [row] = await database.sql<
-    { mailedAt: Date | null; mailFailedAt: Date | null; mailError: string | null }[]
-  >`select mailed_at, mail_failed_at, mail_error from deactivations where webhook_id = ${webhookId}`;
+    { sentAt: Date | null; failedAt: Date | null; error: string | null }[]
+  >`select sent_at, failed_at, error from notices where webhook_id = ${webhookId}`;
   return row;
 }
 
-const nothing = { mailedAt: null, mailFailedAt: null, mailError: null };
+const nothing = { sentAt: null, failedAt: null, error: null };
 const alarms = () => logged.filter(({ alarm }) => alarm !== undefined);
 
 test('a mail taken is recorded, and not sent again when the activity is repeated', async () => {
@@ -69,7 +72,7 @@ test('a mail taken is recorded, and not sent again when the activity is repeated
   await mailIt();
 
   expect(server.mails).toHaveLength(1);
-  expect(await recorded()).toMatchObject({ mailedAt: expect.any(Date), mailFailedAt: null });
+  expect(await recorded()).toMatchObject({ sentAt: expect.any(Date), failedAt: null });
 });
 
 test('refused for good for less than a day: tried again, however old the deactivation, in case the mail server is fixed', async () => {
@@ -78,13 +81,13 @@ test('refused for good for less than a day: tried again, however old the deactiv
 
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
 
-  expect(await recorded()).toMatchObject({ mailedAt: null, mailFailedAt: null });
+  expect(await recorded()).toMatchObject({ sentAt: null, failedAt: null });
   expect(alarms()).toEqual([]);
 
   delete server.behaviour.refuseRecipient;
   await mailIt();
   expect(server.mails).toHaveLength(1);
-  expect(await recorded()).toMatchObject({ mailedAt: expect.any(Date) });
+  expect(await recorded()).toMatchObject({ sentAt: expect.any(Date) });
 });
 
 test.each([
@@ -98,11 +101,11 @@ test.each([
   await deactivated(72);
   Object.assign(server.behaviour, behaviour);
   await expect(mailIt()).rejects.toThrow(message);
-  await database.sql`update deactivations set mail_refused_at = mail_refused_at - interval '25 hours'`;
+  await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
 
   await mailIt();
 
-  expect(await recorded()).toEqual({ mailedAt: null, mailFailedAt: expect.any(Date), mailError: message });
+  expect(await recorded()).toEqual({ sentAt: null, failedAt: expect.any(Date), error: message });
   expect(alarms()).toEqual([
     expect.objectContaining({
       alarm: 'mailRefused',
@@ -122,13 +125,13 @@ test('a server that asks for patience (greylisting) is tried for longer than a d
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 451 });
   expect(await recorded()).toEqual({
     ...nothing,
-    mailError: 'the mail server refused the recipient or the sender (EENVELOPE, 451)',
+    error: 'the mail server refused the recipient or the sender (EENVELOPE, 451)',
   });
 
   delete server.behaviour.refuseRecipient;
   await mailIt();
   expect(server.mails).toHaveLength(1);
-  expect(await recorded()).toMatchObject({ mailedAt: expect.any(Date), mailFailedAt: null });
+  expect(await recorded()).toMatchObject({ sentAt: expect.any(Date), failedAt: null });
 });
 
 test('a mail server that is away is tried for longer than a day', async () => {
@@ -137,7 +140,7 @@ test('a mail server that is away is tried for longer than a day', async () => {
 
   const why = 'the mail server cannot be reached (ESOCKET)';
   await expect(mailIt()).rejects.toThrow(why);
-  expect(await recorded()).toEqual({ ...nothing, mailError: why });
+  expect(await recorded()).toEqual({ ...nothing, error: why });
   expect(await readMails(database.sql)).toMatchObject({ pending: expect.any(Number), lastError: why });
   server = await startMailServer();
 });

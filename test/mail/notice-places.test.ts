@@ -29,7 +29,9 @@ async function pending(url: string, count: number): Promise<string[]> {
     const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
     await exhaustDelivery(sql, await fireDelivery(sql, { eshopId, webhookId }));
   }
-  const rows = await sql<{ id: string }[]>`select id from notices where eshop_id = ${eshopId}`;
+  const rows = await sql<
+    { id: string }[]
+  >`select id from notices where eshop_id = ${eshopId} and recipient = 'url'`;
   return rows.map(({ id }) => id);
 }
 

@@ -504,7 +504,8 @@ export const scenarios: readonly Scenario[] = [
         insert into notice_addresses (eshop_id, address, confirmed_at) values (${stack.eshopId}, 'second@example.test', now())`;
       await answering({ status: 410 })(stack, receiver);
       const id = await stack.until('a notice', async () => {
-        const [row] = await stack.sql<{ id: string }[]>`select id from notices where sent_at is not null`;
+        const [row] = await stack.sql<{ id: string }[]>`
+          select id from notices where recipient = 'address' and sent_at is not null`;
         return row?.id ?? false;
       });
       await stack.untilEnded(noticeWorkflowId(id));

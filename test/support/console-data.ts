@@ -79,7 +79,10 @@ export async function seedConsole(api: TestApi): Promise<Seeded> {
     values (${failing}, 1, 3, now() - interval '2 minutes', now(), ${error})`;
   await sql`update webhooks set active = false, unregistered_at = now() where id = ${inactive}`;
   await sql`
-    insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error, mailed_at)
-    values (${inactive}, 1, 'retriesExhausted', now(), ${failed.id}, 'HTTP 500 from shop.example after 31 ms', now())`;
+    insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
+    values (${inactive}, 1, 'retriesExhausted', now(), ${failed.id}, 'HTTP 500 from shop.example after 31 ms')`;
+  await sql`
+    insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient, sent_at)
+    select eshop_id, id, 'deactivated', 1, ${failed.id}::uuid, 'email', now() from webhooks where id = ${inactive}`;
   return { failing, inactive, retrying: retrying.id, failed: failed.id, event: retrying.eventId };
 }

@@ -55,7 +55,7 @@ test('the database away when the mail has been taken: recorded later, and not se
   const webhook = await stack.createWebhook(`${receiver.url}/mailed-once`);
   await stack.sql`
     create function refuse() returns trigger language plpgsql as $$ begin raise 'no room on the disk'; end $$`;
-  await stack.sql`create trigger refuse before update on deactivations for each row execute function refuse()`;
+  await stack.sql`create trigger refuse before update on notices for each row execute function refuse()`;
   const id = await stack.fireOne('10036');
   await until('the mail', async () => sent.length === 1);
   await until('it is tried again', async () => {
@@ -65,8 +65,8 @@ test('the database away when the mail has been taken: recorded later, and not se
   await stack.sql`drop function refuse() cascade`;
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(sent).toHaveLength(1);
-  const [row] = await stack.sql`select mailed_at from deactivations where webhook_id = ${webhook.id}`;
-  expect(row?.mailedAt).toBeInstanceOf(Date);
+  const [row] = await stack.sql`select sent_at from notices where webhook_id = ${webhook.id}`;
+  expect(row?.sentAt).toBeInstanceOf(Date);
 });
 
 test('failures of an old URL do not deactivate the webhook that moved', async () => {

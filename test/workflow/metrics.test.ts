@@ -123,7 +123,7 @@ test('attempts by the class of their status, a deactivation, and its mail', asyn
     await stack.untilState(await stack.fireOne('failing'), 'failed');
     await stack.until('the mail', async () => {
       const [row] =
-        await stack.sql`select from deactivations where webhook_id = ${webhookId} and mailed_at is not null`;
+        await stack.sql`select from notices where webhook_id = ${webhookId} and sent_at is not null`;
       return row !== undefined;
     });
   });
@@ -142,7 +142,7 @@ test('410, and a mail that the mail server refuses', async () => {
     await stack.fireOne('gone');
     await stack.until('the rejection', async () => {
       const [row] = await stack.sql`
-        select from deactivations where webhook_id = ${webhookId} and mail_refused_at is not null`;
+        select from notices where webhook_id = ${webhookId} and refused_at is not null`;
       return row !== undefined;
     });
   });

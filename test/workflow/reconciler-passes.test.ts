@@ -250,7 +250,7 @@ test('the mail of a delivery that still waits in the queue is left to its workfl
   await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('order 1');
   await exhaustDelivery(stack.sql, id);
-  await stack.sql`update deactivations set at = now() - interval '1 minute'`;
+  await stack.sql`update notices set at = now() - interval '1 minute', check_at = now() - interval '1 minute'`;
   const passes = passesOf(stack);
   expect(await passes.everything('test')).toEqual({ looked: 0, repairs: [] });
   expect(await passes.late()).toEqual({ looked: 0, repairs: [] });

@@ -1,4 +1,4 @@
-/** The notices of an e-shop with their recipients and times: the mails of deactivations, and all others. */
+/** The notices of an e-shop with their recipients and times. */
 import type { PendingNotice } from '../notices/pending.ts';
 import type { Sql } from '../pool.ts';
 
@@ -22,20 +22,13 @@ export async function listNotices(
   eshopId: number,
   { webhookId, limit }: { readonly webhookId: number | null; readonly limit: number },
 ): Promise<ListedNotice[]> {
-  const ofOne = (column: ReturnType<Sql>) => (webhookId === null ? sql`` : sql`and ${column} = ${webhookId}`);
+  const ofOne = webhookId === null ? sql`` : sql`and n.webhook_id = ${webhookId}`;
   return await sql<ListedNotice[]>`
-    select kind, webhook_id, "to", at, sent_at, error,
-      case when sent_at is not null then 'sent' when dropped_at is not null then 'dropped'
-        when failed_at is not null then 'givenUp' else 'waiting' end as state
-    from (
-      (select n.kind, n.webhook_id, n.at, n.sent_at, n.dropped_at, n.failed_at, n.error,
-         case n.recipient when 'email' then s.email when 'address' then a.address
-           else coalesce(substring(s.notice_url from '^[A-Za-z]+://([^/?#]*)'), 'URL') end as "to"
-       from notices n join eshops s on s.id = n.eshop_id left join notice_addresses a on a.id = n.address_id
-       where n.eshop_id = ${eshopId} ${ofOne(sql`n.webhook_id`)} order by n.at desc limit ${limit})
-      union all
-      (select 'deactivated', x.webhook_id, x.at, x.mailed_at, null, x.mail_failed_at, x.mail_error, s.email
-       from webhooks w join eshops s on s.id = w.eshop_id join deactivations x on x.webhook_id = w.id
-       where w.eshop_id = ${eshopId} and x.delivery_id is not null ${ofOne(sql`w.id`)} order by x.at desc limit ${limit})) all_notices
-    order by at desc limit ${limit}`;
+    select n.kind, n.webhook_id, n.at, n.sent_at, n.error,
+      case n.recipient when 'email' then s.email when 'address' then a.address
+        else coalesce(substring(s.notice_url from '^[A-Za-z]+://([^/?#]*)'), 'URL') end as "to",
+      case when n.sent_at is not null then 'sent' when n.dropped_at is not null then 'dropped'
+        when n.failed_at is not null then 'givenUp' else 'waiting' end as state
+    from notices n join eshops s on s.id = n.eshop_id left join notice_addresses a on a.id = n.address_id
+    where n.eshop_id = ${eshopId} ${ofOne} order by n.at desc limit ${limit}`;
 }

@@ -145,7 +145,7 @@ create table former_request_settings (
   primary key (webhook_id, until)
 );
 
--- The deactivation of each generation of a webhook, its reason, and the mail about it.
+-- The deactivation of each generation of a webhook, and its reason.
 create table deactivations (
   webhook_id integer not null references webhooks (id),
   generation integer not null,
@@ -153,19 +153,8 @@ create table deactivations (
   at timestamptz not null,
   delivery_id uuid,
   last_error text,
-  mailed_at timestamptz,
-  -- Beyond the budget when it was due: the e-shop's next mail about a deactivation includes it.
-  deferred boolean not null default false,
-  -- When the mail server first refused the mail for good, when it was given up, and why.
-  mail_refused_at timestamptz,
-  mail_failed_at timestamptz,
-  mail_error text,
-  -- Written only by the reconciler: when to check again at the earliest.
-  check_at timestamptz,
   primary key (webhook_id, generation)
 );
-create index deactivations_unmailed on deactivations (webhook_id, generation)
-  where mailed_at is null and delivery_id is not null;
 
 -- The ledger of recent failures. Rows are only added, so that attempts recorded at the same moment do not wait for
 -- each other; from time to time they are compacted.
@@ -191,7 +180,7 @@ create table unhealthy_webhooks (
 );
 create index unhealthy_webhooks_by_delivery on unhealthy_webhooks (delivery_id) where delivery_id is not null;
 
--- Notices to an e-shop, besides the mails of deactivations to its own address: one row per recipient.
+-- Notices to an e-shop: one row per recipient.
 create table notices (
   id uuid primary key default gen_random_uuid(),
   eshop_id integer not null references eshops (id),
@@ -200,7 +189,8 @@ create table notices (
   kind text not null check (kind in ('warning', 'deactivated', 'recovered', 'confirmation', 'lostSecrets')),
   -- The generation that is failing, or was deactivated.
   generation integer,
-  -- Of a warning: the delivery that has few retries left; null: the webhook has been failing for a long time.
+  -- Of a warning: the delivery that has few retries left; null: the webhook has been failing for a long time. Of a
+  -- deactivation: the delivery that caused it.
   delivery_id uuid,
   -- Since when a webhook was unhealthy, and when it recovered.
   unhealthy_since timestamptz,
@@ -224,13 +214,17 @@ create table notices (
   error text,
   -- Requests to the URL so far.
   tries smallint not null default 0,
-  -- When to start its workflow, again if needed.
+  -- When to start its workflow, again if needed. The workflow of the delivery that caused a deactivation mails the
+  -- e-shop's own address: then, when the reconciler checks it again.
   check_at timestamptz not null default now()
 );
 create index notices_by_eshop on notices (eshop_id, at);
 create index notices_by_webhook on notices (webhook_id, at);
 create index notices_by_address on notices (address_id);
-create index notices_pending on notices (check_at) where sent_at is null and dropped_at is null and failed_at is null;
+create index notices_pending on notices (check_at)
+  where sent_at is null and dropped_at is null and failed_at is null and (kind <> 'deactivated' or recipient <> 'email');
+create index deactivations_unmailed on notices (webhook_id, generation)
+  where kind = 'deactivated' and recipient = 'email' and sent_at is null;
 
 -- Examinations of each webhook's receiver: the starts within the last hour, and until when one is under way.
 create table examinations (

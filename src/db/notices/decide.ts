@@ -1,6 +1,5 @@
 /**
  * Decides who gets which notice about a webhook (docs/interface.md, N5 and N8), in the transaction that causes it.
- * A deactivation carries the mail to the e-shop's own address; everything else is a row of `notices`.
  */
 import { joinSuccessor } from '../outbox/ordering.ts';
 import type { Sql } from '../pool.ts';
@@ -12,8 +11,15 @@ const further = (sql: Sql) => sql`
   union all
   select 'url', null where s.notice_url is not null`;
 
+/** All recipients. */
+const recipients = (sql: Sql) => sql`
+  select 'email' as recipient, null::integer as address_id union all ${further(sql)}`;
+
 /** A notice `x` that warns the e-shop's own address: one for each warning. */
 export const isOwnWarning = (sql: Sql) => sql`x.kind = 'warning' and x.recipient = 'email'`;
+
+/** A notice `x` that tells the e-shop's own address of a deactivation: the workflow of its delivery mails it. */
+export const isOwnDeactivation = (sql: Sql) => sql`x.kind = 'deactivated' and x.recipient = 'email'`;
 
 /** Adds the notices for the further recipients. @param warnings the ids of those for the e-shop's own address */
 export async function addWarningNotices(tx: Sql, warnings: readonly string[]): Promise<void> {
@@ -34,15 +40,16 @@ export async function addWarningNotices(tx: Sql, warnings: readonly string[]): P
 /** A webhook that Waybill deactivated. */
 export async function addDeactivationNotices(
   tx: Sql,
-  { webhookId, generation }: { readonly webhookId: number; readonly generation: number },
+  deactivated: { readonly webhookId: number; readonly generation: number; readonly deliveryId: string },
 ): Promise<void> {
+  const { webhookId, generation, deliveryId } = deactivated;
   await tx`
     insert into unhealthy_webhooks (webhook_id, since) values (${webhookId}, now())
     on conflict (webhook_id) do update set delivery_id = null`;
   await tx`
-    insert into notices (eshop_id, webhook_id, kind, generation, recipient, address_id)
-    select s.id, w.id, 'deactivated', ${generation}, r.recipient, r.address_id
-    from webhooks w join eshops s on s.id = w.eshop_id cross join lateral (${further(tx)}) r
+    insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient, address_id)
+    select s.id, w.id, 'deactivated', ${generation}, ${deliveryId}::uuid, r.recipient, r.address_id
+    from webhooks w join eshops s on s.id = w.eshop_id cross join lateral (${recipients(tx)}) r
     where w.id = ${webhookId}`;
 }
 
@@ -72,7 +79,7 @@ export async function addRecoveryNotices(tx: Sql): Promise<number> {
     insert into notices (eshop_id, webhook_id, kind, unhealthy_since, recovered_at, recipient, address_id)
     select s.id, w.id, 'recovered', o.since, o.at, r.recipient, r.address_id
     from over o join webhooks w on w.id = o.webhook_id join eshops s on s.id = w.eshop_id and s.recovered_notices
-    cross join lateral (select 'email' as recipient, null::integer as address_id union all ${further(tx)}) r
+    cross join lateral (${recipients(tx)}) r
     where o.at is not null`;
   return count;
 }

@@ -3,6 +3,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { RecoveredWebhook } from '../../domain/mailed.ts';
 import type { NoticeFormat, NoticeKind } from '../../domain/notifications.ts';
 import { oneRow, type Sql } from '../pool.ts';
+import { isOwnDeactivation } from './decide.ts';
 
 export interface PendingNotice {
   readonly id: string;
@@ -13,8 +14,13 @@ export interface PendingNotice {
   readonly webhookType: EventType | null;
 }
 
-/** The condition of the index `notices_pending`. */
 const isPending = (sql: Sql) => sql`n.sent_at is null and n.dropped_at is null and n.failed_at is null`;
+
+/** All except the mail of a deactivation, which belongs to the workflow of its delivery. */
+const hasOwnWorkflow = (sql: Sql) => sql`(n.kind <> 'deactivated' or n.recipient <> 'email')`;
+
+/** The condition of the index `notices_pending`. */
+const isToBeStarted = (sql: Sql) => sql`${isPending(sql)} and ${hasOwnWorkflow(sql)}`;
 
 /**
  * Claims notices. Each is then left alone for a minute, and longer each time, up to an hour: its workflow takes as
@@ -25,7 +31,7 @@ export async function claimNotices(sql: Sql, limit: number): Promise<PendingNoti
     with claimed as (
       update notices n set check_at = now() + least(greatest(now() - n.at, interval '1 minute'), interval '1 hour')
       where n.id in (
-        select n.id from notices n where ${isPending(sql)} and n.check_at <= now()
+        select n.id from notices n where ${isToBeStarted(sql)} and n.check_at <= now()
         order by n.check_at limit ${limit} for update skip locked)
       returning n.*)
     select n.id, n.eshop_id, n.kind, n.webhook_id, w.webhook_type from claimed n left join webhooks w on w.id = n.webhook_id`;
@@ -38,7 +44,7 @@ export async function giveBackNotices(sql: Sql, notices: readonly { readonly id:
   await sql`update notices n set check_at = now() where n.id = any(${ids}::uuid[]) and ${isPending(sql)}`;
 }
 
-/** The notices that are still to be sent, of all e-shops. */
+/** The notices that are still to be sent, of all e-shops, without the mails of deactivations. */
 export interface NoticesOverview {
   readonly urls: number;
   readonly mails: number;
@@ -65,7 +71,18 @@ export async function readPendingNotices(sql: Sql): Promise<NoticesOverview> {
       count(*) filter (where not ${isUrl} and deferred)::int as deferred, ${age(sql`min(at)`)} as oldest_seconds,
       ${age(sql`min(at) filter (where not ${isUrl} and not deferred)`)} as oldest_mail_seconds,
       ${first(sql`true`)} as last_error, ${first(sql`not ${isUrl}`)} as last_mail_error
-    from notices n where ${isPending(sql)}`);
+    from notices n where ${isToBeStarted(sql)}`);
+}
+
+/** The notice of a deactivation for the e-shop's own address; null if there is none. */
+export async function findDeactivationMail(
+  sql: Sql,
+  { webhookId, generation }: { readonly webhookId: number; readonly generation: number },
+): Promise<string | null> {
+  const [row] = await sql<{ id: string }[]>`
+    select x.id from notices x
+    where x.webhook_id = ${webhookId} and x.generation = ${generation} and ${isOwnDeactivation(sql)}`;
+  return row?.id ?? null;
 }
 
 /** A notice as it is now, with its recipient. */
@@ -84,6 +101,8 @@ export interface Notice extends PendingNotice {
   /** Sealed. */
   readonly noticeSecret: Buffer | null;
   readonly generation: number | null;
+  /** Of a warning about one delivery, and of a deactivation. */
+  readonly deliveryId: string | null;
   readonly at: Date;
   /** Requests to the URL so far. */
   readonly tries: number;
@@ -102,7 +121,7 @@ export async function readNotice(sql: Sql, id: string): Promise<Notice | undefin
         and (n.kind = 'confirmation' or n.recipient <> 'address' or a.confirmed_at is not null)
         and (n.recipient <> 'url' or s.notice_url is not null)
         and (n.kind <> 'recovered' or w.deleted_at is null) as wanted,
-      s.notice_url, s.notice_format, s.notice_secret, n.generation, n.at, n.tries, clock_timestamp() as now
+      s.notice_url, s.notice_format, s.notice_secret, n.generation, n.delivery_id, n.at, n.tries, clock_timestamp() as now
     from notices n
     join eshops s on s.id = n.eshop_id
     left join webhooks w on w.id = n.webhook_id
@@ -133,16 +152,11 @@ export async function readRecoveredWebhook(sql: Sql, id: string): Promise<Notice
       coalesce(b.pending, false) as pending_before
     from notices n join webhooks w on w.id = n.webhook_id
     cross join lateral (
-      select bool_or(informed) as informed, bool_or(pending) as pending from (
-        select p.sent_at is not null as informed, p.sent_at is null and p.dropped_at is null and p.failed_at is null as pending
-        from notices p
-        where p.webhook_id = n.webhook_id and p.kind in ('warning', 'deactivated') and p.recipient = n.recipient
-          and p.address_id is not distinct from n.address_id and p.at between n.unhealthy_since and n.at
-        union all
-        select x.mailed_at is not null, x.mailed_at is null and x.mail_failed_at is null
-        from deactivations x
-        where n.recipient = 'email' and x.webhook_id = n.webhook_id and x.delivery_id is not null
-          and x.at between n.unhealthy_since and n.at) before) b
+      select bool_or(p.sent_at is not null) as informed,
+             bool_or(p.sent_at is null and p.dropped_at is null and p.failed_at is null) as pending
+      from notices p
+      where p.webhook_id = n.webhook_id and p.kind in ('warning', 'deactivated') and p.recipient = n.recipient
+        and p.address_id is not distinct from n.address_id and p.at between n.unhealthy_since and n.at) b
     where n.id = ${id}`;
   if (row === undefined) return undefined;
   const { informedBefore, pendingBefore, ...well } = row;

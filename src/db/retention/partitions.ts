@@ -5,6 +5,7 @@
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import { WEEK_MS, weekName } from '../../domain/weeks.ts';
 import { databaseTime } from '../clock.ts';
+import { isOwnDeactivation } from '../notices/decide.ts';
 import { counted, type Pool } from '../pool.ts';
 import type { Transaction } from '../transaction.ts';
 import { schemaStep } from './schema-step.ts';
@@ -175,8 +176,8 @@ export function needed(sql: Pool | Transaction, week?: string) {
   return sql`
     select o.id, o.event_id from ${deliveries} o where o.state in ('pending', 'retrying')
     union
-    select m.id, m.event_id from deactivations x join ${deliveries} m on m.id = x.delivery_id
-    where x.delivery_id is not null and x.mailed_at is null and x.mail_failed_at is null`;
+    select m.id, m.event_id from notices x join ${deliveries} m on m.id = x.delivery_id
+    where ${isOwnDeactivation(sql)} and x.sent_at is null and x.failed_at is null`;
 }
 
 async function isThere(sql: Pool | Transaction, name: string): Promise<boolean> {

@@ -39,10 +39,10 @@ export async function removeHistory(
   const limitOf = await limits(sql, before);
   const remove = (table: string, where: postgres.Fragment, page?: number) =>
     step(table, () => deleteInPages(sql, { table, where, signal, page }));
-  // In this order: a version needs its deactivation, and everything needs its webhook.
+  // In this order: a version and a notice need their deactivation, and everything needs its webhook.
   const versions = await remove('webhook_versions', replaced(sql, before, limitOf));
-  const deactivations = await remove('deactivations', deactivationsOver(sql, before, limitOf));
   const notices = await remove('notices', noticesOver(sql, before));
+  const deactivations = await remove('deactivations', deactivationsOver(sql, before, limitOf));
   const unhealthy = await remove(
     'unhealthy_webhooks',
     sql`exists (select from webhooks w where w.id = x.webhook_id and w.deleted_at is not null)`,
@@ -80,12 +80,13 @@ function replaced(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment 
 }
 
 /**
- * Deactivations `x` that are mailed or never will be, and whose delivery is gone. The newest is kept as part of the
- * webhook's record; one that a version refers to tells why it was inactive.
+ * Deactivations `x` whose notices and delivery are gone. The newest is kept as part of the webhook's record; one that
+ * a version refers to tells why it was inactive.
  */
 function deactivationsOver(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   return sql`
-    x.at < ${before} and (x.delivery_id is null or coalesce(x.mailed_at, x.mail_failed_at) < ${before})
+    x.at < ${before} and not exists (
+      select from notices n where n.webhook_id = x.webhook_id and n.kind = 'deactivated' and n.generation = x.generation offset 0)
     and not exists (select from deliveries d where d.id = x.delivery_id offset 0)
     and exists (
       select from webhooks w where w.id = x.webhook_id and (

@@ -72,7 +72,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       await tx`
         insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
         values (${webhookId}, ${deactivated.generation}, ${reason}, now(), ${deliveryId}, ${lastError})`;
-      await addDeactivationNotices(tx, { webhookId, generation: deactivated.generation });
+      await addDeactivationNotices(tx, { webhookId, generation: deactivated.generation, deliveryId });
       await enqueueWebhookChange(tx, eshopId, webhookId);
     }
     return {
