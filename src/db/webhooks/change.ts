@@ -8,32 +8,18 @@ import { typeProblems } from '../../domain/webhook-rules.ts';
 import { OVERLAP_HOURS } from '../../domain/webhook-secret.ts';
 import type { SealedHeaders } from '../../secrets/static-headers.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
-import type { Pool, Sql } from '../pool.ts';
+import type { Pool } from '../pool.ts';
 import { type Database, type Transaction, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { endPause } from './pause.ts';
 import { keepRequestSettings } from './request-settings.ts';
-import { readBack, type WebhookRow } from './webhooks.ts';
-
-interface Locked extends WebhookSettings {
-  readonly id: number;
-  readonly headers: Buffer | null;
-  readonly generation: number;
-}
-
-async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null> {
-  const [row] = await tx<Locked[]>`
-    select id, ${settingsColumns(tx)}, headers, generation from webhooks
-    where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
-    for update`;
-  return row ?? null;
-}
+import { type LockedWebhook, lockWebhook, readBack, type WebhookRow } from './webhooks.ts';
 
 /** Writes the effects of another `active`, URL or ordering: generation, times, deactivation, outbox row. */
 async function applyChange(
   tx: Transaction,
   eshopId: number,
-  before: Locked,
+  before: LockedWebhook,
   after: { readonly active: boolean; readonly url: string; readonly ordering?: WebhookSettings['ordering'] },
 ): Promise<void> {
   const activated = after.active && !before.active;
@@ -68,7 +54,7 @@ export async function setActive(
   active: boolean,
 ): Promise<{ readonly webhook: WebhookRow; readonly changed: boolean } | null> {
   return await transaction(sql, async (tx) => {
-    const before = await lock(tx, eshopId, id);
+    const before = await lockWebhook(tx, eshopId, id);
     if (before === null) return null;
     await applyChange(tx, eshopId, before, { active, url: before.url });
     return { webhook: await readBack(tx, eshopId, id), changed: before.active !== active };
@@ -93,7 +79,7 @@ export async function replaceWebhook(
   }) => SealedHeaders | undefined,
 ): Promise<WebhookRow | null> {
   return await transaction(sql, async (tx) => {
-    const before = await lock(tx, eshopId, id);
+    const before = await lockWebhook(tx, eshopId, id);
     if (before === null) return null;
     const sealed = headersAfter?.(before);
     if (sealed !== undefined) {
@@ -142,7 +128,7 @@ export async function replaceSecret(
 /** Deletes a webhook; its row stays for the records of its deliveries. False if there is no such webhook. */
 export async function deleteWebhook(sql: Pool, eshopId: number, id: number): Promise<boolean> {
   return await transaction(sql, async (tx) => {
-    const before = await lock(tx, eshopId, id);
+    const before = await lockWebhook(tx, eshopId, id);
     if (before === null) return false;
     // Its deliveries end now, not when the pause would have.
     await endPause(tx, before.id);

@@ -6,7 +6,7 @@ import { enqueueOrderingChange, enqueueWebhookChange } from '../outbox/changes.t
 import { enqueueRecoveriesOf } from '../outbox/recovery-changes.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
-import { readBack, type WebhookRow } from './webhooks.ts';
+import { type LockedWebhook, lockWebhook, readBack, type WebhookRow } from './webhooks.ts';
 
 /**
  * How many pauses of a webhook are known. Fewer: windows of deliveries older than all of them end too early. More:
@@ -14,23 +14,7 @@ import { readBack, type WebhookRow } from './webhooks.ts';
  */
 const KEPT_PAUSES = 100;
 
-interface Locked {
-  readonly active: boolean;
-  readonly ordering: string;
-  /** When its last pause ends or ended. */
-  readonly pausedUntil: Date | null;
-  readonly isPaused: boolean;
-}
-
-async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null> {
-  const [row] = await tx<Locked[]>`
-    select active, ordering, paused_until, coalesce(paused_until > clock_timestamp(), false) as is_paused from webhooks
-    where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
-    for update`;
-  return row ?? null;
-}
-
-function refuseInactive(id: number, { active }: Locked): void {
+function refuseInactive(id: number, { active }: LockedWebhook): void {
   if (!active) throw conflict(`Webhook ${id} is inactive: nothing is sent, so there is nothing to pause.`);
 }
 
@@ -47,7 +31,7 @@ export async function pauseWebhook(
   until: Date | null,
 ): Promise<WebhookRow | null> {
   return await transaction(sql, async (tx) => {
-    const before = await lock(tx, eshopId, id);
+    const before = await lockWebhook(tx, eshopId, id);
     if (before === null) return null;
     refuseInactive(id, before);
     const latest = tx`${now(tx)} + make_interval(days => ${MAX_PAUSE_DAYS})`;
@@ -82,7 +66,7 @@ export async function resumeWebhook(
   id: number,
 ): Promise<{ readonly webhook: WebhookRow; readonly changed: boolean } | null> {
   return await transaction(sql, async (tx) => {
-    const before = await lock(tx, eshopId, id);
+    const before = await lockWebhook(tx, eshopId, id);
     if (before === null) return null;
     refuseInactive(id, before);
     if (before.isPaused) {

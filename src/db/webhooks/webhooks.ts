@@ -46,6 +46,25 @@ export async function findWebhook(sql: Sql, eshopId: number, id: number): Promis
   return row ?? null;
 }
 
+/** What a change of a webhook needs to know of it. */
+export interface LockedWebhook extends WebhookSettings {
+  readonly id: number;
+  readonly headers: Buffer | null;
+  readonly generation: number;
+  /** When its last pause ends or ended. */
+  readonly pausedUntil: Date | null;
+  readonly isPaused: boolean;
+}
+
+/** Locks the row of a webhook; null if there is none or it is deleted. */
+export async function lockWebhook(tx: Sql, eshopId: number, id: number): Promise<LockedWebhook | null> {
+  const [row] = await tx<LockedWebhook[]>`
+    select id, ${settingsColumns(tx)}, headers, generation, paused_until,
+      coalesce(paused_until > clock_timestamp(), false) as is_paused
+    from webhooks where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null for update`;
+  return row ?? null;
+}
+
 /** A webhook that this transaction has just written. */
 export async function readBack(tx: Sql, eshopId: number, id: number): Promise<WebhookRow> {
   const webhook = await findWebhook(tx, eshopId, id);
