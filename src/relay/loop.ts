@@ -4,6 +4,7 @@
 import type { Logger } from 'pino';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
 import { createBackoff } from '../lib/backoff.ts';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { sourceOf } from '../temporal/rejection.ts';
 
 /**
@@ -31,7 +32,6 @@ interface LoopOptions {
   readonly options: Pick<SchedulerOptions, 'pollMs'>;
 }
 
-/** A running loop. */
 interface Loop {
   /** Tells it that there may be work. */
   wake(): void;
@@ -42,52 +42,36 @@ interface Loop {
 /** Starts at once. */
 export function startLoop({ what, step, onFailure, onPass, log, options }: LoopOptions): Loop {
   const { pollMs } = options;
-  let stopping = false;
-  let woken = false;
-  let endPause: (why: 'woken' | 'stopped') => void = () => {};
+  const stopping = new AbortController();
+  /** Aborted when there may be work that the step under way has not seen. */
+  let woken = new AbortController();
   const backoff = createBackoff(pollMs / 4, 5 * pollMs);
 
-  async function pause(ms: number, wakeable: boolean): Promise<void> {
-    if (stopping || (wakeable && woken)) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      endPause = (why) => {
-        if (why === 'woken' && !wakeable) return;
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    endPause = () => {};
-  }
-
   async function run(): Promise<void> {
-    while (!stopping) {
-      woken = false;
+    while (!stopping.signal.aborted) {
+      woken = new AbortController();
       try {
         const next = await step();
         backoff.reset();
         onPass(next === 'more' || next === 'idle' ? next : 'later');
-        if (next === 'idle') await pause(pollMs, true);
-        else if (next !== 'more') await pause(next, false);
+        if (next === 'idle') await waitOrStop(pollMs, woken.signal);
+        else if (next !== 'more') await waitOrStop(next, stopping.signal);
       } catch (error) {
         onPass('failed');
         onFailure(error);
         const retryInMs = backoff.next();
         log.warn({ err: error, what, of: sourceOf(error), retryInMs }, 'a step of the relay failed');
-        await pause(retryInMs, false);
+        await waitOrStop(retryInMs, stopping.signal);
       }
     }
   }
 
   const running = run();
   return {
-    wake() {
-      woken = true;
-      endPause('woken');
-    },
+    wake: () => woken.abort(),
     async stop() {
-      stopping = true;
-      endPause('stopped');
+      stopping.abort();
+      woken.abort();
       await running;
     },
   };
