@@ -7,7 +7,7 @@
  */
 import type { Quotas } from '../concurrency/limits.ts';
 import { keepOrdering } from '../db/outbox/keep-ordering.ts';
-import { CLASS, type QueuedDelivery } from '../db/outbox/outbox.ts';
+import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 import { retryFromQueue } from '../db/outbox/pending-workflows.ts';
 import { giveBack } from '../db/outbox/release.ts';
 import { type AttemptClass, shareOf } from './classes.ts';
@@ -64,7 +64,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
       precedence.full(name);
       return AGAIN_MS;
     }
-    const { deliveries, more } = await claim({ class: CLASS[name], limit, quotas: limits.quotas(share) });
+    const { deliveries, more } = await claim(name, { limit, quotas: limits.quotas(share) });
     precedence.claimed(name, more);
     inFlight.start(await keepOrdering(sql, deliveries), name);
     if (!more) return 'idle';

@@ -13,7 +13,7 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Dispatcher, QueueAttempt } from '../temporal/dispatcher.ts';
 import type { NoticeStarter } from '../temporal/start-notice.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
-import type { Precedence, WorkflowClass } from './classes.ts';
+import type { ClassName, Precedence, WorkflowClass } from './classes.ts';
 import type { Suspects } from './suspects.ts';
 
 /**
@@ -56,8 +56,8 @@ export interface RelayTerms {
 
 /** What its loops share. */
 export interface RelayDeps extends RelayTerms {
-  /** Claims deliveries. */
-  readonly claim: (limits: ClaimLimits) => Promise<Claim>;
+  /** Claims deliveries of a class. */
+  readonly claim: (name: ClassName, limits: Omit<ClaimLimits, 'class'>) => Promise<Claim>;
   readonly precedence: Precedence;
   readonly startWorkflow: StartWorkflow;
   /** Aborted when the relay is being stopped: deliveries not under way by then are given back. */

@@ -5,7 +5,7 @@
  * Module relay, which imports attempt, concurrency, db, domain, lib, temporal. Begin: `loop.ts` runs each step,
  * `attempts.ts` is the first.
  */
-import { type ClaimLimits, claimDeliveries } from '../db/outbox/claim.ts';
+import { claimDeliveries } from '../db/outbox/claim.ts';
 import { OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
@@ -81,10 +81,9 @@ export function startRelay(relay: RelayOptions): Relay {
   }
   const deps: RelayDeps = {
     ...relay,
-    async claim(limits: ClaimLimits) {
-      const claim = await relay.execute((by) => claimDeliveries(by, limits));
-      const name = [...attemptClasses, ...workflowClasses].find((each) => CLASS[each] === limits.class);
-      if (name !== undefined) relay.onClaim(name);
+    async claim(name, limits) {
+      const claim = await relay.execute((by) => claimDeliveries(by, { class: CLASS[name], ...limits }));
+      relay.onClaim(name);
       return claim;
     },
     stopping: stopping.signal,

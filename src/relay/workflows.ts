@@ -4,7 +4,6 @@
  * and are bounded in number and age.
  */
 import { groupedWrites } from '../db/grouped.ts';
-import { CLASS } from '../db/outbox/outbox.ts';
 import { limitDelivered } from '../db/outbox/pending-workflows.ts';
 import { giveBack, markDispatched, postponeRejected, renewClaims } from '../db/outbox/release.ts';
 import { isRejection } from '../temporal/rejection.ts';
@@ -75,7 +74,7 @@ export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Pro
     let isMore = false;
     await passOn(deps, {
       async claim(most) {
-        const { deliveries, more } = await deps.claim({ class: CLASS[name], limit: most });
+        const { deliveries, more } = await deps.claim(name, { limit: most });
         precedence.claimed(name, more);
         isMore = more;
         return deliveries;
