@@ -20,14 +20,11 @@ async function takesWrites(sql: Pool): Promise<boolean> {
  * this one
  */
 export async function databaseAnswers(sql: Pool, working: Pool = sql): Promise<boolean> {
-  const answered = takesWrites(sql).catch((error: unknown) => {
-    const crowded = error instanceof postgres.PostgresError && error.code === TOO_MANY_CONNECTIONS;
-    return crowded && working !== sql ? takesWrites(working) : false;
-  });
-  return (
-    (await atMost(
-      TIMEOUT_MS,
-      answered.catch(() => false),
-    )) === true
-  );
+  const answered = takesWrites(sql)
+    .catch((error: unknown) => {
+      const crowded = error instanceof postgres.PostgresError && error.code === TOO_MANY_CONNECTIONS;
+      return crowded && working !== sql ? takesWrites(working) : false;
+    })
+    .catch(() => false);
+  return (await atMost(TIMEOUT_MS, answered)) === true;
 }

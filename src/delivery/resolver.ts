@@ -4,8 +4,8 @@
  * cached, and search domains are not tried.
  */
 import { type LookupAddress, promises } from 'node:dns';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import { atMost } from '../lib/at-most.ts';
 import { faultOf, isInternalFault, STALL_MS } from './fault.ts';
 import { localNames } from './local-names.ts';
 import { hasRoute } from './route.ts';
@@ -113,7 +113,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
         () => true,
         (error: unknown) => isAnswer(codeOf(error)),
       );
-    if ((await within(answered, controlMs)) === true) lastAnswerAt = performance.now();
+    if ((await atMost(controlMs, answered)) === true) lastAnswerAt = performance.now();
     return lastAnswerAt >= askedAt;
   }
 
@@ -133,10 +133,10 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
     const given: FamilyAnswer[] = [];
     const all = Promise.all(families.map(async (family) => given.push(await family)));
     const enough = Promise.any(families.map(withAddresses)).then(
-      () => within(all, RESOLUTION_DELAY_MS),
+      () => atMost(RESOLUTION_DELAY_MS, all),
       () => all,
     );
-    await within(enough, ms);
+    await atMost(ms, enough);
     return given;
   }
 
@@ -230,18 +230,4 @@ function codeOf(error: unknown): string {
 
 async function withAddresses(family: Promise<FamilyAnswer>): Promise<void> {
   if ((await family).addresses.length === 0) throw new Error('none of this family');
-}
-
-/** The value of a promise, or undefined if it takes longer. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  const over = new AbortController();
-  try {
-    // Handle arrived answers first: this process may have been busy with something else.
-    const patience = sleep(ms, undefined, { signal: over.signal })
-      .then(() => nextTurn(undefined))
-      .catch(() => undefined);
-    return await Promise.race([promise, patience]);
-  } finally {
-    over.abort();
-  }
 }

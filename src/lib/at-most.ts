@@ -1,5 +1,5 @@
 /** Waiting with a time limit. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Waits for something, no longer than this; its timer does not keep the process running.
@@ -9,7 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 export async function atMost<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController();
-  const late = sleep(ms, undefined, { signal: timer.signal, ref: false }).catch(() => undefined);
+  // What has arrived comes first: this process may have been busy with something else.
+  const late = sleep(ms, undefined, { signal: timer.signal, ref: false })
+    .then(() => nextTurn(undefined))
+    .catch(() => undefined);
   try {
     return await Promise.race([work, late]);
   } finally {
