@@ -1,5 +1,4 @@
 /** The compensation after the last attempt of a delivery, with the report of what it changed. */
-
 import { createTurns, type Turns } from '../concurrency/turns.ts';
 import type { Pool } from '../db/pool.ts';
 import { type Compensation, compensate } from '../db/webhooks/compensation.ts';
@@ -17,14 +16,6 @@ export interface CompensationDeps {
  * its row.
  */
 export const compensationTurns = () => createTurns({ total: 4, perKey: 1 });
-
-/** The same right after a 410, in turn by webhook. */
-export async function compensateGone(
-  { sql, watch, compensations }: CompensationDeps,
-  { deliveryId, webhookId }: { readonly deliveryId: string; readonly webhookId: number },
-): Promise<void> {
-  await compensations.run(webhookId, () => compensateAndReport(sql, watch, deliveryId));
-}
 
 /** May be repeated: only the run that changes something reports it. */
 export async function compensateAndReport(

@@ -4,7 +4,7 @@ import { type AttemptRecord, giveUpAttempt, webhookGeneration } from '../db/webh
 import type { AttemptResult } from '../delivery/sender.ts';
 import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
 import type { AttemptDeps, ReadyAttempt } from './begin-attempt.ts';
-import { compensateGone } from './compensate.ts';
+import { compensateAndReport } from './compensate.ts';
 import { recordOf } from './decisions.ts';
 import { InternalFailure, LookupsFull } from './internal-failure.ts';
 import type { AttemptCommand } from './outcome.ts';
@@ -62,7 +62,7 @@ export async function record(
   attempt: AnsweredAttempt,
   command: Pick<AttemptCommand, 'policy' | 'lastChance' | 'queue'>,
 ): Promise<AttemptRecord | null> {
-  const { sql, statements, watch, log } = deps;
+  const { sql, statements, watch, log, compensations } = deps;
   const { delivery, result, span } = attempt;
   const { id, webhookId, ordering } = delivery;
   try {
@@ -81,7 +81,8 @@ export async function record(
     }
     if (state !== undefined && recorded.outcome === 'gone') {
       // No further request leaves, even while Temporal is away. If this fails, the workflow does it.
-      await compensateGone(deps, { deliveryId: id, webhookId }).catch((error: unknown) =>
+      const compensated = compensations.run(webhookId, () => compensateAndReport(sql, watch, id));
+      await compensated.catch((error: unknown) =>
         log.warn({ deliveryId: id, err: error }, 'the compensation after a 410 is left to the workflow'),
       );
     }
