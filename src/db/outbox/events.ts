@@ -12,7 +12,6 @@ import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { orderingKey, predecessors } from './ordering.ts';
 import { CLASS, type DeliveryClass, leaseEnd, type QueuedDelivery } from './outbox.ts';
-import { outgoingBytes } from './outgoing.ts';
 
 /** An event to record. */
 export interface NewEvent {
@@ -187,4 +186,10 @@ export function noteWrittenDeliveries(
   tx.claimed.push(...claimed);
   if (deliveries > claimed.length) wakeRelayAfter(tx, deliveryClass === CLASS.bulk ? 'bulk' : 'fresh');
   tx.outgoing.set(eshopId, (tx.outgoing.get(eshopId) ?? 0) + outgoingBytes(events, deliveries));
+}
+
+/** The bytes of deliveries' bodies, roughly, as if each event had equally many deliveries. */
+export function outgoingBytes(events: readonly { readonly snapshot: string }[], deliveries: number): number {
+  const bytes = events.reduce((sum, { snapshot }) => sum + snapshot.length, 0);
+  return events.length === 0 ? 0 : Math.round((bytes * deliveries) / events.length);
 }

@@ -7,12 +7,12 @@ import {
   firedEvents,
   insertDeliveries,
   insertEvents,
+  outgoingBytes,
   type WrittenDeliveries,
   withTraceParents,
   writtenDeliveries,
 } from '../outbox/events.ts';
 import { CLASS } from '../outbox/outbox.ts';
-import { outgoingBytes } from '../outbox/outgoing.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { isRolledBack } from '../transaction.ts';
 import { columnsOf, insertRows, lineRows, type Row, rowOf } from './columns.ts';
