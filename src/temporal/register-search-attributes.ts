@@ -10,7 +10,6 @@ const { IndexedValueType } = proto.temporal.api.enums.v1;
 const TYPES = {
   Int: IndexedValueType.INDEXED_VALUE_TYPE_INT,
   Keyword: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
-  KeywordList: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
 };
 
 /**
@@ -30,11 +29,7 @@ export async function keepSearchAttributes(
     await addMissing(connection, namespace);
     return 'again' as const;
   };
-  return await pollUntilStopped(look, {
-    log,
-    wanted: WANTED,
-    intervalMs,
-  });
+  return await pollUntilStopped(look, { log, wanted: WANTED, intervalMs });
 }
 
 const wanted = Object.entries(searchAttributeTypes);

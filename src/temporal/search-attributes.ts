@@ -9,10 +9,10 @@ import {
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
 
-const TYPES = { INT: 'Int', KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' } as const;
+const TYPES = { INT: 'Int', KEYWORD: 'Keyword' } as const;
 
 /** Name → type, as `temporal server start-dev --search-attribute Name=Type` writes them. */
-export const searchAttributeTypes: Record<string, 'Int' | 'Keyword' | 'KeywordList'> = Object.fromEntries(
+export const searchAttributeTypes: Record<string, 'Int' | 'Keyword'> = Object.fromEntries(
   [
     eshopIdKey,
     webhookIdKey,
