@@ -21,26 +21,11 @@ export function prepare(
   number: number,
   bodyOf: (delivery: DeliveryForAttempt) => Uint8Array = payload,
 ): Omit<AttemptRequest, 'at'> {
-  const { id: deliveryId, eshopId, webhookId, eventId, eventType, entityId } = delivery;
-  const { sequence, happenedAt, origin, changed, url, method } = delivery;
-  const signers = signersOf(keys, delivery);
-  const staticHeaders = staticHeadersOf(keys, delivery);
-  const body = method === 'GET' ? null : bodyOf(delivery);
-  const test = delivery.test ? { test: true } : {};
+  const { id: deliveryId, eventId, eventType, entityId, sequence, happenedAt, origin, changed } = delivery;
+  const addressed = addressedTo(keys, delivery);
   const event = { eventId, eventType, entityId, sequence, happenedAt, origin, changed };
-  return {
-    eshopId,
-    webhookId,
-    url,
-    method,
-    ...signers,
-    staticHeaders,
-    deliveryId,
-    ...event,
-    number,
-    body,
-    ...test,
-  };
+  const body = delivery.method === 'GET' ? null : bodyOf(delivery);
+  return { ...addressed, deliveryId, ...event, number, body, ...(delivery.test ? { test: true } : {}) };
 }
 
 /** How long opened secrets and rendered bodies are kept. Less: opened again. More: secrets stay in memory. */
@@ -98,6 +83,16 @@ export function createPrepare(keys: SecretKeys): Prepare {
 
 function payload(delivery: DeliveryForAttempt): Uint8Array {
   return Buffer.from(render(delivery.snapshot, payloadOptions(delivery)));
+}
+
+/** What the requests to a webhook have in common. @throws Error if its secrets or headers cannot be opened */
+export function addressedTo(
+  keys: SecretKeys,
+  webhook: SealedFor & SealedKeysFor & Pick<DeliveryForAttempt, 'url' | 'method' | 'headers'>,
+) {
+  const { eshopId, webhookId, url, method } = webhook;
+  const signers = signersOf(keys, webhook);
+  return { eshopId, webhookId, url, method, ...signers, staticHeaders: staticHeadersOf(keys, webhook) };
 }
 
 /** The headers added to each request to a webhook. @throws Error if they cannot be opened */

@@ -10,7 +10,7 @@ import { payloadOf } from '../domain/payload.ts';
 import { masked } from '../domain/static-headers.ts';
 import type { SendTest } from '../domain/test-delivery.ts';
 import { version } from '../lib/version.ts';
-import { type SecretKeys, signersOf, staticHeadersOf } from './prepare.ts';
+import { addressedTo, type SecretKeys } from './prepare.ts';
 
 export interface TestSenderDeps {
   readonly sender: Pick<Sender, 'send'>;
@@ -19,17 +19,12 @@ export interface TestSenderDeps {
 
 export function createTestSender({ sender, keys }: TestSenderDeps): SendTest {
   return async (webhook) => {
-    const { eshopId, webhookId, url, method, webhookType: eventType } = webhook;
+    const { method, webhookType: eventType } = webhook;
     const snapshot = sampleOf(eventType);
     const entityId = idOf(entryOf(eventType), snapshot);
     const { url: whole, body } = payloadOf({ ...webhook, eventType, entityId, snapshot });
     const request: AttemptRequest = {
-      eshopId,
-      webhookId,
-      url,
-      method,
-      ...signersOf(keys, webhook),
-      staticHeaders: staticHeadersOf(keys, webhook),
+      ...addressedTo(keys, webhook),
       deliveryId: uuidv7(),
       eventId: uuidv7(),
       eventType,
