@@ -93,43 +93,27 @@ function failed(wait: number): ApplicationFailure {
   });
 }
 
-function contentOf(notice: Notice, subject: Subject): NoticeContent {
-  const { id, eshopId, eshopName, at } = notice;
-  const common = { id, kind: subject.kind, at, eshop: { id: eshopId, name: eshopName } };
-  const webhookOf = ({
-    webhookId,
-    webhookType,
-    additionalTypes,
-    url,
-  }: Omit<RecoveredWebhook, 'recoveredAt'>) => ({
-    id: webhookId,
-    webhookType,
-    additionalTypes,
-    url,
-  });
+function contentOf({ id, eshopId, eshopName, at }: Notice, subject: Subject): NoticeContent {
+  const eshop = { id: eshopId, name: eshopName };
   const none = { lastError: null, failures: null, deliveryId: null, deactivationAt: null, reason: null };
+  const common = { id, kind: subject.kind, at, eshop, ...none };
   switch (subject.kind) {
     case 'warning': {
-      const { warning } = subject;
-      const { since, failures, lastError, deliveryId, deactivationAt } = warning;
-      const incident = { since, failures, lastError, deliveryId, deactivationAt };
-      return { ...common, ...none, ...incident, webhook: webhookOf(warning) };
+      const { since, failures, lastError, deliveryId, deactivationAt } = subject.warning;
+      const webhook = webhookOf(subject.warning);
+      return { ...common, since, failures, lastError, deliveryId, deactivationAt, webhook };
     }
     case 'deactivated': {
-      const { deactivation } = subject;
-      const { at: since, attemptsMade: failures, lastError, deliveryId, reason } = deactivation;
-      return {
-        ...common,
-        ...none,
-        since,
-        failures,
-        lastError,
-        deliveryId,
-        reason,
-        webhook: webhookOf(deactivation),
-      };
+      const { at: since, attemptsMade: failures, lastError, deliveryId, reason } = subject.deactivation;
+      const webhook = webhookOf(subject.deactivation);
+      return { ...common, since, failures, lastError, deliveryId, reason, webhook };
     }
     case 'recovered':
-      return { ...common, ...none, since: subject.well.recoveredAt, webhook: webhookOf(subject.well) };
+      return { ...common, since: subject.well.recoveredAt, webhook: webhookOf(subject.well) };
   }
+}
+
+function webhookOf(webhook: Omit<RecoveredWebhook, 'recoveredAt'>): NoticeContent['webhook'] {
+  const { webhookId: id, webhookType, additionalTypes, url } = webhook;
+  return { id, webhookType, additionalTypes, url };
 }
