@@ -22,7 +22,6 @@ export interface DeliverEventResult {
   readonly state: FinalState;
 }
 
-/** The dependencies of the endings. */
 interface EndingParts {
   readonly input: DeliverEventInput;
   readonly own: Pick<DeliveryActivities, 'closeDelivery' | 'compensate'>;

@@ -34,7 +34,6 @@ const DESCRIPTIONS: Readonly<Record<ActionName, string>> = {
   giveUp: `Ends the delivery as canceled. The webhook stays as it is, and nobody is mailed. ${TAKES}`,
 };
 
-/** The dependencies of the handlers. */
 interface OperatorActionDeps {
   readonly input: DeliverEventInput;
   readonly own: Pick<DeliveryActivities, 'steerDelivery'>;

@@ -9,7 +9,6 @@ import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { version } from '../lib/version.ts';
 import { type SecretKeys, signersOf, staticHeadersOf } from './prepare.ts';
 
-/** The request to sign. */
 interface Asked {
   readonly deliveryId: string;
   readonly number: number;

@@ -59,7 +59,6 @@ export async function findCustomer(
   return { orders: [...found], returns: returned.map(({ id }) => id) };
 }
 
-/** The identifiers of records of one kind. */
 interface OfKind<Kind extends PersonalKind = PersonalKind> {
   readonly kind: Kind;
   readonly ids: readonly string[];

@@ -7,7 +7,6 @@ import { mappings } from './records/mappings.ts';
 import type { TableMapping } from './records/table-mapping.ts';
 import { settingsColumns } from './webhooks/columns.ts';
 
-/** A line of the export. */
 interface ExportedRow {
   readonly kind: string;
   /** A record in its v2 form; for all other kinds, the columns. */

@@ -42,7 +42,6 @@ const LET_PASS_MS = 1_000;
 const TURN_INTERVAL_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Settings of `migrate`. */
 interface MigrateOptions {
   /** Called with a message that says what it waits for. */
   readonly say?: (text: string) => void;

@@ -159,7 +159,6 @@ export async function countIncidents(sql: Sql): Promise<number> {
     where f.failed > coalesce(f.accepted, '-infinity')`);
 }
 
-/** The database itself. */
 interface DatabaseOverview {
   readonly version: string;
   /** Its size on disk. */

@@ -78,7 +78,6 @@ export interface Evidence {
   hasRoute(): Promise<boolean>;
 }
 
-/** Whether one error is internal. */
 async function isInternal(fault: Fault, evidence: Evidence): Promise<boolean> {
   if (fault === 'resolver') return !(await evidence.resolverAnswers());
   if (fault === 'route') return !(await evidence.hasRoute());

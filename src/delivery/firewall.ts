@@ -5,7 +5,6 @@
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The statuses with which they refuse. */
 const BLOCKING_STATUSES: ReadonlySet<number> = new Set([403, 406, 429, 503]);
 
 /**

@@ -126,7 +126,6 @@ function normalized(host: string): string {
   return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : bare.replace(/\.$/, '');
 }
 
-/** Whether an address leads back to this machine. */
 function isThisMachine(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const range = ipaddr.process(address).range();

@@ -38,7 +38,6 @@ const LATEST_EVENTS = 20;
 const PAGE = 1_000;
 /** At this attempt, a failing step of a workflow has failed from its whole history, not from a worker's cache. */
 const FAILING_ATTEMPTS = 3;
-/** The signals of changes. */
 const CHANGES: readonly string[] = [webhookChangedSignal, releaseChangedSignal, recoveryChangedSignal];
 /** The server's identities when it ends a workflow by itself, e.g. at a history's maximum length. */
 const SERVER_IDENTITIES = ['history-service', 'history-resetter', 'worker-service'];

@@ -23,7 +23,6 @@ const AGAIN_MS = 10;
 /** The time between two searches for retries that still wait for their workflow. Less: load. More: late retries. */
 const SEARCH_MS = 5_000;
 
-/** One class of deliveries that wait for an attempt. */
 interface Attempts {
   /** Claims deliveries and begins their attempts. @throws the error of the database when it is away */
   step(): Promise<Next>;

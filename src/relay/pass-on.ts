@@ -63,7 +63,6 @@ export async function callEach<Item>(
   return { left: [...left], throwFailure };
 }
 
-/** What to pass on, and how. */
 interface Changes<Change> extends Calls<Change> {
   /** Claims up to `limit` of them, under a lease. One that Temporal refuses is tried again after the lease. */
   readonly claim: (limit: number) => Promise<readonly Change[]>;

@@ -1,7 +1,6 @@
 /** The steps of a run: none stops another, and the run fails at its end. */
 import type { Retained } from '../domain/retention-result.ts';
 
-/** A step that failed. */
 interface FailedStep {
   /** A partition, a table, or what was to be done. */
   readonly step: string;

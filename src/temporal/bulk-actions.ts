@@ -60,7 +60,6 @@ export interface BulkStatus {
   readonly failed: number;
 }
 
-/** A bulk action to start. */
 interface BulkCommand {
   readonly jobId: string;
   readonly query: string;

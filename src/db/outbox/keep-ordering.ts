@@ -14,7 +14,6 @@ import { attemptClasses } from './notify.ts';
 import { blocked, keepsOrdering, placeOf, predecessors, successors, untouched } from './ordering.ts';
 import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns, writtenIn } from './outbox.ts';
 
-/** The records to settle. */
 type OrderingScope =
   /** The records of these deliveries. */
   { readonly records: readonly string[] } | { readonly eshopId: number } | 'all';

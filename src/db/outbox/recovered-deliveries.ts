@@ -9,7 +9,6 @@ import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 import { kindsOfRecord, orderingKey } from './ordering.ts';
 import { CLASS } from './outbox.ts';
 
-/** The recovery they are created for. */
 interface RecoveredFor {
   readonly recoveryId: string;
   readonly eshopId: number;

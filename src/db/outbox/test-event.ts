@@ -4,7 +4,6 @@ import type { Pool } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
 import { fired, firedEvents, insertDeliveries, type NewEvent, withTraceParents } from './events.ts';
 
-/** The result of a test event. */
 interface TestEvent {
   readonly eventId: string;
   /** At least one. */

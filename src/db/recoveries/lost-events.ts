@@ -129,7 +129,6 @@ export function selectCountOfLost(sql: Sql, search: Search, after: string | null
         (array_agg(e.id order by e.id desc))[1] as last_id ${lost(sql, search)}) counted`;
 }
 
-/** An event that a webhook did not get. */
 interface LostEvent {
   readonly id: string;
   readonly type: EventType;
