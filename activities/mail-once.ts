@@ -7,13 +7,8 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { Logger } from 'pino';
 import * as v from 'valibot';
 import { giveBackMail, takeFromBudget } from '../src/db/incidents/mail-budget.ts';
-import {
-  deferMail,
-  recordMailError,
-  recordMailed,
-  recordMailRejected,
-} from '../src/db/incidents/mail-outcome.ts';
-import type { Notice } from '../src/db/notices/pending.ts';
+import { deferMail, recordMailError, recordMailRejected } from '../src/db/incidents/mail-outcome.ts';
+import { type Notice, recordNoticeSent } from '../src/db/notices/pending.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { Mail, Mailer } from '../src/mail/mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
@@ -96,7 +91,7 @@ export async function mailOnce(
     return { outcome: 'refused' };
   }
   // Its own comes last: once that is recorded, a repeated activity does nothing.
-  for (const each of [...others, noticeId]) await recordMailed(sql, each);
+  for (const each of [...others, noticeId]) await recordNoticeSent(sql, each);
   log.info(name, `notice (${kind}) mailed`);
   return { outcome: 'sent' };
 }

@@ -196,7 +196,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'activities/mail-once.ts',
     text: 'error.message).catch(() => {});\n      throw error;\n',
     replacement:
-      "error.message).catch(() => {});\n      await recordMailed(sql, noticeId);\n      return { outcome: 'sent' };\n",
+      "error.message).catch(() => {});\n      await recordNoticeSent(sql, noticeId);\n      return { outcome: 'sent' };\n",
     noticed: 'A mail server that asks for patience never gets the mail.',
   },
   {

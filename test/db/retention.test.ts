@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { recordMailed } from '../../src/db/incidents/mail-outcome.ts';
-import { findDeactivationMail } from '../../src/db/notices/pending.ts';
+import { findDeactivationMail, recordNoticeSent } from '../../src/db/notices/pending.ts';
 import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
 import { counted } from '../../src/db/pool.ts';
 import { removeEvents } from '../../src/db/retention/old-rows.ts';
@@ -203,7 +202,7 @@ describe('kept', () => {
     expect(await readDeactivation(sql, webhookId, deactivatedGeneration)).toMatchObject({ deliveryId: id });
 
     const mail = await findDeactivationMail(sql, { webhookId, generation: deactivatedGeneration });
-    await recordMailed(sql, mail ?? '');
+    await recordNoticeSent(sql, mail ?? '');
     expect(names((await run(later)).dropped)).toEqual(firstPartitions);
   });
 

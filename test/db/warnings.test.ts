@@ -2,9 +2,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
-import { recordMailed } from '../../src/db/incidents/mail-outcome.ts';
 import { readWarning } from '../../src/db/incidents/warnings.ts';
-import { claimNotices, giveBackNotices, readNotice } from '../../src/db/notices/pending.ts';
+import { claimNotices, giveBackNotices, readNotice, recordNoticeSent } from '../../src/db/notices/pending.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { setActive } from '../../src/db/webhooks/change.ts';
@@ -170,7 +169,7 @@ describe('unsent warnings', () => {
     expect(await claimNotices(database.sql, 10)).toHaveLength(1);
     await database.sql`update notices set check_at = check_at - interval '1 minute'`;
     expect(await claimNotices(database.sql, 10)).toHaveLength(1);
-    await recordMailed(database.sql, id);
+    await recordNoticeSent(database.sql, id);
     await database.sql`update notices set check_at = now()`;
     expect(await claimNotices(database.sql, 10)).toEqual([]);
     expect(await readNotice(database.sql, id)).toMatchObject({ pending: false });

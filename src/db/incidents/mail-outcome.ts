@@ -5,10 +5,6 @@ export async function deferMail(sql: Sql, noticeId: string): Promise<void> {
   await sql`update notices set deferred = true where id = ${noticeId}`;
 }
 
-export async function recordMailed(sql: Sql, noticeId: string): Promise<void> {
-  await sql`update notices set sent_at = coalesce(sent_at, now()) where id = ${noticeId}`;
-}
-
 /** Records why it was not sent: it is tried again. @param message without addresses */
 export async function recordMailError(sql: Sql, noticeId: string, message: string): Promise<void> {
   await sql`update notices set error = ${message} where id = ${noticeId} and sent_at is null`;
