@@ -242,9 +242,7 @@ export async function recordAttempts(
   if (records.length === 0) return new Map();
   const ids = records.map(({ deliveryId }) => deliveryId);
   const rowsOf = records.map(({ plan, ...record }) => ({ ...record, ...plan }));
-  // The first result stays, except that a success replaces a failure. With another owner, only a success counts.
   const mayFinish = sql`(a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')`;
-  // After a change of the webhook meanwhile the next attempt is due no later than after the first wait.
   const next = sql`case when finished."claimId" is not null and finished."nextAttemptAt" is not null
             and finished.generation <> (select w.generation from webhooks w where w.id = finished."webhookId")
           then least(finished."nextAttemptAt", finished."finishedAt" + make_interval(secs => finished."firstWaitMs" / 1000))
