@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type CommandContext, flag, runs } from '../lib/command-line.ts';
 import { eshopImport, eshopSchema, refusedEshop } from './imports/eshop-import.ts';
-import { openImport } from './imports/import-lines.ts';
+import { readImport } from './imports/import-lines.ts';
 import { runImport } from './imports/run-import.ts';
 import { withDatabase } from './open-database.ts';
 
@@ -18,11 +18,10 @@ export function importEshopsCommand(command: Command, { env, print }: CommandCon
       '\nAn e-shop that is there already is skipped. Exit code: 0 none refused, 1 could not be made, 2 some refused.',
     );
   runs(command, importOptions, async ({ dryRun, json }, file) => {
-    const source = await openImport(file, eshopSchema.entries);
-    await withDatabase(readSettings(env), (sql) =>
+    await withDatabase(readSettings(env), async (sql) =>
       runImport({
         noun: 'e-shop',
-        source,
+        lines: await readImport(file, eshopSchema.entries),
         importOne: eshopImport(sql, dryRun),
         refused: refusedEshop,
         cells: ({ eshop, name, apiKey, users, note }) => ({

@@ -7,8 +7,8 @@ import { type CommandContext, flag, option, runs } from '../lib/command-line.ts'
 import { UserError } from '../lib/user-error.ts';
 import { foreignLines } from './imports/foreign.ts';
 import { foreignSystems } from './imports/foreign-records.ts';
-import { type ImportLine, openImport } from './imports/import-lines.ts';
-import { type Mapping, readMapping } from './imports/mapping.ts';
+import { readImport } from './imports/import-lines.ts';
+import { readMapping } from './imports/mapping.ts';
 import { runImport } from './imports/run-import.ts';
 import { lineEntries, refusedWebhook, webhookImport } from './imports/webhook-import.ts';
 import { withDatabase } from './open-database.ts';
@@ -42,15 +42,13 @@ export function importWebhooksCommand(command: Command, { env, print }: CommandC
     if ((from === undefined) !== (map === undefined)) {
       throw new UserError('--from and --map go together: the map translates the event types.');
     }
-    const mapping: Mapping | null = map === undefined ? null : await readMapping(map);
+    const mapping = map === undefined ? null : await readMapping(map);
     const { config, own, keys } = await ownParts(env);
-    const source = await openImport(file, lineEntries);
-    const lines: AsyncIterable<ImportLine> =
-      from === undefined || mapping === null ? source.lines : foreignLines(from, source.lines, mapping);
-    await withDatabase(config.settings, async (sql) =>
-      runImport({
+    await withDatabase(config.settings, async (sql) => {
+      const lines = await readImport(file, lineEntries);
+      await runImport({
         noun: 'webhook',
-        source: { ...source, lines },
+        lines: from === undefined || mapping === null ? lines : [...foreignLines(from, lines, mapping)],
         importOne: webhookImport({
           sql,
           keys: await keys(sql),
@@ -72,7 +70,7 @@ export function importWebhooksCommand(command: Command, { env, print }: CommandC
         dryRun,
         json,
         print,
-      }),
-    );
+      });
+    });
   });
 }

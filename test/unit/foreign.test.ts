@@ -7,21 +7,13 @@ import type { Mapping } from '../../src/cli/imports/mapping.ts';
 
 const mapping = { types: { 'order.created': ['CREATE_ORDER' as const] }, eshops: {} };
 
-async function linesOf(
-  system: ForeignSystem,
-  answers: readonly object[],
-  map: Mapping,
-): Promise<ImportLine[]> {
-  async function* lines() {
-    for (const [index, value] of answers.entries()) yield { line: index + 1, value };
-  }
-  const found: ImportLine[] = [];
-  for await (const each of foreignLines(system, lines(), map)) found.push(each);
-  return found;
+function linesOf(system: ForeignSystem, answers: readonly object[], map: Mapping): ImportLine[] {
+  const lines = answers.map((value, index) => ({ line: index + 1, value }));
+  return [...foreignLines(system, lines, map)];
 }
 
-async function read(system: ForeignSystem, record: object): Promise<unknown[]> {
-  return (await linesOf(system, [{ data: [record] }], mapping)).map((each) =>
+function read(system: ForeignSystem, record: object): unknown[] {
+  return linesOf(system, [{ data: [record] }], mapping).map((each) =>
     'problem' in each ? each.problem.replace('https://a.example: ', '') : each.value,
   );
 }
@@ -91,7 +83,7 @@ test.each([
 ] as const)(
   '%s: one with nothing of its own becomes a webhook, and nothing is named',
   async (system, record) => {
-    expect(await read(system, record)).toEqual([expect.objectContaining(webhook)]);
+    expect(read(system, record)).toEqual([expect.objectContaining(webhook)]);
   },
 );
 
@@ -125,7 +117,7 @@ test.each([
     ['custom_headers', 'filter', 'delivery_metadata', 'previous_secret'],
   ],
 ] as const)('%s: what has no counterpart is named', async (system, record, names) => {
-  expect(await read(system, record)).toEqual([
+  expect(read(system, record)).toEqual([
     ...names.map((name) => `${name} has no counterpart`),
     expect.objectContaining(webhook),
   ]);
@@ -135,12 +127,12 @@ test.each([
   ['svix', { ...svix, filterTypes: [] }, 'an endpoint without event types has no counterpart'],
   ['outpost', { ...outpost, topics: ['order.paid'] }, '"order.paid" has no counterpart in the map'],
 ] as const)('%s: one of which nothing is left is named', async (system, record, problem) => {
-  expect(await read(system, record)).toEqual([problem]);
+  expect(read(system, record)).toEqual([problem]);
 });
 
 test('a type that the map turns into nothing is named', async () => {
   const record = { ...svix, url: 'https://user:pass@a.example' };
-  expect(await linesOf('svix', [record], { types: { 'order.created': [] }, eshops: {} })).toEqual([
+  expect(linesOf('svix', [record], { types: { 'order.created': [] }, eshops: {} })).toEqual([
     {
       line: 1,
       problem: 'https://•••@a.example: "order.created" has no counterpart in the map',
@@ -153,23 +145,23 @@ test('a page that is not the last of its list is named, unless the next one foll
   const eshops = { a: 1, b: 2 };
   const page = (appId: string, done: boolean) => ({ data: [{ ...svix, appId }], iterator: 'ep_1', done });
   const cutOff = 'is not the last page of its list: append the next one';
-  const problems = async (system: ForeignSystem, pages: readonly object[]) =>
-    (await linesOf(system, pages, { ...mapping, eshops }))
+  const problems = (system: ForeignSystem, pages: readonly object[]) =>
+    linesOf(system, pages, { ...mapping, eshops })
       .filter((each) => 'problem' in each)
       .map(({ line, problem }) => [line, problem]);
-  expect(await problems('svix', [page('a', false), page('a', true), page('b', true)])).toEqual([]);
-  expect(await problems('svix', [page('a', false), page('b', true)])).toEqual([[1, cutOff]]);
-  expect(await problems('svix', [page('a', true), page('b', false)])).toEqual([[2, cutOff]]);
+  expect(problems('svix', [page('a', false), page('a', true), page('b', true)])).toEqual([]);
+  expect(problems('svix', [page('a', false), page('b', true)])).toEqual([[1, cutOff]]);
+  expect(problems('svix', [page('a', true), page('b', false)])).toEqual([[2, cutOff]]);
   const subscriptions = (more: boolean, earlier: boolean) => ({
     data: {
       content: [convoy],
       pagination: { has_next_page: more, has_prev_page: earlier, next_page_cursor: 'x' },
     },
   });
-  expect(await problems('convoy', [subscriptions(true, false), subscriptions(false, true)])).toEqual([]);
-  expect(await problems('convoy', [subscriptions(true, false)])).toEqual([[1, cutOff]]);
+  expect(problems('convoy', [subscriptions(true, false), subscriptions(false, true)])).toEqual([]);
+  expect(problems('convoy', [subscriptions(true, false)])).toEqual([[1, cutOff]]);
   const anotherProject = subscriptions(false, false);
-  expect(await problems('convoy', [subscriptions(true, false), anotherProject])).toEqual([[1, cutOff]]);
+  expect(problems('convoy', [subscriptions(true, false), anotherProject])).toEqual([[1, cutOff]]);
 });
 
 test('a record of a page that is refused is named: by its URL, or by its number there', async () => {
@@ -179,7 +171,7 @@ test('a record of a page that is refused is named: by its URL, or by its number 
     { ...svix, url: 'https://user:pass@c.example', disabled: 'no', appId: 'a' },
     { ...svix, url: undefined, appId: 'a' },
   ];
-  const lines = await linesOf('svix', [{ data: records }], { ...mapping, eshops: { a: 1 } });
+  const lines = linesOf('svix', [{ data: records }], { ...mapping, eshops: { a: 1 } });
   expect(lines.map((each) => ('problem' in each ? each.problem : 'a webhook'))).toEqual([
     'a webhook',
     'https://b.example: "b" is no e-shop in the map',
@@ -189,7 +181,7 @@ test('a record of a page that is refused is named: by its URL, or by its number 
 });
 
 test('an endpoint without its secret is named: its receiver would refuse what comes', async () => {
-  expect(await read('svix', { ...svix, secret: undefined })).toEqual([
+  expect(read('svix', { ...svix, secret: undefined })).toEqual([
     'comes without its secret: its webhook gets a new one',
     expect.objectContaining({ ...webhook, secret: null }),
   ]);
@@ -197,7 +189,7 @@ test('an endpoint without its secret is named: its receiver would refuse what co
 
 test('a header that Svix does not tell is named in a whole sentence', async () => {
   const headers = { headers: {}, sensitive: ['X-Key'] };
-  expect((await read('svix', { ...svix, headers }))[0]).toBe(
+  expect(read('svix', { ...svix, headers })[0]).toBe(
     'the value of X-Key, which Svix does not tell, has no counterpart',
   );
 });
@@ -213,7 +205,7 @@ test.each([
       'order.changed': ['UPDATE_ORDER_STATUS' as const, 'UPDATE_ORDER' as const],
       'order.created': ['CREATE_ORDER' as const],
     };
-    expect(await linesOf(system, [{ data: [record] }], { types, eshops: {} })).toMatchObject([
+    expect(linesOf(system, [{ data: [record] }], { types, eshops: {} })).toMatchObject([
       {
         line: 1,
         value: {
@@ -244,7 +236,7 @@ test('several subscriptions of one Convoy endpoint become one webhook, each cust
     subscription('a', 'other'),
     subscription('b', 'e', 'y'),
   ];
-  const lines = await linesOf('convoy', list, { types, eshops: { x: 1, y: 2 } });
+  const lines = linesOf('convoy', list, { types, eshops: { x: 1, y: 2 } });
   expect(lines).toMatchObject([
     {
       line: 1,

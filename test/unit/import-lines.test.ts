@@ -1,10 +1,9 @@
 /** The files of `waybill import-webhooks` and `import-eshops`: a wrong line affects only itself. */
-import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { openImport } from '../../src/cli/imports/import-lines.ts';
+import { readImport } from '../../src/cli/imports/import-lines.ts';
 import { lineEntries } from '../../src/cli/imports/webhook-import.ts';
 import { folderOfFile } from '../support/ends.ts';
 
@@ -12,14 +11,13 @@ const folder = await folderOfFile('waybill-lines-');
 
 const fields: v.ObjectEntries = { url: v.string(), note: v.nullish(v.string()), active: v.boolean() };
 
-/** Reads a new file: one that was given up early may still be open. */
 async function read(text: string, entries = fields): Promise<unknown[]> {
-  const file = join(folder, randomUUID());
+  const file = join(folder, 'lines');
   await writeFile(file, text);
-  const { lines } = await openImport(file, entries);
-  const found: unknown[] = [];
-  for await (const each of lines) found.push([each.line, 'problem' in each ? each.problem : each.value]);
-  return found;
+  return (await readImport(file, entries)).map((each) => [
+    each.line,
+    'problem' in each ? each.problem : each.value,
+  ]);
 }
 /** Not as an escape: the transform writes the character itself into the code, and the code may arrive changed. */
 const BOM = String.fromCharCode(0xfeff);
@@ -74,14 +72,24 @@ test.each([
   expect(await read(text)).toEqual([[1, problem]]);
 });
 
-test('NDJSON: what is no JSON, not UTF-8 or too long costs its line', async () => {
-  expect(await read(`{"a":1}\n{\n"${'x'.repeat(1024 * 1024)}"\n\n{"b":"\ufffd"}\n{"c":2}`)).toEqual([
+test('NDJSON: what is no JSON or not UTF-8 costs its line', async () => {
+  expect(await read('{"a":1}\n{\n\n{"b":"\ufffd"}\n{"c":2}')).toEqual([
     [1, { a: 1 }],
     [2, NOT_JSON],
-    [3, 'is longer than 1048576 characters'],
-    [5, 'has bytes that are not UTF-8'],
-    [6, { c: 2 }],
+    [4, 'has bytes that are not UTF-8'],
+    [5, { c: 2 }],
   ]);
+});
+
+test('a file that is too large, missing or a folder is refused as a whole', async () => {
+  const large = join(folder, 'large');
+  await writeFile(large, '');
+  await truncate(large, 64 * 1024 * 1024 + 1);
+  await expect(readImport(large, fields)).rejects.toThrow(
+    /large is larger than 64 MiB: import it in parts\.$/,
+  );
+  await expect(readImport(join(folder, 'none'), fields)).rejects.toThrow(/none cannot be read: ENOENT/);
+  await expect(readImport(folder, fields)).rejects.toThrow(/cannot be read: EISDIR/);
 });
 
 test('CSV: a field that is not JSON is reported as such, and nothing of lines of JSON; a spreadsheet writes FALSE', async () => {

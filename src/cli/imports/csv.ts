@@ -1,51 +1,28 @@
-/** CSV as in RFC 4180, read line by line. */
+/** CSV as in RFC 4180. */
 
-/** A line of text, numbered from 1; null if it is too long. */
-export interface TextLine {
-  readonly line: number;
-  readonly text: string | null;
-}
-
-/** A record or its problem, and the line on which it begins. */
+/** A record or its problem, and the line on which it begins, from 1. */
 type CsvRecord = { readonly line: number } & (
   | { readonly fields: readonly string[] }
   | { readonly problem: string }
 );
 
 /**
- * Reads records; empty lines are left out. A quote inside a field that does not begin with one is literal. One that
- * is never closed loses only its line.
- * @param maxLength the most characters in a record
+ * The records of a text; empty lines are left out. A quote inside a field that does not begin with one is literal.
+ * One that is never closed loses only its line.
  */
-export async function* csvRecords(
-  lines: AsyncIterable<TextLine>,
-  maxLength: number,
-): AsyncGenerator<CsvRecord, void> {
-  const source = lines[Symbol.asyncIterator]();
-  /** Lines to read again, the last one first. */
-  const again: TextLine[] = [];
-  const nextLine = async () => again.pop() ?? (await source.next()).value;
-  for (let first = await nextLine(); first; first = await nextLine()) {
-    const { line, text } = first;
-    if (text === null) {
-      yield { line, problem: `is longer than ${maxLength} characters` };
-      continue;
-    }
-    if (text === '' || text === '\r') continue;
+export function* csvRecords(lines: readonly string[]): Generator<CsvRecord, void> {
+  let next = 0;
+  for (const [index, text] of lines.entries()) {
+    const line = index + 1;
+    if (index < next || text === '' || text === '\r') continue;
     const record = new OpenRecord();
-    const more: TextLine[] = [];
-    let length = text.length;
     let state = record.add(text);
-    while (state === 'open') {
-      const next = await nextLine();
-      if (next) more.push(next);
-      length += next?.text?.length ?? Number.POSITIVE_INFINITY;
-      state = next && next.text !== null && length <= maxLength ? record.add(next.text) : 'wrong';
-    }
+    next = line;
+    for (; state === 'open' && next < lines.length; next += 1) state = record.add(lines[next] ?? '');
     if (state === 'whole') yield { line, fields: record.fields };
     else {
       yield { line, problem: 'has a quote that is not closed, or text after one that is' };
-      for (const each of more.reverse()) again.push(each);
+      next = line;
     }
   }
 }

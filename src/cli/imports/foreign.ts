@@ -45,11 +45,11 @@ function lineOf({ line, webhook, types }: Endpoint): ImportLine {
  * A webhook for each endpoint with types that have a counterpart, a problem for each type without one, and for a page
  * whose next is missing. Convoy may list an endpoint several times: its webhook has all types, and comes last.
  */
-export async function* foreignLines(
+export function* foreignLines(
   system: ForeignSystem,
-  lines: AsyncIterable<ImportLine>,
+  lines: readonly ImportLine[],
   mapping: Mapping,
-): AsyncGenerator<ImportLine, void> {
+): Generator<ImportLine, void> {
   /** The previous page, if it was not the last of its list. */
   let before: { readonly line: number; readonly customer: unknown } | null = null;
   const cutOff = (line: number) => ({
@@ -57,7 +57,7 @@ export async function* foreignLines(
     problem: 'is not the last page of its list: append the next one',
   });
   const endpoints: Endpoints = new Map();
-  for await (const each of lines) {
+  for (const each of lines) {
     if ('problem' in each) {
       yield each;
       continue;

@@ -1,23 +1,14 @@
-/** The lines of a file to import, one at a time: NDJSON or CSV, recognized by its beginning. */
+/** The lines of a file to import: NDJSON or CSV, recognized by its beginning. */
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import type * as v from 'valibot';
 import { UserError } from '../../lib/user-error.ts';
-import { csvRecords, type TextLine } from './csv.ts';
+import { csvRecords } from './csv.ts';
 
 /** A line as read, or why it could not be read, or the part of it without a counterpart here. */
 export type ImportLine = { readonly line: number } & (
   | { readonly value: unknown }
   | { readonly problem: string; readonly outcome?: 'unmapped' }
 );
-
-export interface ImportSource {
-  readonly lines: AsyncIterable<ImportLine>;
-  /** How much has been read, from 0 to 1; null if unknown. */
-  progress(): number | null;
-  /** Stops reading; a pending read fails with this error. */
-  stop(reason: Error): void;
-}
 
 /** The fields of a line by name: the possible titles of a CSV, where text and enumerations are plain, others JSON. */
 type Titles = v.ObjectEntries;
@@ -30,68 +21,44 @@ function isPlain(schema: object): boolean {
   return 'type' in schema && PLAIN.includes(String(schema.type));
 }
 
-/** The most characters in a line: a webhook has a hundredth of that. */
-const MAX_LINE = 1024 * 1024;
+/** The largest file, which is held in memory: ten thousand webhooks take a tenth of that. */
+const MAX_FILE_MIB = 64;
 
 /**
- * Opens a file.
+ * Reads a file.
  * @param file `-` for standard input
  * @param titles the possible ones of a CSV
- * @throws UserError if it cannot be read; `lines` throws one if the file is empty
+ * @throws UserError if it is empty or too large, or cannot be read
  */
-export async function openImport(file: string, titles: Titles): Promise<ImportSource> {
-  const size = file === '-' ? null : await sizeOf(file);
-  const stream = file === '-' ? process.stdin : createReadStream(file);
-  let read = 0;
-  async function* pieces(): AsyncGenerator<string, void> {
-    const decoder = new TextDecoder();
-    for await (const chunk of stream) {
-      const bytes: Uint8Array = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-      read += bytes.byteLength;
-      yield decoder.decode(bytes, { stream: true });
-    }
-    yield decoder.decode();
-  }
-  return {
-    lines: linesOf(pieces(), titles),
-    progress: () => (size === null ? null : size === 0 ? 1 : read / size),
-    stop: (reason) => void stream.destroy(reason),
-  };
+export async function readImport(file: string, titles: Titles): Promise<ImportLine[]> {
+  const text = await textOf(file);
+  if (text.trim() === '') throw new UserError('There is nothing to import: no line has anything in it.');
+  const lines = text.split('\n');
+  return [...(/^\s*[[{]/.test(text) ? ndjson(lines) : csv(lines, titles))];
 }
 
-async function sizeOf(file: string): Promise<number> {
+async function textOf(file: string): Promise<string> {
+  const stream = file === '-' ? process.stdin : createReadStream(file);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
   try {
-    const found = await stat(file);
-    if (found.isDirectory()) throw new UserError(`${file} is a directory.`);
-    return found.size;
+    for await (const chunk of stream) {
+      bytes += chunk.length;
+      if (bytes > MAX_FILE_MIB * 1024 * 1024)
+        throw new UserError(`${file} is larger than ${MAX_FILE_MIB} MiB: import it in parts.`);
+      chunks.push(chunk);
+    }
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
   }
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-async function* linesOf(
-  pieces: AsyncGenerator<string, void>,
-  titles: Titles,
-): AsyncGenerator<ImportLine, void> {
-  let start = '';
-  for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
-    start += next.value;
-    if (start.trim() !== '') break;
-  }
-  if (start.trim() === '') throw new UserError('There is nothing to import: no line has anything in it.');
-  async function* all(): AsyncGenerator<string, void> {
-    yield start;
-    yield* pieces;
-  }
-  const lines = textLines(all());
-  yield* /^\s*[[{]/.test(start) ? ndjson(lines) : csv(lines, titles);
-}
-
-async function* ndjson(lines: AsyncIterable<TextLine>): AsyncGenerator<ImportLine, void> {
-  for await (const { line, text } of lines) {
-    if (text === null) yield { line, problem: `is longer than ${MAX_LINE} characters` };
-    else if (text.includes(UNDECODED)) yield { line, problem: NOT_UTF8 };
+function* ndjson(lines: readonly string[]): Generator<ImportLine, void> {
+  for (const [index, text] of lines.entries()) {
+    const line = index + 1;
+    if (text.includes(UNDECODED)) yield { line, problem: NOT_UTF8 };
     else if (text.trim() !== '') {
       const read = parsed(line, text);
       yield 'problem' in read ? { line, problem: `${read.problem}: ${ONE_A_LINE}` } : read;
@@ -104,29 +71,6 @@ const ONE_A_LINE = 'write one whole object a line, as jq -c . does';
 const UNDECODED = '\ufffd';
 const NOT_UTF8 = 'has bytes that are not UTF-8';
 
-async function* textLines(pieces: AsyncIterable<string>): AsyncGenerator<TextLine, void> {
-  let line = 0;
-  let rest = '';
-  let tooLong = false;
-  for await (const piece of pieces) {
-    const [first = '', ...others] = piece.split('\n');
-    rest += first;
-    for (const other of others) {
-      line += 1;
-      yield { line, text: tooLong || rest.length > MAX_LINE ? null : rest };
-      tooLong = false;
-      rest = other;
-    }
-    if (rest.length > MAX_LINE) {
-      tooLong = true;
-      rest = '';
-    }
-  }
-  line += 1;
-  if (tooLong || rest.length > MAX_LINE) yield { line, text: null };
-  else if (rest !== '') yield { line, text: rest };
-}
-
 function parsed(line: number, text: string): ImportLine {
   try {
     return { line, value: JSON.parse(text) };
@@ -136,11 +80,11 @@ function parsed(line: number, text: string): ImportLine {
   }
 }
 
-async function* csv(lines: AsyncIterable<TextLine>, fields: Titles): AsyncGenerator<ImportLine, void> {
+function* csv(lines: readonly string[], fields: Titles): Generator<ImportLine, void> {
   const known = Object.keys(fields);
   const json = known.filter((name) => !isPlain(fields[name] ?? {}));
   let titles: readonly string[] | null = null;
-  for await (const record of csvRecords(lines, MAX_LINE)) {
+  for (const record of csvRecords(lines)) {
     const { line } = record;
     if ('problem' in record) {
       yield record;

@@ -7,7 +7,7 @@ import { createProgress } from '../../lib/progress.ts';
 import { untilInterrupted } from '../../lib/shutdown.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { type Cells, table } from '../layout.ts';
-import type { ImportLine, ImportSource } from './import-lines.ts';
+import type { ImportLine } from './import-lines.ts';
 
 /** The outcome of a line. `unmapped`: a part of it has no counterpart here. */
 export type Outcome = 'created' | 'skipped' | 'refused' | 'unmapped';
@@ -15,7 +15,7 @@ export type Outcome = 'created' | 'skipped' | 'refused' | 'unmapped';
 interface Import<Result extends { readonly outcome: Outcome }> {
   /** The noun for a line's record, such as "webhook". */
   readonly noun: string;
-  readonly source: ImportSource;
+  readonly lines: readonly ImportLine[];
   /** @throws Problem if the line is at fault: it is refused */
   readonly importOne: (value: unknown) => Promise<Result>;
   /** The result of a line that is not imported, without its secrets. The value is null if it could not be read. */
@@ -34,10 +34,9 @@ const PAGE = 50;
 
 /** @throws UserError at the end if a line was refused; after the current line if it was interrupted */
 export function runImport<Result extends { readonly outcome: Outcome }>(run: Import<Result>): Promise<void> {
-  return untilInterrupted('Stopped. The lines above are done: run it again for the rest.', (signal) => {
-    signal.addEventListener('abort', () => run.source.stop(signal.reason));
-    return imported(run, signal);
-  });
+  return untilInterrupted('Stopped. The lines above are done: run it again for the rest.', (signal) =>
+    imported(run, signal),
+  );
 }
 
 async function resultOf<Result extends { readonly outcome: Outcome }>(
@@ -57,12 +56,11 @@ async function imported<Result extends { readonly outcome: Outcome }>(
   run: Import<Result>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { dryRun, print } = run;
+  const { dryRun, print, lines } = run;
   const made = dryRun ? 'would be created' : 'created';
   const labels = { created: made, skipped: 'skipped', refused: 'refused', unmapped: 'no counterpart' };
   const counts = { created: 0, skipped: 0, refused: 0, unmapped: 0 };
   const progress = createProgress(false);
-  let lines = 0;
   let held: Cells[] = [];
   const show = (text: string) => {
     progress.stop();
@@ -74,18 +72,14 @@ async function imported<Result extends { readonly outcome: Outcome }>(
     if (rows.length > 0) show(table(rows));
   };
   try {
-    for await (const each of run.source.lines) {
-      // Lines already read are not imported any more.
+    for (const [index, each] of lines.entries()) {
       signal.throwIfAborted();
       const result = await resultOf(run, each);
       counts[result.outcome] += 1;
       if (run.json) show(JSON.stringify({ line: each.line, ...result, dryRun }));
       else if (held.push({ line: each.line, result: labels[result.outcome], ...run.cells(result) }) >= PAGE)
         flush();
-      lines += 1;
-      const share = run.source.progress();
-      if (share !== null)
-        progress.show(Math.floor(share * 100), 100, `of the file, ${counted(lines, 'line')}`);
+      progress.show(index + 1, lines.length, 'lines');
     }
   } finally {
     // However it ends: a generated key, password or secret is shown nowhere else.
