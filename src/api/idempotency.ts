@@ -105,7 +105,7 @@ export function idempotent(
       });
       const status = c.error === undefined ? 200 : 409;
       const first: KeptAnswer = { fingerprint, status, body: await c.res.clone().text() };
-      const sealed = keys.encryptAnswer(JSON.stringify(first), owner);
+      const sealed = keys.encryptSecret(JSON.stringify(first), owner);
       await keepAnswer(tx, owner, sealed, later?.record?.(body) ?? null);
     }).catch((error: unknown) => {
       // Answered already; the key is free again.
@@ -142,9 +142,9 @@ function sortKeys(_name: string, value: unknown): unknown {
 }
 
 /** @throws Problem 409 if no key opens it */
-function opened(keys: Pick<Keys, 'decryptAnswer'>, sealed: Buffer, owner: AnswerOwner): KeptAnswer {
+function opened(keys: Pick<Keys, 'decryptSecret'>, sealed: Buffer, owner: AnswerOwner): KeptAnswer {
   try {
-    return JSON.parse(keys.decryptAnswer(sealed, owner));
+    return JSON.parse(keys.decryptSecret(sealed, owner));
   } catch {
     throw conflict(
       'The request with this Idempotency-Key was done, but its answer can no longer be read: read the record instead.',

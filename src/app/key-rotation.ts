@@ -46,34 +46,23 @@ interface Resealed {
   readonly unreadableKeys?: readonly number[];
 }
 
-/** Reseals what `reseal` can open; null stays null, as does what no key opens. */
-function resealOrNull(reseal: (sealed: Buffer) => Buffer): (sealed: Buffer | null) => Buffer | null {
+/** Reseals a secret of an owner under the present key; null stays null, as does a secret that no key opens. */
+export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | null) => Buffer | null {
   return (sealed) => {
     try {
-      return sealed === null ? null : reseal(sealed);
+      return sealed === null ? null : keys.encryptSecret(keys.decryptSecret(sealed, owner), owner);
     } catch {
       return null;
     }
   };
 }
 
-/** Reseals a secret of an owner under the present key; null stays null, as does a secret that no key opens. */
-export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | null) => Buffer | null {
-  return resealOrNull((sealed) => keys.encryptSecret(keys.decryptSecret(sealed, owner), owner));
-}
-
-/** The same for a signing key of an e-shop. */
-export function resealingSigningKey(keys: Keys, eshopId: number): (sealed: Buffer | null) => Buffer | null {
-  return resealOrNull((sealed) => keys.encryptSigningKey(keys.decryptSigningKey(sealed, eshopId), eshopId));
-}
-
 /** Reseals the kept answers. One that no key opens stays: its request is not repeated (`src/api/idempotency.ts`). */
 async function resealAllAnswers(sql: Pool, keys: Keys, batch: number): Promise<void> {
   for (let after: AnswerOwner | null | undefined; after !== null; ) {
-    after = await resealAnswers(sql, after ?? null, batch, (sealed, owner) => {
-      if (keys.isCurrent(sealed)) return null;
-      return resealOrNull((each) => keys.encryptAnswer(keys.decryptAnswer(each, owner), owner))(sealed);
-    });
+    after = await resealAnswers(sql, after ?? null, batch, (sealed, owner) =>
+      keys.isCurrent(sealed) ? null : resealing(keys, owner)(sealed),
+    );
   }
 }
 
@@ -84,7 +73,7 @@ async function resealAllSigningKeys(sql: Pool, keys: Keys, batch: number): Promi
     after = await resealSigningKeys(sql, after, batch, ({ eshopId, privateKey, previousPrivateKey }) => {
       if ([privateKey, previousPrivateKey].every((each) => each === null || keys.isCurrent(each)))
         return null;
-      const reseal = resealingSigningKey(keys, eshopId);
+      const reseal = resealing(keys, { eshopId, of: 'signing key' });
       const made = reseal(privateKey);
       if (made === null) unreadable.push(eshopId);
       return made === null ? null : { privateKey: made, previousPrivateKey: reseal(previousPrivateKey) };

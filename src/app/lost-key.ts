@@ -8,7 +8,7 @@ import { type LostSecrets, replaceSecrets, type StoredSecrets } from '../db/webh
 import type { DataDir } from '../embedded/data-dir.ts';
 import { newWebhookSecret } from '../secrets/keys.ts';
 import { newSealedPair } from '../secrets/signing-keys.ts';
-import { resealing, resealingSigningKey } from './key-rotation.ts';
+import { resealing } from './key-rotation.ts';
 import { CHECK_VALUE, configuredKeys, PREVIOUS_KEY_FILE } from './master-key.ts';
 
 /**
@@ -49,7 +49,7 @@ export async function replaceLostKey(
     });
   }
   const replaceKeys: ReplaceSigningKeys = ({ eshopId, privateKey, previousPrivateKey }) => {
-    const reseal = resealingSigningKey(keys, eshopId);
+    const reseal = resealing(keys, { eshopId, of: 'signing key' });
     const kept = reseal(privateKey);
     return kept === null
       ? { ...newSealedPair(keys, eshopId), previousPrivateKey: null }

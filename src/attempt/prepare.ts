@@ -9,7 +9,7 @@ import { privateKeyOf } from '../secrets/signing-keys.ts';
 import { openHeaders } from '../secrets/static-headers.ts';
 
 /** Opens a webhook's secrets. */
-export type SecretKeys = Pick<Keys, 'decryptSecret' | 'decryptSigningKey'>;
+export type SecretKeys = Pick<Keys, 'decryptSecret'>;
 
 /** Makes the request of an attempt. @throws Error if it cannot be made */
 export type Prepare = (delivery: DeliveryForAttempt, number: number) => Omit<AttemptRequest, 'at'>;
@@ -43,7 +43,6 @@ const KEPT_BODIES = 16;
  */
 export function createPrepare(keys: SecretKeys): Prepare {
   const secrets = new Map<string, string>();
-  const signingKeys = new Map<string, string>();
   const bodies = new Map<string, Uint8Array>();
   let forgetting: NodeJS.Timeout | undefined;
   function forgetLater(): void {
@@ -51,7 +50,6 @@ export function createPrepare(keys: SecretKeys): Prepare {
     forgetting = setTimeout(() => {
       forgetting = undefined;
       secrets.clear();
-      signingKeys.clear();
       bodies.clear();
     }, KEPT_MS).unref();
   }
@@ -60,12 +58,6 @@ export function createPrepare(keys: SecretKeys): Prepare {
       const key = `${ownerName(owner)} ${sealed.toString('base64')}`;
       const known = secrets.get(key) ?? keys.decryptSecret(sealed, owner);
       secrets.set(key, known);
-      return known;
-    },
-    decryptSigningKey(sealed, eshopId) {
-      const key = `${eshopId} ${sealed.toString('base64')}`;
-      const known = signingKeys.get(key) ?? keys.decryptSigningKey(sealed, eshopId);
-      signingKeys.set(key, known);
       return known;
     },
   };
@@ -118,13 +110,13 @@ export function signersOf(
   const secrets = signingSecrets(keys, webhook);
   const { signingKey, previousSigningKey, eshopId } = webhook;
   if (signingKey === null) return { secrets };
-  const opened = (sealed: Buffer) => privateKeyOf(keys.decryptSigningKey(sealed, eshopId));
+  const opened = (sealed: Buffer) => privateKeyOf(keys.decryptSecret(sealed, { eshopId, of: 'signing key' }));
   const previous = previousSigningKey === null ? null : openedOrNull(() => opened(previousSigningKey));
   return { secrets, signingKeys: [opened(signingKey), ...(previous === null ? [] : [previous])] };
 }
 
 /** Newest first. The end of a rotation's overlap is computed here, at signing, not by a clean-up. */
-export function signingSecrets(keys: Pick<Keys, 'decryptSecret'>, delivery: SealedFor): string[] {
+export function signingSecrets(keys: SecretKeys, delivery: SealedFor): string[] {
   const { previousSecret, previousSecretUntil, now } = delivery;
   const secrets = [keys.decryptSecret(delivery.secret, delivery)];
   if (previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now) {

@@ -5,39 +5,33 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** The owner of a secret. Sealed with it: a secret copied to another row cannot be opened there. */
-export type SecretOwner =
-  | { readonly eshopId: number; readonly webhookId: number }
-  /** The secret of an e-shop's notices. */
-  | { readonly eshopId: number; readonly of: 'notices' };
-
-/** Who may have an answer repeated: a role of an e-shop, by its `Idempotency-Key`. Sealed with it, too. */
+/** Who may have an answer repeated: a role of an e-shop, by its `Idempotency-Key`. */
 export interface AnswerOwner {
   readonly eshopId: number;
   readonly role: string;
   readonly key: string;
 }
 
+/** The owner of a secret. Sealed with it: a secret copied to another row cannot be opened there. */
+export type SecretOwner =
+  | { readonly eshopId: number; readonly webhookId: number }
+  /** The secret of an e-shop's notices, or the private key that signs its deliveries. */
+  | { readonly eshopId: number; readonly of: 'notices' | 'signing key' }
+  /** A kept answer, which may hold secrets. */
+  | AnswerOwner;
+
 /** The uses of the 32 bytes of `SECRET_KEY`, and of the keys before and after it. */
 export interface Keys {
   /**
    * AES-256-GCM with the owner as additional data: `WBS1`, id of the key (8 bytes), nonce (12), tag (16), sealed
-   * text.
+   * text. Answers and signing keys have keys of their own.
    */
   encryptSecret(plain: string, owner: SecretOwner): Buffer;
   /**
    * Opens secrets sealed by any of the keys.
-   * @throws Error if the bytes were changed, or sealed under another key or for another webhook
+   * @throws Error if the bytes were changed, or sealed under another key or for another owner
    */
   decryptSecret(sealed: Buffer, owner: SecretOwner): string;
-  /** The same for a kept answer, under a key of its own. */
-  encryptAnswer(plain: string, owner: AnswerOwner): Buffer;
-  /** @throws Error as {@link decryptSecret} */
-  decryptAnswer(sealed: Buffer, owner: AnswerOwner): string;
-  /** The same for the private signing key of an e-shop, under a key of its own. */
-  encryptSigningKey(plain: string, eshopId: number): Buffer;
-  /** @throws Error as {@link decryptSecret} */
-  decryptSigningKey(sealed: Buffer, eshopId: number): string;
   /** True if sealed by the present key. */
   isCurrent(sealed: Buffer): boolean;
   /** Signs the tokens of logins (HS256). */
@@ -82,11 +76,23 @@ function open(key: Buffer, sealed: Buffer, additional: Buffer): string {
   return Buffer.concat([text, decipher.final()]).toString('utf8');
 }
 
-/** Within its e-shop: "webhook 7". */
-export const ownerName = (owner: SecretOwner) => ('of' in owner ? owner.of : `webhook ${owner.webhookId}`);
-const ofOwner = (owner: SecretOwner) => `${ownerName(owner)} of e-shop ${owner.eshopId}`;
-const ofEshop = (eshopId: number) => `signing key of e-shop ${eshopId}`;
-const ofAnswer = ({ eshopId, role, key }: AnswerOwner) => `answer to ${role} ${key} of e-shop ${eshopId}`;
+/** "webhook 7 of e-shop 3" */
+export function ownerName(owner: SecretOwner): string {
+  const within =
+    'webhookId' in owner
+      ? `webhook ${owner.webhookId}`
+      : 'of' in owner
+        ? owner.of
+        : `answer to ${owner.role} ${owner.key}`;
+  return `${within} of e-shop ${owner.eshopId}`;
+}
+
+/** The key that seals for an owner. */
+function purposeOf(owner: SecretOwner): 'secrets' | 'answers' | 'signingKeys' {
+  if ('webhookId' in owner) return 'secrets';
+  if (!('of' in owner)) return 'answers';
+  return owner.of === 'notices' ? 'secrets' : 'signingKeys';
+}
 
 /**
  * @param secretKey 32 bytes: seals and signs
@@ -96,35 +102,27 @@ const ofAnswer = ({ eshopId, role, key }: AnswerOwner) => `answer to ${role} ${k
 export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): Keys {
   const present = derived(secretKey);
   const all = [present, ...others.map(derived)];
-  const additional = (header: Buffer, owner: string) => Buffer.concat([header, Buffer.from(owner, 'utf8')]);
+  const additional = (header: Buffer, owner: SecretOwner) =>
+    Buffer.concat([header, Buffer.from(ownerName(owner), 'utf8')]);
   const isCurrent = (sealed: Buffer) => sealed.subarray(0, HEADER_BYTES).equals(present.header);
-  type Purpose = 'secrets' | 'answers' | 'signingKeys';
-  function sealFor(purpose: Purpose, plain: string, owner: string): Buffer {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', present[purpose], nonce);
-    cipher.setAAD(additional(present.header, owner));
-    const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-    return Buffer.concat([present.header, nonce, cipher.getAuthTag(), sealed]);
-  }
-  function openFor(purpose: Purpose, sealed: Buffer, owner: string, what: string): string {
-    const header = sealed.subarray(0, HEADER_BYTES);
-    const key = all.find((candidate) => candidate.header.equals(header));
-    if (key === undefined) {
-      throw new Error(
-        `${what} is sealed under the master key with the id ${header.subarray(MAGIC.length).toString('hex')}, which is neither in SECRET_KEY nor in SECRET_KEY_PREVIOUS.`,
-      );
-    }
-    return open(key[purpose], sealed.subarray(HEADER_BYTES), additional(key.header, owner));
-  }
   return {
-    encryptSecret: (plain, owner) => sealFor('secrets', plain, ofOwner(owner)),
-    decryptSecret: (sealed, owner) =>
-      openFor('secrets', sealed, ofOwner(owner), `The secret of ${ownerName(owner)}`),
-    encryptAnswer: (plain, owner) => sealFor('answers', plain, ofAnswer(owner)),
-    decryptAnswer: (sealed, owner) => openFor('answers', sealed, ofAnswer(owner), 'A kept answer'),
-    encryptSigningKey: (plain, eshopId) => sealFor('signingKeys', plain, ofEshop(eshopId)),
-    decryptSigningKey: (sealed, eshopId) =>
-      openFor('signingKeys', sealed, ofEshop(eshopId), `The signing key of e-shop ${eshopId}`),
+    encryptSecret(plain, owner) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', present[purposeOf(owner)], nonce);
+      cipher.setAAD(additional(present.header, owner));
+      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+      return Buffer.concat([present.header, nonce, cipher.getAuthTag(), sealed]);
+    },
+    decryptSecret(sealed, owner) {
+      const header = sealed.subarray(0, HEADER_BYTES);
+      const key = all.find((candidate) => candidate.header.equals(header));
+      if (key === undefined) {
+        throw new Error(
+          `The secret of ${ownerName(owner)} is sealed under the master key with the id ${header.subarray(MAGIC.length).toString('hex')}, which is neither in SECRET_KEY nor in SECRET_KEY_PREVIOUS.`,
+        );
+      }
+      return open(key[purposeOf(owner)], sealed.subarray(HEADER_BYTES), additional(key.header, owner));
+    },
     isCurrent,
     tokenKey: present.token,
     tokenKeys: all.map(({ token }) => token),

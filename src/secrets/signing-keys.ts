@@ -22,9 +22,9 @@ export function newSigningKeyPair(): SigningKeyPair {
 }
 
 /** A new pair for an e-shop, its private key sealed. */
-export function newSealedPair(keys: Pick<Keys, 'encryptSigningKey'>, eshopId: number) {
+export function newSealedPair(keys: Pick<Keys, 'encryptSecret'>, eshopId: number) {
   const { privateKey, publicKey } = newSigningKeyPair();
-  return { privateKey: keys.encryptSigningKey(privateKey, eshopId), publicKey };
+  return { privateKey: keys.encryptSecret(privateKey, { eshopId, of: 'signing key' }), publicKey };
 }
 
 /** @throws Error if it is no private key */

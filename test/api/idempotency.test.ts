@@ -326,15 +326,15 @@ describe('a kept answer', () => {
     const owner = { eshopId: eshop.eshopId, role: 'shop', key: 'k' };
     const before = (await kept())?.answer ?? Buffer.alloc(0);
     expect(before.includes('whsec_')).toBe(false);
-    expect(api.keys.decryptAnswer(before, owner)).toContain(data.secret);
+    expect(api.keys.decryptSecret(before, owner)).toContain(data.secret);
     // Of no use to another e-shop, another role, or as the secret of a webhook.
-    expect(() => api.keys.decryptAnswer(before, { ...owner, eshopId: owner.eshopId + 1 })).toThrow();
-    expect(() => api.keys.decryptAnswer(before, { ...owner, role: 'warehouse' })).toThrow();
+    expect(() => api.keys.decryptSecret(before, { ...owner, eshopId: owner.eshopId + 1 })).toThrow();
+    expect(() => api.keys.decryptSecret(before, { ...owner, role: 'warehouse' })).toThrow();
 
     const next = randomBytes(32);
     await resealAll(api.sql, createKeys(next, [secretKey]), 1);
     const after = (await kept())?.answer ?? Buffer.alloc(0);
-    expect(createKeys(next).decryptAnswer(after, owner)).toContain(data.secret);
+    expect(createKeys(next).decryptSecret(after, owner)).toContain(data.secret);
     // This process does not know the next key: the request is not done again.
     const again = await shop('POST', '/v21/webhooks', minimalWebhook, under('k'));
     expect(again.body).toMatchObject({

@@ -172,10 +172,11 @@ test('the kit verifies with the public keys alone, of which an examination finds
 test('the private key is sealed for its e-shop alone', async () => {
   await keysOf();
   const [row] = await api.sql`select private_key from signing_keys where eshop_id = ${eshop.eshopId}`;
-  const opened = api.keys.decryptSigningKey(row?.privateKey, eshop.eshopId);
+  const owner = { eshopId: eshop.eshopId, of: 'signing key' } as const;
+  const opened = api.keys.decryptSecret(row?.privateKey, owner);
   // PKCS #8 of Ed25519 (RFC 8410): its beginning is always this.
   expect(opened).toMatch(/^MC4CAQAwBQYDK2VwBCIEI/);
   expect(row?.privateKey.includes(Buffer.from(opened, 'base64').subarray(-32))).toBe(false);
-  expect(() => api.keys.decryptSigningKey(row?.privateKey, eshop.eshopId + 1)).toThrow();
+  expect(() => api.keys.decryptSecret(row?.privateKey, { ...owner, eshopId: eshop.eshopId + 1 })).toThrow();
   expect(() => api.keys.decryptSecret(row?.privateKey, { eshopId: eshop.eshopId, webhookId: 1 })).toThrow();
 });

@@ -180,7 +180,9 @@ describe('with SECRET_KEY', () => {
     await rotate(second, [first]);
     const sealed = await stored();
     expect(sealed).not.toEqual([present, previous]);
-    const opened = sealed.map((each) => publicKeyOf(createKeys(second).decryptSigningKey(each, eshopId)));
+    const opened = sealed.map((each) =>
+      publicKeyOf(createKeys(second).decryptSecret(each, { eshopId, of: 'signing key' })),
+    );
     expect(opened).toEqual(shown.map(({ jwk }: { jwk: { x: string } }) => jwk.x));
   });
 
@@ -191,7 +193,9 @@ describe('with SECRET_KEY', () => {
     const { data: before } = await api.shop('POST', path);
     await runWaybill(['keys', 'replace', '--lost', '--yes'], environment(second));
     const [present, previous] = await signingKeysOf(eshopId);
-    const x = publicKeyOf(createKeys(second).decryptSigningKey(present ?? Buffer.alloc(0), eshopId));
+    const x = publicKeyOf(
+      createKeys(second).decryptSecret(present ?? Buffer.alloc(0), { eshopId, of: 'signing key' }),
+    );
     const { data: after } = await api.shop('GET', path);
     expect(after.map(({ jwk }: { jwk: { x: string } }) => jwk.x)).toEqual([x]);
     expect(before.map(({ jwk }: { jwk: { x: string } }) => jwk.x)).not.toContain(x);
@@ -219,7 +223,7 @@ describe('with SECRET_KEY', () => {
     expect(await signingKeysOf(eshopId)).toEqual([broken]);
     expect(JSON.parse(await replace('--yes'))).toEqual({ ...planned, dryRun: false });
     const [made = Buffer.alloc(0)] = await signingKeysOf(eshopId);
-    const x = publicKeyOf(createKeys(second).decryptSigningKey(made, eshopId));
+    const x = publicKeyOf(createKeys(second).decryptSecret(made, { eshopId, of: 'signing key' }));
     const { data: shown } = await api.shop('GET', '/v21/eshop/signing-keys');
     expect(shown.map(({ jwk }: { jwk: { x: string } }) => jwk.x)).toEqual([x]);
     const [notice] = await claimNotices(api.sql, 10);

@@ -18,7 +18,6 @@ import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { alone, boundless, limitsWith } from '../support/limits.ts';
-import { noSigningKeys } from '../unit/attempt/delivery.ts';
 
 let eshopId: number;
 let webhookId: number;
@@ -60,7 +59,7 @@ function attempt(
     sql: database.sql,
     statements: createStatements(database.sql, throughSessions(database.sql, null)),
     sender,
-    prepare: createPrepare({ ...noSigningKeys, decryptSecret: () => 'whsec_AAAA' }),
+    prepare: createPrepare({ decryptSecret: () => 'whsec_AAAA' }),
     ...alone(),
     limits,
     log: pino({ level: 'silent' }),

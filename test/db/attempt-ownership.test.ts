@@ -30,7 +30,6 @@ import { insertWebhook } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { alone } from '../support/limits.ts';
 import { until } from '../support/until.ts';
-import { noSigningKeys } from '../unit/attempt/delivery.ts';
 
 let eshopId: number;
 let webhookId: number;
@@ -85,7 +84,7 @@ function processWith(answer: () => Promise<AttemptResult>) {
         return answer();
       },
     },
-    prepare: createPrepare({ ...noSigningKeys, decryptSecret: () => 'whsec_AAAA' }),
+    prepare: createPrepare({ decryptSecret: () => 'whsec_AAAA' }),
     ...alone(),
     log: pino({ level: 'silent' }),
     watch: unwatched,

@@ -14,7 +14,7 @@ test('a sealed secret opens under the same master key only, and not when changed
   expect(keys.encryptSecret(secret, owner).equals(sealed)).toBe(false);
   expect(createKeys(Buffer.from(master)).decryptSecret(sealed, owner)).toBe(secret);
   expect(() => createKeys(randomBytes(32)).decryptSecret(sealed, owner)).toThrow(
-    /^The secret of webhook 7 is sealed under the master key with the id [0-9a-f]{16}, which is neither in SECRET_KEY nor/,
+    /^The secret of webhook 7 of e-shop 3 is sealed under the master key with the id [0-9a-f]{16}, which is neither in SECRET_KEY nor/,
   );
   for (let i = 0; i < sealed.length; i += 1) {
     const changed = Buffer.from(sealed);

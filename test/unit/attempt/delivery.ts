@@ -94,10 +94,3 @@ export const refusedByReceiver = {
   responseExcerpt: 'busy',
   retryAfterMs: null,
 } satisfies AttemptResult;
-
-/** Keys of a webhook that is not asymmetric. */
-export const noSigningKeys = {
-  decryptSigningKey: (): string => {
-    throw new Error('There is no signing key.');
-  },
-};

@@ -3,11 +3,10 @@ import { describe, expect, test, vi } from 'vitest';
 import { createPrepare, prepare } from '../../../src/attempt/prepare.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import { sampleOrder } from '../../../src/domain/order/record.ts';
-import { at, noSigningKeys, waiting } from './delivery.ts';
+import { at, waiting } from './delivery.ts';
 
 /** A secret shows the sealed text and its owner. */
 const keys = {
-  ...noSigningKeys,
   decryptSecret: (sealed: Buffer, owner: { eshopId: number; webhookId: number }) =>
     `${sealed} of ${owner.eshopId}/${owner.webhookId}`,
 };
@@ -85,11 +84,11 @@ test('a previous secret that cannot be opened stops no signing with its successo
     return String(sealed);
   };
   const rotated = { ...waiting, previousSecret: Buffer.from('old'), previousSecretUntil: at(1) };
-  expect(prepare({ ...noSigningKeys, decryptSecret }, rotated, 2).secrets).toEqual(['new']);
+  expect(prepare({ decryptSecret }, rotated, 2).secrets).toEqual(['new']);
 });
 
 test('static headers are opened, and a test event is marked', () => {
-  const sealing = { ...noSigningKeys, decryptSecret: () => '{"X-Key":"k"}' };
+  const sealing = { decryptSecret: () => '{"X-Key":"k"}' };
   expect(prepare(sealing, { ...waiting, headers: Buffer.from('sealed') }, 2).staticHeaders).toEqual({
     'X-Key': 'k',
   });
@@ -99,7 +98,7 @@ test('static headers are opened, and a test event is marked', () => {
 describe('the attempts of a process', () => {
   test('open each secret once, and that of another webhook, or a replaced one, again', () => {
     const decryptSecret = vi.fn(keys.decryptSecret);
-    const prepared = createPrepare({ ...noSigningKeys, decryptSecret });
+    const prepared = createPrepare({ decryptSecret });
     const secrets = (delivery: Partial<DeliveryForAttempt>) =>
       prepared({ ...waiting, ...delivery }, 2).secrets;
     expect([secrets({}), secrets({})]).toEqual([['new of 3/7'], ['new of 3/7']]);
@@ -128,7 +127,7 @@ describe('the attempts of a process', () => {
     vi.useFakeTimers();
     try {
       const decryptSecret = vi.fn(keys.decryptSecret);
-      const prepared = createPrepare({ ...noSigningKeys, decryptSecret });
+      const prepared = createPrepare({ decryptSecret });
       prepared(waiting, 2);
       vi.advanceTimersByTime(999);
       prepared(waiting, 2);
