@@ -22,6 +22,7 @@ import { instanceOf, uiUrlOf, withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryRecord } from './recovery-record.ts';
+import { remembered } from './remembered.ts';
 import type { TemporalStatus } from './status.ts';
 import { askDatabase, askTemporal, needsOf, problemOf } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
@@ -36,17 +37,6 @@ const FLOW_SECONDS = 10;
 const MAX_ENDED_RECOVERIES = 50;
 /** A day, in milliseconds: the interval of the loop that waits for Ctrl-C. */
 const DAY_MS = 24 * 3_600_000;
-
-/** Caches a value for a moment, for all callers. */
-function remembered<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
-  let known: { readonly at: number; readonly value: Promise<T> } | undefined;
-  return () => {
-    if (known === undefined || performance.now() - known.at > freshMs) {
-      known = { at: performance.now(), value: read() };
-    }
-    return known.value;
-  };
-}
 
 async function readInstallation(sql: Pool, temporal: TemporalStatus): Promise<InstallationStatus> {
   const database = await askDatabase(sql);

@@ -3,21 +3,15 @@ import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { type FlowOverview, readFlow } from '../db/overview.ts';
-import type { Pool } from '../db/pool.ts';
+import { atMost } from '../lib/at-most.ts';
 import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
 import { pause } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import {
-  askTemporal,
-  type DatabaseStatus,
-  needsOf,
-  problemOf,
-  readStorage,
-  readWork,
-  type TemporalStatus,
-} from './status.ts';
+import { remembered } from './remembered.ts';
+import { askTemporal, needsOf, problemOf, readStorage, readWork, type Status } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Clears the terminal from its first line on. */
@@ -42,27 +36,19 @@ export function topCommand(command: Command, { env, print }: CommandContext): vo
   runs(command, noOptions, async ({ json }) => {
     const settings = readSettings(env);
     const clear = process.stdout.isTTY ? CLEAR : '';
-    await untilInterrupted('Stopped.', (signal) =>
-      top(
-        settings,
-        (overview) => {
-          if (json) return print(JSON.stringify({ ...overview, needs: needsOf(overview) }));
-          process.stdout.write(clear);
-          print(frame(overview));
-        },
-        signal,
-      ),
-    );
+    const show = (overview: Overview) => {
+      if (json) return print(JSON.stringify({ ...overview, needs: needsOf(overview) }));
+      process.stdout.write(clear);
+      print(frame(overview));
+    };
+    await untilInterrupted('Stopped.', (signal) => top(settings, show, signal));
   });
 }
 
-interface Overview {
+interface Overview extends Status {
   readonly at: Date;
-  readonly database: DatabaseStatus;
   /** Null while the database cannot be used. */
   readonly flow: FlowOverview | null;
-  /** Null until its first answer, or until it could not be reached. */
-  readonly temporal: TemporalStatus | null;
 }
 
 /** The refresh interval, in milliseconds. */
@@ -71,80 +57,38 @@ const REFRESH_INTERVAL_MS = 1_000;
 const FLOW_SECONDS = 10;
 /** The refresh interval of slowly changing values (storage, workers), in milliseconds. */
 const SLOW_REFRESH_INTERVAL_MS = 10_000;
-
-async function followTemporal(
-  settings: Settings,
-  answered: (status: TemporalStatus) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    answered(await askTemporal(settings).catch(problemOf));
-    await pause(SLOW_REFRESH_INTERVAL_MS, signal);
-  }
-}
-
-/** Follows the database. @throws when it cannot be used, or the signal is aborted */
-async function followDatabase(
-  sql: Pool,
-  show: (database: DatabaseStatus, flow: FlowOverview) => void,
-  signal: AbortSignal,
-): Promise<never> {
-  let storage = await readStorage(sql);
-  let readAt = performance.now();
-  for (;;) {
-    const began = performance.now();
-    if (began - readAt > SLOW_REFRESH_INTERVAL_MS) {
-      storage = await readStorage(sql);
-      readAt = began;
-    }
-    show({ problem: null, ...storage, ...(await readWork(sql)) }, await readFlow(sql, FLOW_SECONDS));
-    await pause(Math.max(0, REFRESH_INTERVAL_MS - (performance.now() - began)), signal);
-  }
-}
-
-/** Follows the database, and shows when it is away. */
-async function followBoth(
-  settings: Settings,
-  show: (overview: Overview) => void,
-  temporal: () => TemporalStatus | null,
-  signal: AbortSignal,
-): Promise<void> {
-  const screenOf = (database: DatabaseStatus, flow: FlowOverview | null) =>
-    show({ at: new Date(), database, flow, temporal: temporal() });
-  for (;;) {
-    try {
-      await withDatabase(settings, (sql) => followDatabase(sql, screenOf, signal));
-    } catch (error) {
-      signal.throwIfAborted();
-      screenOf(problemOf(error), null);
-      await pause(REFRESH_INTERVAL_MS, signal);
-    }
-  }
-}
+/** How long a refresh waits for Temporal, in milliseconds. Less: its rows flicker. More: the others are late. */
+const TEMPORAL_WAIT_MS = 250;
 
 /**
- * Refreshes until the signal is aborted.
- * @throws errors other than those of the database or Temporal
+ * Refreshes until the signal is aborted, also while the database or Temporal is away.
+ * @throws errors other than theirs
  */
-export async function top(
+async function top(
   settings: Settings,
   show: (overview: Overview) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const failed = new AbortController();
-  const either = AbortSignal.any([signal, failed.signal]);
-  let latest: TemporalStatus | null = null;
-  const following = [
-    followTemporal(
-      settings,
-      (status) => {
-        latest = status;
-      },
-      either,
-    ),
-    followBoth(settings, show, () => latest, either),
-  ];
-  for (const each of following) each.catch((error: unknown) => failed.abort(error));
-  await Promise.allSettled(following);
-  if (!signal.aborted) throw failed.signal.reason;
+  const askedTemporal = remembered(SLOW_REFRESH_INTERVAL_MS, () => askTemporal(settings).catch(problemOf));
+  async function showWith(database: Status['database'], flow: FlowOverview | null): Promise<void> {
+    const temporal = (await atMost(TEMPORAL_WAIT_MS, askedTemporal())) ?? null;
+    show({ at: new Date(), database, flow, temporal });
+  }
+  while (!signal.aborted) {
+    try {
+      await withDatabase(settings, async (sql) => {
+        const storage = remembered(SLOW_REFRESH_INTERVAL_MS, () => readStorage(sql));
+        for (;;) {
+          const began = performance.now();
+          const database = { problem: null, ...(await storage()), ...(await readWork(sql)) };
+          await showWith(database, await readFlow(sql, FLOW_SECONDS));
+          await pause(Math.max(0, REFRESH_INTERVAL_MS - (performance.now() - began)), signal);
+        }
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      await showWith(problemOf(error), null);
+      await waitOrStop(REFRESH_INTERVAL_MS, signal);
+    }
+  }
 }
