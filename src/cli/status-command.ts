@@ -35,8 +35,8 @@ const size = (bytes: number) =>
 const since = (seconds: number | null) =>
   seconds === null ? '' : `, the oldest for ${formatTime(seconds * 1_000)}`;
 /** "12 fresh, 3 retries"; zeros are left out. */
-const parts = (counts: readonly (readonly [number, string])[], none: string) => {
-  const there = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+const parts = (counts: Readonly<Record<string, number>>, none: string) => {
+  const there = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []));
   return there.length === 0 ? none : there.join(', ');
 };
 
@@ -55,90 +55,54 @@ function loopText({ eshopId, kind, entityId, changes }: FoundLoop): string {
 }
 
 function noticesText({ urls, mails, deferred, oldestSeconds, lastError }: NoticesOverview): string {
-  const waiting: [number, string][] = [
-    [urls, 'to URLs'],
-    [mails - deferred, 'to mail'],
-    [deferred, "deferred, beyond their e-shops' budgets"],
-  ];
+  const waiting = {
+    'to URLs': urls,
+    'to mail': mails - deferred,
+    "deferred, beyond their e-shops' budgets": deferred,
+  };
   const error = lastError === null ? '' : `; ${oneLine(lastError)}`;
   return `${parts(waiting, 'none to tell')}${since(oldestSeconds)}${error}`;
 }
 
 export function databaseRows(database: DatabaseStatus): Row[] {
   if (database.problem !== null) return [['Database', database.problem]];
-  const {
-    version,
-    bytes,
-    outbox,
-    open,
-    overdue,
-    mails,
-    notices,
-    mailFolder,
-    recoveries,
-    partitions,
-    heldUpBy,
-    deadRowsKeptBy,
-    changeLoop,
-  } = database;
+  const { outbox, open, overdue, mails, partitions, heldUpBy, changeLoop, mailFolder } = database;
   const overdueSeconds: readonly (readonly [string, number])[] = [
     ['an attempt in Temporal', overdue.attemptSeconds],
     ...queueClasses.map((waiting) => [waiting, overdue.queue[waiting]] as const),
   ];
   const late = overdueSeconds.filter(([, seconds]) => seconds >= 1);
-  const {
-    fresh,
-    bulk,
-    recovered,
-    retry,
-    paused,
-    undelivered,
-    delivered,
-    withoutWorkflow,
-    blocked,
-    blockedRecords,
-    blockedSeconds,
-    oldestSeconds,
-    changes,
-    oldestChangeSeconds,
-  } = outbox;
   // A deliberate setting, shown at the start and in an alert, too: status does not exit with 1 for it.
   const files =
     mailFolder === null ? '' : `; without SMTP_URL they go to ${mailFolder}, and nobody gets them`;
-  const waiting: [number, string][] = [
-    [fresh, 'fresh'],
-    [retry, 'retries'],
-    [bulk, 'of imports'],
-    [recovered, 'of recoveries'],
-    [paused, 'paused'],
-  ];
-  const pending: [number, string][] = [
-    [undelivered, 'undelivered'],
-    [delivered, 'delivered'],
-  ];
-  const never = withoutWorkflow === 0 ? '' : `; ${withoutWorkflow} delivered without one`;
+  const waiting = {
+    fresh: outbox.fresh,
+    retries: outbox.retry,
+    'of imports': outbox.bulk,
+    'of recoveries': outbox.recovered,
+    paused: outbox.paused,
+  };
+  const pending = { undelivered: outbox.undelivered, delivered: outbox.delivered };
+  const never = outbox.withoutWorkflow === 0 ? '' : `; ${outbox.withoutWorkflow} delivered without one`;
+  const behindNone = overdue.stuck.length === 0 ? '' : `; ${overdue.stuck.length} behind none`;
   const held = open.held === 0 ? 'none' : `${open.held}, to ${counted(open.holdingWebhooks, 'webhook')}`;
   return [
-    ['Database', `PostgreSQL ${version}, ${size(bytes)}`],
-    ['Outbox', `${parts(waiting, 'empty')}${since(oldestSeconds)}`],
+    ['Database', `PostgreSQL ${database.version}, ${size(database.bytes)}`],
+    ['Outbox', `${parts(waiting, 'empty')}${since(outbox.oldestSeconds)}`],
     ['Workflows', `${parts(pending, 'none')} to start${never}`],
     [
       'In order',
-      blocked === 0
+      outbox.blocked === 0
         ? 'nothing waits'
-        : `${blocked} waiting, of ${counted(blockedRecords, 'record')}${since(blockedSeconds)}${overdue.stuck.length === 0 ? '' : `; ${overdue.stuck.length} behind none`}`,
+        : `${outbox.blocked} waiting, of ${counted(outbox.blockedRecords, 'record')}${since(outbox.blockedSeconds)}${behindNone}`,
     ],
-    ['Changes', changes === 0 ? 'none to pass on' : `${changes} to pass on${since(oldestChangeSeconds)}`],
     [
-      'Open',
-      parts(
-        [
-          [open.pending, 'pending'],
-          [open.retrying, 'retrying'],
-        ],
-        'none',
-      ),
+      'Changes',
+      outbox.changes === 0
+        ? 'none to pass on'
+        : `${outbox.changes} to pass on${since(outbox.oldestChangeSeconds)}`,
     ],
+    ['Open', parts({ pending: open.pending, retrying: open.retrying }, 'none')],
     [
       'Overdue',
       late.length === 0
@@ -148,13 +112,17 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     ['Held', held],
     ...(changeLoop === null ? [] : [['Loop', loopText(changeLoop)] as const]),
     ...(heldUpBy === null ? [] : [['Cursors', `wait for ${openTransaction(heldUpBy)}`] as const]),
-    ...deadRowsKeptBy.map((keeper) => ['Dead rows', `kept for ${keeperOfDeadRows(keeper)}`] as const),
-    ...(recoveries.length === 0 ? [['Recoveries', 'none under way'] as const] : recoveries.map(recoveryRow)),
+    ...database.deadRowsKeptBy.map(
+      (keeper) => ['Dead rows', `kept for ${keeperOfDeadRows(keeper)}`] as const,
+    ),
+    ...(database.recoveries.length === 0
+      ? [['Recoveries', 'none under way'] as const]
+      : database.recoveries.map(recoveryRow)),
     [
       'Mails',
       `${mails.pending === 0 ? 'none to send' : `${mails.pending} to send${since(mails.oldestSeconds)}${mails.lastError === null ? '' : `; ${mails.lastError}`}`}${files}`,
     ],
-    ['Notices', noticesText(notices)],
+    ['Notices', noticesText(database.notices)],
     [
       'Partitions',
       `${partitions.since === null ? 'up' : `from ${minute(partitions.since).slice(0, 10)}`} to ${minute(partitions.until).slice(0, 10)}`,

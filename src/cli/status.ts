@@ -24,18 +24,6 @@ import { instanceOf, withDatabase } from './open-database.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryStatus } from './recovery-record.ts';
 
-/** The partitions of events, deliveries and attempts. */
-interface PartitionStatus {
-  /** Older ones have been dropped; null if none have. */
-  readonly since: Date | null;
-  /** The end of the last partition. */
-  readonly until: Date;
-  /** In days. */
-  readonly daysAhead: number;
-  /** Rows outside of all weeks. */
-  readonly outOfRange: number;
-}
-
 /** The state of the database; only the `problem` if it cannot be used. */
 export type DatabaseStatus = { readonly problem: string } | Awaited<ReturnType<typeof askDatabase>>;
 
@@ -84,108 +72,57 @@ export function needsOf({ database, temporal }: Status): string[] {
   return [...needsOfDatabase(database), ...(temporal === null ? [] : needsOfTemporal(temporal))];
 }
 
-function needsOfTemporal(temporal: TemporalStatus): string[] {
+function* needsOfTemporal(temporal: TemporalStatus): Generator<string, void> {
   if (temporal.problem !== null) {
     const meanwhile = temporal.away ? ' Events are still accepted, and delivered once it is back.' : '';
-    return [`${temporal.problem}${meanwhile}`];
-  }
-  if (temporal.workers.length > 0) return [];
-  return [
-    `No worker is polling the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`,
-  ];
+    yield `${temporal.problem}${meanwhile}`;
+  } else if (temporal.workers.length === 0)
+    yield `No worker is polling the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`;
 }
 
-function needsOfDatabase(database: DatabaseStatus): string[] {
-  if (database.problem !== null) return [database.problem];
-  const {
-    outbox,
-    overdue,
-    windowsLost,
-    mails,
-    notices,
-    heldUpBy,
-    deadRowsKeptBy,
-    partitions,
-    clockStep,
-    diskFull,
-  } = database;
-  const needs: string[] = [];
-  if (diskFull) needs.push("The database's disk is full: writes fail until there is room.");
-  if (windowsLost > 0) {
-    needs.push(
-      `${counted(windowsLost, 'delivery', 'deliveries')} expired in the last day because of a failure of Waybill itself: the lines of the workers' log with the alarm windowLost name them.`,
-    );
-  }
+function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
+  if (database.problem !== null) return yield database.problem;
+  const { outbox, overdue, windowsLost, mails, notices, heldUpBy, partitions, clockStep } = database;
+  if (database.diskFull) yield "The database's disk is full: writes fail until there is room.";
+  if (windowsLost > 0)
+    yield `${counted(windowsLost, 'delivery', 'deliveries')} expired in the last day because of a failure of Waybill itself: the lines of the workers' log with the alarm windowLost name them.`;
   if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.inFlight) {
     const waiting = counted(
       outbox.fresh + outbox.bulk + outbox.retry + outbox.undelivered,
       'delivery',
       'deliveries',
     );
-    needs.push(
-      `Nothing is leaving the outbox: ${waiting} waiting, the oldest for ${formatTime(outbox.oldestSeconds * 1_000)}. See the workers' log for the reason.`,
-    );
+    yield `Nothing is leaving the outbox: ${waiting} waiting, the oldest for ${formatTime(outbox.oldestSeconds * 1_000)}. See the workers' log for the reason.`;
   }
-  if (isLate(overdue.attemptSeconds, ATTEMPT_LATE_SECONDS)) {
-    needs.push(
-      `Attempts of deliveries that Temporal has do not begin: the first has been due for ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`,
-    );
-  }
+  if (isLate(overdue.attemptSeconds, ATTEMPT_LATE_SECONDS))
+    yield `Attempts of deliveries that Temporal has do not begin: the first has been due for ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`;
   for (const waiting of queueClasses) {
     const seconds = overdue.queue[waiting];
     if (seconds <= QUEUE_LATE_SECONDS || outbox.claimed.includes(CLASS[waiting])) continue;
-    needs.push(
-      `Nothing takes what waits as ${waiting} in the outbox, due for ${formatTime(seconds * 1_000)}: restart the workers, which loses nothing. Their log says what the relay did last.`,
-    );
+    yield `Nothing takes what waits as ${waiting} in the outbox, due for ${formatTime(seconds * 1_000)}: restart the workers, which loses nothing. Their log says what the relay did last.`;
   }
-  if (isLate(outbox.oldestChangeSeconds, OUTBOX_LATE_SECONDS)) {
-    needs.push(
-      `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`,
-    );
-  }
-  if (heldUpBy !== null && heldUpBy.seconds > HELD_UP_LATE_SECONDS) {
-    needs.push(
-      `Cursors and recoveries stand still behind ${openTransaction(heldUpBy)}: let its program end it, or run select pg_terminate_backend(${heldUpBy.pid}).`,
-    );
-  }
-  for (const keeper of deadRowsKeptBy) {
+  if (isLate(outbox.oldestChangeSeconds, OUTBOX_LATE_SECONDS))
+    yield `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`;
+  if (heldUpBy !== null && heldUpBy.seconds > HELD_UP_LATE_SECONDS)
+    yield `Cursors and recoveries stand still behind ${openTransaction(heldUpBy)}: let its program end it, or run select pg_terminate_backend(${heldUpBy.pid}).`;
+  for (const keeper of database.deadRowsKeptBy) {
     const remedy = keeper.kind === 'slot' ? 'drop it unless its reader comes back' : 'let its program end it';
-    needs.push(
-      `Tables and indexes grow, since dead rows or old log are kept for ${keeperOfDeadRows(keeper)}: ${remedy}.`,
-    );
+    yield `Tables and indexes grow, since dead rows or old log are kept for ${keeperOfDeadRows(keeper)}: ${remedy}.`;
   }
-  if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {
-    needs.push(
-      `${counted(mails.pending, 'mail')} about deactivated webhooks not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}${mails.lastError === null ? '' : `; ${mails.lastError}`}: check SMTP_URL and the mail server.`,
-    );
-  }
+  if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS))
+    yield `${counted(mails.pending, 'mail')} about deactivated webhooks not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}${mails.lastError === null ? '' : `; ${mails.lastError}`}: check SMTP_URL and the mail server.`;
   if (isLate(notices.oldestMailSeconds, MAIL_LATE_SECONDS)) {
     const error = notices.lastMailError === null ? '' : `; ${notices.lastMailError}`;
-    needs.push(
-      `${counted(notices.mails - notices.deferred, 'notice')} not mailed, the oldest waiting for ${formatTime(notices.oldestMailSeconds * 1_000)}${error}: check SMTP_URL and the mail server.`,
-    );
+    yield `${counted(notices.mails - notices.deferred, 'notice')} not mailed, the oldest waiting for ${formatTime(notices.oldestMailSeconds * 1_000)}${error}: check SMTP_URL and the mail server.`;
   }
-  if (mails.recentlyRejected > 0) {
-    needs.push(
-      `${counted(mails.recentlyRejected, 'mail')} given up in the last day because the mail server refused ${mails.recentlyRejected === 1 ? 'it' : 'them'}: the e-shop does not know that its webhook is inactive.`,
-    );
-  }
-  if (clockStep !== null) {
-    needs.push(
-      `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${formatTime(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`,
-    );
-  }
-  if (partitions.daysAhead < MIN_DAYS_AHEAD) {
-    needs.push(
-      `Partitions exist only for the next ${counted(Math.max(0, Math.floor(partitions.daysAhead)), 'day')}. Run waybill retention, and check that its schedule is not paused.`,
-    );
-  }
-  if (partitions.outOfRange > 0) {
-    needs.push(
-      `${counted(partitions.outOfRange, 'row')} outside all partitions: check the clocks of the machines.`,
-    );
-  }
-  return needs;
+  if (mails.recentlyRejected > 0)
+    yield `${counted(mails.recentlyRejected, 'mail')} given up in the last day because the mail server refused ${mails.recentlyRejected === 1 ? 'it' : 'them'}: the e-shop does not know that its webhook is inactive.`;
+  if (clockStep !== null)
+    yield `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${formatTime(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`;
+  if (partitions.daysAhead < MIN_DAYS_AHEAD)
+    yield `Partitions exist only for the next ${counted(Math.max(0, Math.floor(partitions.daysAhead)), 'day')}. Run waybill retention, and check that its schedule is not paused.`;
+  if (partitions.outOfRange > 0)
+    yield `${counted(partitions.outOfRange, 'row')} outside all partitions: check the clocks of the machines.`;
 }
 
 function isLate(seconds: number | null, bound: number): seconds is number {
@@ -208,9 +145,13 @@ export async function readWork(sql: Pool) {
   };
 }
 
-async function partitionStatus(sql: Pool): Promise<PartitionStatus> {
+/** The partitions of events, deliveries and attempts. */
+async function partitionStatus(sql: Pool) {
   const { since, until, aheadSeconds } = await readPartitions(sql);
-  return { since, until, daysAhead: aheadSeconds / DAY_SECONDS, outOfRange: await countOutOfRange(sql) };
+  const daysAhead = aheadSeconds / DAY_SECONDS;
+  /** Rows outside of all weeks. */
+  const outOfRange = await countOutOfRange(sql);
+  return { since, until, daysAhead, outOfRange };
 }
 
 async function recentClockStep(sql: Pool): Promise<ClockStep | null> {
