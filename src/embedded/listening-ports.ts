@@ -23,7 +23,7 @@ export async function listeningPorts(pid: number): Promise<number[]> {
 
 async function byLsof(pid: number): Promise<number[]> {
   const args = ['-nP', '-a', '-p', String(pid), '-iTCP', '-sTCP:LISTEN', '-Fn'];
-  const { stdout } = await runProgram('lsof', args).catch(() => ({ stdout: '' }));
+  const stdout = await runProgram('lsof', args).catch(() => '');
   // "n127.0.0.1:7233"
   return [...new Set([...stdout.matchAll(/^n.*:(\d+)$/gm)].map(([, port]) => Number(port)))];
 }

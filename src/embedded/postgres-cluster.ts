@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { UserError } from '../lib/user-error.ts';
 import { makeLinks } from './postgres-links.ts';
 import type { User } from './reachable.ts';
-import { runProgram } from './run-program.ts';
+import { ProgramError, runProgram } from './run-program.ts';
 
 /** r-xr-xr-x */
 const EXECUTABLE = 0o555;
@@ -40,7 +40,7 @@ export async function postgresPrograms(): Promise<Programs> {
 /** Postgres refuses to run as root: then it runs as the user `postgres`. Undefined if we are not root. */
 export async function serverUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
-  const id = async (flag: string) => Number((await runProgram('id', [flag, 'postgres'])).stdout);
+  const id = async (flag: string) => Number(await runProgram('id', [flag, 'postgres']));
   return { uid: await id('-u'), gid: await id('-g') };
 }
 
@@ -99,7 +99,7 @@ export async function createCluster(
       user,
     );
   } catch (error) {
-    const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+    const stderr = error instanceof ProgramError ? error.stderr : '';
     const reason = /Permission denied|could not (access|change|open)/i.test(stderr)
       ? 'its user cannot access the folder; set DATA_DIR to one that every user can access'
       : stderr.trim().split('\n').at(-1) || String(error);

@@ -24,10 +24,7 @@ export async function isAlive(pid: number): Promise<boolean> {
 export async function commandLine(pid: number): Promise<string> {
   const proc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
   if (proc !== undefined) return proc.replaceAll('\0', ' ');
-  return await runProgram('ps', ['-o', 'args=', '-p', String(pid)]).then(
-    ({ stdout }) => stdout,
-    () => '',
-  );
+  return await runProgram('ps', ['-o', 'args=', '-p', String(pid)]).catch(() => '');
 }
 
 /** Asks a process to end, and kills it after `patienceMs`. */

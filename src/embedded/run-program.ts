@@ -1,9 +1,8 @@
 /**
- * How other programs are started: none of them gets our variables, or looks into the folder that we were started
- * in.
+ * How other programs are run: none of them gets our variables, or looks into the folder that we were started in; each
+ * runs to its end, or ends with the start that needs it.
  */
-import { type ExecFileOptions, execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { childEnvironment } from './child-environment.ts';
 
 /**
@@ -12,22 +11,98 @@ import { childEnvironment } from './child-environment.ts';
  */
 export const PROGRAMS_FOLDER = '/';
 
-const execute = promisify(execFile);
+interface ProgramOptions {
+  /** Default: {@link childEnvironment}. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** The user that it runs as. */
+  readonly uid?: number;
+  readonly gid?: number;
+  /** In milliseconds; a program that takes longer is ended. Default: no limit. */
+  readonly timeoutMs?: number;
+  /** Ends it: the promise rejects once it is gone, with everything it has started. */
+  readonly signal?: AbortSignal;
+}
+
+/** A program that could not be started, or did not end with code 0. */
+export class ProgramError extends Error {
+  /** Its standard error. */
+  readonly stderr: string;
+  constructor(message: string, stderr: string) {
+    super(message);
+    this.stderr = stderr;
+  }
+}
+
+/** From SIGTERM to SIGKILL, in milliseconds. */
+const KILL_AFTER_MS = 2_000;
+
+/** Signals a child and everything it has started. */
+function signalAll(child: ChildProcess, name: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, name);
+  } catch {
+    // All of them have ended.
+  }
+}
 
 /**
- * Runs a short program to its end, in {@link PROGRAMS_FOLDER}.
- * @param options `env`: default {@link childEnvironment}
- * @throws Error with its output unless it ends with code 0
+ * Runs a program to its end.
+ * @returns its standard output
+ * @throws ProgramError if it fails or takes too long; the signal's reason if that was aborted
  */
 export async function runProgram(
-  file: string,
+  command: string,
   args: readonly string[],
-  options: Pick<ExecFileOptions, 'env' | 'timeout' | 'uid' | 'gid'> = {},
-): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  return await execute(file, args, {
-    env: childEnvironment(),
-    ...options,
+  { env = childEnvironment(), timeoutMs, signal, ...user }: ProgramOptions = {},
+): Promise<string> {
+  signal?.throwIfAborted();
+  // In a process group of its own, so that its children can be signalled too.
+  const child = spawn(command, args, {
+    ...user,
+    env,
     cwd: PROGRAMS_FOLDER,
-    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+
+  let tooLong = false;
+  let killer: NodeJS.Timeout | undefined;
+  const end = () => {
+    signalAll(child, 'SIGTERM');
+    killer ??= setTimeout(() => signalAll(child, 'SIGKILL'), KILL_AFTER_MS);
+  };
+  const endLate = () => {
+    tooLong = true;
+    end();
+  };
+  const timer = timeoutMs === undefined ? undefined : setTimeout(endLate, timeoutMs);
+  // A second Ctrl-C ends this process at once, without waiting.
+  const abandon = () => signalAll(child, 'SIGKILL');
+  process.once('exit', abandon);
+  signal?.addEventListener('abort', end, { once: true });
+  try {
+    // `close`, not `exit`: only then is the output complete, and no process it started still writes to it.
+    const ending = await new Promise<string>((resolve, reject) => {
+      child.once('error', (error) => reject(new ProgramError(error.message, stderr)));
+      child.once('close', (code, killedBy) => resolve(killedBy ?? `code ${code}`));
+    });
+    signal?.throwIfAborted();
+    if (tooLong) throw new ProgramError(`${command} took longer than ${(timeoutMs ?? 0) / 1_000} s`, stderr);
+    if (ending !== 'code 0') throw new ProgramError(`${command} ended with ${ending}`, stderr);
+    return stdout;
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(killer);
+    process.off('exit', abandon);
+    signal?.removeEventListener('abort', end);
+  }
 }

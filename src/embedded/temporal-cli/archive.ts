@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EnvHttpProxyAgent, interceptors, request } from 'undici';
-import { runChild } from '../child.ts';
+import { runProgram } from '../run-program.ts';
 import { EXECUTABLE, type Getting, withProgress } from './program.ts';
 
 /** The limit until the download begins: a machine that cannot reach the host should not wait long. */
@@ -87,7 +87,7 @@ export async function downloadArchive(
       () => `: ${Math.round(bytes / MEGABYTE)}${total} MB`,
     );
     // Only the program.
-    await runChild('tar', ['-xf', archive, '-C', into, EXECUTABLE], { env, signal, timeoutMs: TOTAL_MS });
+    await runProgram('tar', ['-xf', archive, '-C', into, EXECUTABLE], { env, signal, timeoutMs: TOTAL_MS });
   } finally {
     await rm(archive, { force: true });
     // Its connections end with the process at the latest.

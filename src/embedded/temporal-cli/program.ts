@@ -32,7 +32,7 @@ export async function serverVersion(path: string): Promise<string | null> {
   try {
     await access(path, constants.X_OK);
     // "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)"
-    const { stdout } = await runProgram(path, ['--version'], { timeout: ANSWER_MS });
+    const stdout = await runProgram(path, ['--version'], { timeoutMs: ANSWER_MS });
     return /\bServer (\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? null;
   } catch {
     return null;
@@ -84,8 +84,6 @@ export async function withProgress<T>(
 
 /** True if a dev server of this program accepts settings for its SQLite. */
 export async function supportsPragmas(path: string): Promise<boolean> {
-  const help = await runProgram(path, ['server', 'start-dev', '--help'], { timeout: ANSWER_MS }).catch(
-    () => null,
-  );
-  return help?.stdout.includes('--sqlite-pragma') ?? false;
+  const asked = runProgram(path, ['server', 'start-dev', '--help'], { timeoutMs: ANSWER_MS });
+  return (await asked.catch(() => '')).includes('--sqlite-pragma');
 }

