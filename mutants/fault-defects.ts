@@ -62,9 +62,9 @@ export const faultDefects: readonly FaultDefect[] = [
     name: 'faults-disk-full',
     group: 'disk full',
     fault: 'no room for the log of Postgres',
-    file: 'src/embedded/index.ts',
-    text: "      if (found === 'restarted') say(",
-    replacement: "      if (found === undefined) return;\n      if (found === 'restarted') say(",
+    file: 'src/embedded/service.ts',
+    text: '        if (leftOut(message) !== null) trouble(message);\n',
+    replacement: '        if (leftOut(message) !== null) trouble(message);\n        return;\n',
     noticed: 'A Postgres that cannot start while the disk is full is not started again when there is room.',
   },
   {

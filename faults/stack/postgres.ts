@@ -1,9 +1,10 @@
 /** The Postgres of a stack: the embedded one, run by the harness. */
 import { accessSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { isAlive } from '../../src/embedded/processes.ts';
 import { freePort } from '../../test/support/ports.ts';
 import type { Part } from './part.ts';
 import { signalTree } from './processes.ts';
@@ -45,25 +46,26 @@ export async function startPostgresPart(directory: string): Promise<PostgresPart
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
   };
   const env = () => (clock.settable ? settable : {});
-  const server = await startPostgres(dataDir, () => {}, { superuser: true, env });
-  // Its files belong to its own user where we are root.
-  const pidFile = dataDir.join('postgres', 'postmaster.pid');
-  const readPid = async () => Number((await readFile(pidFile, 'utf8')).split('\n')[0]);
-  let pid = await readPid();
+  const start = () => startPostgres(dataDir, () => {}, { superuser: true, env, restarts: false });
+  let server = await start();
+  function signal(name: NodeJS.Signals): void {
+    const pid = server.pid();
+    if (pid !== null) signalTree(pid, name);
+  }
   return {
     name: 'Postgres',
     url: server.url,
     directory: dataDir.join('postgres'),
     clock,
     async kill() {
-      signalTree(pid, 'SIGKILL');
+      signal('SIGKILL');
     },
-    freeze: () => signalTree(pid, 'SIGSTOP'),
-    thaw: () => signalTree(pid, 'SIGCONT'),
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
     stop: () => server.stop(),
     async start() {
-      await server.ensureRunning();
-      pid = await readPid();
+      const pid = server.pid();
+      if (pid === null || !(await isAlive(pid))) server = await start();
     },
   };
 }

@@ -7,12 +7,11 @@
 
 import type { Config } from '../config/config.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
-import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { type DataDir, type Instance, openDataDir, requireFormat } from './data-dir.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';
 import { requireOwnFolder } from './own-files.ts';
-import { type EmbeddedServer, startPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 import { serverUser } from './postgres-cluster.ts';
 import type { EmbeddedTemporal } from './temporal.ts';
 import { findTemporal } from './temporal-binary.ts';
@@ -27,35 +26,6 @@ export interface EmbeddedStack {
   temporalPorts(): readonly number[];
   /** Writes the instance's addresses for the `waybill` command. */
   announce(apiUrl: string | null, metricsUrls: readonly string[]): Promise<void>;
-}
-
-/** How often the embedded Postgres is checked, in milliseconds. */
-const WATCH_INTERVAL_MS = 1_000;
-
-/** Restarts Postgres after a crash. Returns a function that ends the watch and stops the server. */
-function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () => Promise<void> {
-  const over = new AbortController();
-  /** Why the last restart failed: a reason that lasts is said once. */
-  let failure = '';
-  const watching = (async () => {
-    while (!over.signal.aborted) {
-      await waitOrStop(WATCH_INTERVAL_MS, over.signal, { ref: false });
-      if (over.signal.aborted) return;
-      const found = await server.ensureRunning().catch((error: unknown) => {
-        if (String(error) !== failure) say(String(error));
-        failure = String(error);
-      });
-      if (found !== undefined) failure = '';
-      if (found === 'restarted') say('The embedded Postgres had crashed; it is running again.');
-    }
-  })();
-  return async () => {
-    over.abort();
-    // Makes a restart under way fail at once, instead of waiting for it.
-    await server.stop();
-    await watching;
-    await server.stop();
-  };
 }
 
 /**
@@ -91,11 +61,8 @@ export async function startEmbedded(
   await shutdown.add(async () => searched, true);
   async function startDatabase(): Promise<string> {
     say('Starting the embedded Postgres …');
-    const watched = startPostgres(dataDir, say).then((server) => ({
-      url: server.url,
-      stop: watchPostgres(server, say),
-    }));
-    return (await shutdown.starting(watched, ({ stop }) => stop(), true)).url;
+    const starting = startPostgres(dataDir, say, { signal: shutdown.signal });
+    return (await shutdown.starting(starting, ({ stop }) => stop(), true)).url;
   }
   async function startWorkflows(program: Promise<string>): Promise<EmbeddedTemporal> {
     say('Starting the Temporal dev server …');

@@ -9,7 +9,6 @@ const INSTANCE_FILES = new Set([
   'instance.json',
   'lock',
   'lock.socket',
-  'logs',
   'mail',
   'operator-consoles.json',
   'postgres',

@@ -27,11 +27,21 @@ export async function commandLine(pid: number): Promise<string> {
   return await runProgram('ps', ['-o', 'args=', '-p', String(pid)]).catch(() => '');
 }
 
-/** Asks a process to end, and kills it after `patienceMs`. */
-export async function endProcess(pid: number, patienceMs: number): Promise<void> {
+/** What asks a process to end, and what makes it end if it does not. */
+export type StopSignals = readonly [ask: NodeJS.Signals, force: NodeJS.Signals];
+
+/** The time to end for a process that is made to, in milliseconds. */
+const FORCED_MS = 10_000;
+
+/** Asks a process to end, and makes it end after `patienceMs`. */
+export async function endProcess(
+  pid: number,
+  patienceMs: number,
+  [ask, force]: StopSignals = ['SIGTERM', 'SIGKILL'],
+): Promise<void> {
   for (const [signal, ms] of [
-    ['SIGTERM', patienceMs],
-    ['SIGKILL', 5_000],
+    [ask, patienceMs],
+    [force, FORCED_MS],
   ] as const) {
     try {
       process.kill(pid, signal);

@@ -8,20 +8,24 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '../lib/backoff.ts';
+import { onceAMinute } from '../lib/once-a-minute.ts';
 import { UserError } from '../lib/user-error.ts';
 import { childEnvironment } from './child-environment.ts';
-import { commandLine, endProcess, isAlive } from './processes.ts';
+import { commandLine, endProcess, isAlive, type StopSignals } from './processes.ts';
+import type { User } from './reachable.ts';
 import { rotateLog } from './rotate-log.ts';
 import { PROGRAMS_FOLDER } from './run-program.ts';
 
-interface ServiceOptions {
+export interface ServiceOptions {
   /** For messages: "Postgres". */
   readonly name: string;
   /** An absolute path. */
   readonly command: string;
   readonly args: readonly string[];
-  /** Default: {@link childEnvironment}. */
-  readonly env?: NodeJS.ProcessEnv;
+  /** Added to {@link childEnvironment}; read at each start. */
+  readonly env?: () => NodeJS.ProcessEnv;
+  /** The user that it runs as; default: ours. */
+  readonly user?: User | undefined;
   /**
    * Its output is appended here: a pipe to us would break when we are killed. Rotated at a start if long. Without a
    * file, the output is dropped.
@@ -35,9 +39,13 @@ interface ServiceOptions {
   readonly readyTimeoutMs: number;
   /** How long it may take to end when asked to, in milliseconds. */
   readonly stopTimeoutMs: number;
+  /** Default: SIGTERM and SIGKILL. */
+  readonly stopSignals?: StopSignals;
+  /** False: one that dies stays dead. Default true. */
+  readonly restarts?: boolean | undefined;
   /** Called on every unexpected exit and every attempt to restart. */
   readonly onTrouble?: ((text: string) => void) | undefined;
-  /** Ends the start: the process is gone once `startService` rejects. */
+  /** Ends the first start: the process is gone once `startService` rejects. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -58,15 +66,21 @@ const MAX_RESTART_DELAY_MS = 10_000;
 /**
  * Stops a server that an earlier Waybill process left running.
  * @param marker text that only its command line has, such as its data folder
+ * After a restart of the machine its id may belong to another process, which is left alone.
  * @param patienceMs how long it may take to end when asked to
  * @returns true if there was one
  */
-export async function stopOrphan(pidFile: string, marker: string, patienceMs: number): Promise<boolean> {
-  const text = await readFile(pidFile, 'utf8').catch(() => '');
-  const pid = Number.parseInt(text, 10);
-  const isOwn = pid > 1 && (await commandLine(pid)).includes(marker);
-  if (isOwn) await endProcess(pid, patienceMs);
-  await rm(pidFile, { force: true });
+export async function stopOrphan(
+  pidFile: string,
+  marker: string,
+  patienceMs: number,
+  signals?: StopSignals,
+): Promise<boolean> {
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  if (!(pid > 1) || !(await isAlive(pid))) return false;
+  const isOwn = (await commandLine(pid)).includes(marker);
+  if (isOwn) await endProcess(pid, patienceMs, signals);
+  else await rm(pidFile, { force: true });
   return isOwn;
 }
 
@@ -85,18 +99,20 @@ async function tail(path: string | undefined): Promise<string> {
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const trouble = options.onTrouble ?? (() => {});
+  const end = (id: number) => endProcess(id, options.stopTimeoutMs, options.stopSignals);
   let stopping = false;
   let pid: number | null = null;
 
   /** One life of the process. Resolves once it serves; `ended` resolves when it is gone. */
-  async function launch(): Promise<{ ended: Promise<unknown> }> {
+  async function launch(signal?: AbortSignal): Promise<{ ended: Promise<unknown> }> {
     if (options.logFile !== undefined) await rotateLog(options.logFile);
     const output =
       options.logFile === undefined ? ('ignore' as const) : openSync(options.logFile, 'a', 0o600);
     const child = spawn(options.command, options.args, {
       detached: true,
       stdio: ['ignore', output, output],
-      env: options.env ?? childEnvironment(),
+      ...options.user,
+      env: { ...childEnvironment(), ...options.env?.() },
       cwd: PROGRAMS_FOLDER,
     });
     if (typeof output === 'number') closeSync(output);
@@ -108,18 +124,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       throw new UserError(`${options.name} cannot be started: ${String(await ended)}`);
     pid = started;
     if (options.pidFile !== undefined) await writeFile(options.pidFile, `${started}\n`);
-    const end = Date.now() + options.readyTimeoutMs;
+    const readyBy = Date.now() + options.readyTimeoutMs;
     // Another program may answer at its address: only a process that lives can be ready.
     while (!((await options.ready(started).catch(() => false)) && (await isAlive(started)))) {
       if (stopping) break;
-      if (options.signal?.aborted === true) {
-        await endProcess(started, options.stopTimeoutMs);
+      if (signal?.aborted === true) {
+        await end(started);
         throw new UserError(`${options.name} was stopped while starting.`);
       }
       if (!(await isAlive(started)))
         throw new ExitedError(`${options.name} exited immediately.${await tail(options.logFile)}`);
-      if (Date.now() > end) {
-        await endProcess(started, options.stopTimeoutMs);
+      if (Date.now() > readyBy) {
+        await end(started);
         throw new UserError(
           `${options.name} did not answer within ${options.readyTimeoutMs / 1_000} s.${await tail(options.logFile)}`,
         );
@@ -132,11 +148,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   async function watch(first: { ended: Promise<unknown> }): Promise<void> {
     let life: { ended: Promise<unknown> } | null = first;
     const backoff = createBackoff(FIRST_RESTART_MS, MAX_RESTART_DELAY_MS);
+    const leftOut = onceAMinute();
     while (!stopping) {
       if (life !== null) {
         const since = Date.now();
         await life.ended;
-        if (stopping) return;
+        if (stopping || options.restarts === false) return;
         // After a long run, the start was not the cause.
         if (Date.now() - since > MAX_RESTART_DELAY_MS) backoff.reset();
         life = null;
@@ -150,12 +167,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         life = await launch();
         if (!stopping) trouble(`${options.name} is running again.`);
       } catch (error) {
-        trouble(`${error instanceof Error ? error.message : error}`);
+        const message = error instanceof Error ? error.message : String(error);
+        if (leftOut(message) !== null) trouble(message);
       }
     }
   }
 
-  const first = await launch();
+  const first = await launch(options.signal);
   const watching = watch(first);
   return {
     pid: () => pid,
@@ -163,10 +181,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       stopping = true;
       // The child is unref'ed, but waiting for its end must keep this process running.
       const alive = setInterval(() => {}, 1_000);
-      if (pid !== null) await endProcess(pid, options.stopTimeoutMs);
+      if (pid !== null) await end(pid);
       // A start under way notices `stopping` only after it has created a process.
       await watching;
-      if (pid !== null) await endProcess(pid, options.stopTimeoutMs);
+      if (pid !== null) await end(pid);
       if (options.pidFile !== undefined) await rm(options.pidFile, { force: true });
       clearInterval(alive);
     },

@@ -6,7 +6,7 @@ import { withoutProxy } from '../temporal/target.ts';
 import { DYNAMIC_CONFIG } from './dynamic-config.ts';
 import { listeningPorts } from './listening-ports.ts';
 import { freePort } from './ports.ts';
-import { ExitedError, type Service, startService } from './service.ts';
+import { ExitedError, type Service, type ServiceOptions, startService } from './service.ts';
 import { supportsPragmas } from './temporal-cli/program.ts';
 import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
 
@@ -24,7 +24,8 @@ export interface EmbeddedTemporal extends Service {
   ports(): readonly number[];
 }
 
-interface EmbeddedTemporalOptions {
+interface EmbeddedTemporalOptions
+  extends Pick<ServiceOptions, 'logFile' | 'pidFile' | 'onTrouble' | 'signal'> {
   /** From `findTemporal`. */
   readonly binary: string;
   /** Stores the workflows; without it they are kept in memory. */
@@ -34,13 +35,8 @@ interface EmbeddedTemporalOptions {
   /** Used if it is free. */
   readonly preferredPort?: number;
   readonly preferredUiPort?: number;
-  readonly logFile?: string;
-  readonly pidFile?: string;
-  readonly onTrouble?: (text: string) => void;
   /** Dynamic configuration beside {@link DYNAMIC_CONFIG}. */
   readonly dynamicConfig?: typeof DYNAMIC_CONFIG;
-  /** Ends the start; the server is gone then. */
-  readonly signal?: AbortSignal;
   /** Done while the server starts: loading modules, which would hold up whatever starts it. */
   readonly meanwhile?: (() => Promise<unknown>) | undefined;
 }
@@ -153,7 +149,6 @@ async function startServer(
   options: EmbeddedTemporalOptions,
   ui: HiddenAddress | null,
 ): Promise<EmbeddedTemporal> {
-  const { logFile, pidFile, onTrouble, signal } = options;
   const port = await freePort(options.preferredPort);
   // Chosen here, although unused: webhooks could not be kept from ports that the server chose.
   const httpPort = await freePort();
@@ -162,6 +157,7 @@ async function startServer(
   const name = `${randomUUID()}.waybill`;
   let inner: readonly number[] = [];
   const service = await startService({
+    ...options,
     name: 'Temporal',
     command: options.binary,
     args: [
@@ -197,10 +193,6 @@ async function startServer(
     },
     readyTimeoutMs: READY_TIMEOUT_MS,
     stopTimeoutMs: TEMPORAL_STOP_MS,
-    logFile,
-    pidFile,
-    onTrouble,
-    signal,
   });
   const chosen = [port, httpPort, metricsPort, ...(ui === null ? [] : [ui.port])];
   return { ...service, address, port, uiPort: null, ports: () => [...new Set([...chosen, ...inner])] };

@@ -11,6 +11,7 @@ import { ensureServerUser } from '../../src/embedded/postgres-cluster.ts';
 import { restrictFolder } from '../../src/embedded/private-folder.ts';
 import { writeEml } from '../../src/mail/eml-directory.ts';
 import { folderOfTest } from '../support/ends.ts';
+import { until } from '../support/until.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -65,7 +66,7 @@ it('its password is in no command line and in no file that others can read, from
     const asRoot = process.getuid?.() === 0;
     expect(await mode(dataDir.path)).toBe(asRoot ? 0o710 : 0o700);
     expect(await mode(dataDir.join('postgres'))).toBe(0o700);
-    if (asRoot) expect(await mode(dataDir.join('logs'))).toBe(0o700);
+    expect(await mode(dataDir.join('postgres.log'))).toBe(0o600);
     // The server asks for the password, and the stored one is right.
     const sql = createPool(server.url, 1);
     // Not a superuser, whom Postgres would let run programs and read files.
@@ -81,6 +82,44 @@ it('its password is in no command line and in no file that others can read, from
     await server.stop();
   }
   expect((await readdir(dataDir.path)).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+it('one that is killed is soon running again at its address, and has what was committed', async () => {
+  const dataDir = await openDataDir(join(directory, 'data'));
+  const said: string[] = [];
+  const server = await startPostgres(dataDir, (text) => said.push(text));
+  try {
+    const before = createPool(server.url, 1);
+    await before`create table kept as select 7 as id`;
+    await before.end();
+    process.kill(server.pid() ?? 0, 'SIGKILL');
+    await until('its restart', async () => said.at(-1) === 'Postgres is running again.');
+    const after = createPool(server.url, 1);
+    expect(await after`select id from kept`).toEqual([{ id: 7 }]);
+    // A session that is open does not keep it from ending in order.
+    await server.stop();
+    await after.end();
+  } finally {
+    await server.stop();
+  }
+  expect(await readFile(dataDir.join('postgres.log'), 'utf8')).toMatch(/database system is shut down\n$/);
+});
+
+it('one that an earlier run left behind is stopped by the next, which goes on with its data', async () => {
+  const dataDir = await openDataDir(join(directory, 'data'));
+  const said: string[] = [];
+  const left = await startPostgres(dataDir, () => {}, { restarts: false });
+  const server = await startPostgres(dataDir, (text) => said.push(text));
+  try {
+    expect(said).toEqual(['Stopped the Postgres that an earlier run left behind.']);
+    expect(server.url).toBe(left.url);
+    const sql = createPool(server.url, 1);
+    expect(await sql`select current_database() as name`).toEqual([{ name: 'waybill' }]);
+    await sql.end();
+  } finally {
+    await server.stop();
+    await left.stop();
+  }
 });
 
 it('a folder that was open is closed when it holds nothing but the instance', async () => {
