@@ -100,9 +100,7 @@ export async function createCluster(
     );
   } catch (error) {
     const stderr = error instanceof ProgramError ? error.stderr : '';
-    const reason = /Permission denied|could not (access|change|open)/i.test(stderr)
-      ? 'its user cannot access the folder; set DATA_DIR to one that every user can access'
-      : stderr.trim().split('\n').at(-1) || String(error);
+    const reason = stderr.trim().split('\n').at(-1) || String(error);
     throw new UserError(`The embedded Postgres could not be set up in ${directory}: ${reason}.`);
   } finally {
     await rm(passwordFile, { force: true });

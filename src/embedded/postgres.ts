@@ -2,19 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, createRole } from '../db/create-database.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { DataDir } from './data-dir.ts';
 import { freePort } from './ports.ts';
-import {
-  createCluster,
-  ensureServerUser,
-  type Programs,
-  postgresPrograms,
-  serverUser,
-} from './postgres-cluster.ts';
+import { createCluster, ensureServerUser, type Programs, postgresPrograms } from './postgres-cluster.ts';
 import { restrictFolder } from './private-folder.ts';
 import { isAlive, isListed, type StopSignals } from './processes.ts';
 import { inaccessibleFolder, type User } from './reachable.ts';
@@ -57,22 +51,12 @@ async function requireAccess(path: string, user: User, wayOut: string): Promise<
  * @returns that user; undefined if it is our own
  */
 async function grantServerAccess({ postgres }: Programs, dataDir: DataDir): Promise<User | undefined> {
-  if (process.getuid?.() !== 0) {
-    await restrictFolder(dataDir.path);
-    return undefined;
-  }
-  const elsewhere = 'set DATA_DIR to a folder in a place open to all';
-  // Before the first start that user may not exist yet: it will own nothing.
-  const expected = (await serverUser().catch(() => undefined)) ?? { uid: -1, gid: -1 };
-  await requireAccess(
-    postgres,
-    expected,
-    'run Waybill from a folder open to all, as another user, or set DATABASE_URL',
-  );
-  await requireAccess(dirname(dataDir.path), expected, elsewhere);
   const user = await ensureServerUser();
   await restrictFolder(dataDir.path, user);
-  if (user !== undefined) await requireAccess(dataDir.path, user, elsewhere);
+  if (user === undefined) return undefined;
+  const elsewhere = 'run Waybill from a folder open to all, as another user, or set DATABASE_URL';
+  await requireAccess(postgres, user, elsewhere);
+  await requireAccess(dataDir.path, user, 'set DATA_DIR to a folder in a place open to all');
   return user;
 }
 
