@@ -4,7 +4,7 @@ import { checkKey } from '../app/master-key.ts';
 import type { Settings } from '../config/variables.ts';
 import { createPool, type Pool, type PoolOptions } from '../db/pool.ts';
 import { inspectServer } from '../db/server.ts';
-import { dataDirAt, type Instance, requireFormat } from '../embedded/data-dir.ts';
+import { dataDirAt, type Instance } from '../embedded/data-dir.ts';
 import { lockDataDir } from '../embedded/data-dir-lock.ts';
 import { requireOwnFolder } from '../embedded/own-files.ts';
 import { serverUser } from '../embedded/postgres-cluster.ts';
@@ -79,7 +79,6 @@ export async function withStoppedDatabase<T>(
     throw new UserError(`There is no database in DATA_DIR=${settings.DATA_DIR}: set DATABASE_URL.`);
   }
   await requireOwnFolder(dataDir.path, (await serverUser().catch(() => undefined))?.uid);
-  await requireFormat(dataDir);
   const unlock = await lockDataDir(dataDir);
   try {
     // Needed by no other command.

@@ -1,16 +1,11 @@
 /** `DATA_DIR`: the files of one instance on one machine. */
 import { randomBytes } from 'node:crypto';
-import { access, chmod, constants, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { makeFolder } from '../lib/make-folder.ts';
 import { UserError } from '../lib/user-error.ts';
 import { requireOwner } from './own-files.ts';
-
-/** The format of the folder's databases, written to `DATA_DIR/format` since 1.0. */
-const FORMAT = '1';
-/** The databases of a folder. */
-const DATABASES = ['postgres', 'temporal'];
 
 /** Written by a running instance, so that the `waybill` command finds it. */
 const instanceSchema = v.object({
@@ -107,19 +102,4 @@ export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 
     },
   };
   return dataDir;
-}
-
-/**
- * Writes the format of the folder before databases are created in it.
- * @throws UserError if it has databases of another format; nothing is changed then
- */
-export async function requireFormat(dataDir: DataDir): Promise<void> {
-  if ((await dataDir.read('format'))?.trim() === FORMAT) return;
-  const found = await readdir(dataDir.path);
-  if (found.some((name) => DATABASES.includes(name))) {
-    throw new UserError(
-      `The databases in ${dataDir.path} were made before Waybill 1.0 and cannot be upgraded: choose another folder with DATA_DIR, or remove this one.`,
-    );
-  }
-  await dataDir.write('format', `${FORMAT}\n`);
 }

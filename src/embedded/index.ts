@@ -7,7 +7,7 @@
 
 import type { Config } from '../config/config.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
-import { type DataDir, type Instance, openDataDir, requireFormat } from './data-dir.ts';
+import { type DataDir, type Instance, openDataDir } from './data-dir.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';
 import { requireOwnFolder } from './own-files.ts';
@@ -34,7 +34,7 @@ export interface EmbeddedStack {
  * @param shutdown receives the steps that stop each part
  * @param check called before a part is started, and after the folder was found free: a second start learns that first
  * @param meanwhile called while Temporal starts: part of the program's own start; may be called again
- * @throws UserError with one sentence if the folder is in use, cannot be used, or was created before 1.0
+ * @throws UserError with one sentence if the folder is in use, or cannot be used
  */
 export async function startEmbedded(
   { settings }: Config,
@@ -47,7 +47,6 @@ export async function startEmbedded(
   const needsTemporal = settings.TEMPORAL_ADDRESS === undefined && settings.ROLE !== 'api';
   if (settings.DATABASE_URL === undefined || needsTemporal) {
     await requireOwnFolder(dataDir.path, (await serverUser().catch(() => undefined))?.uid);
-    await requireFormat(dataDir);
     await shutdown.add(await lockDataDir(dataDir), true);
   }
   await check();

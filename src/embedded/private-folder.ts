@@ -5,7 +5,6 @@ import type { User } from './reachable.ts';
 /** The files and folders that an instance keeps in its folder. */
 const INSTANCE_FILES = new Set([
   'demonstration.json',
-  'format',
   'instance.json',
   'lock',
   'lock.socket',

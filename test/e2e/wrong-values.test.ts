@@ -53,5 +53,5 @@ it.each(['PORT', 'METRICS_PORT'])('%s that is taken is named', async (variable) 
   await expect(started).rejects.toThrow(
     `ready:\n${variable} ${port} on 127.0.0.1 is in use: choose another one, or 0 for any free one.\n\n(ended with 1)`,
   );
-  expect(await readdir(dataDir)).toEqual(['format']);
+  expect(await readdir(dataDir)).toEqual([]);
 });

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
-import { link, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/config.ts';
-import { type DataDir, openDataDir, requireFormat } from '../../src/embedded/data-dir.ts';
+import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { lockDataDir } from '../../src/embedded/data-dir-lock.ts';
-import { startEmbedded } from '../../src/embedded/index.ts';
 import { inaccessibleFolder } from '../../src/embedded/reachable.ts';
-import { createShutdown } from '../../src/lib/shutdown.ts';
 import { UserError } from '../../src/lib/user-error.ts';
 import { folderOfTest } from '../support/ends.ts';
 
@@ -92,30 +89,4 @@ it('a file where the folder belongs, or above it, is refused in one sentence', a
 it.runIf(process.platform === 'linux')('a folder that a file system does not make is refused', async () => {
   for (const path of ['/proc/nope', '/proc/nope/data'])
     await expect(openDataDir(path)).rejects.toThrow(`not "${path}": ENOENT`);
-});
-
-it.each(['postgres', 'temporal'])(
-  'a folder with a database of before 1.0 (%s) is refused, and left as it is',
-  async (name) => {
-    await mkdir(dataDir.join(name));
-    const config = loadConfig({ DATA_DIR: dataDir.path });
-    const refused = startEmbedded(
-      config,
-      () => {},
-      createShutdown(() => {}),
-    );
-    await expect(refused).rejects.toBeInstanceOf(UserError);
-    await expect(refused).rejects.toThrow(
-      `The databases in ${dataDir.path} were made before Waybill 1.0 and cannot be upgraded: choose another folder with DATA_DIR, or remove this one.`,
-    );
-    expect(await readdir(dataDir.path, { recursive: true })).toEqual([name]);
-  },
-);
-
-it('a folder whose format is noted may have databases, one without databases gets it noted', async () => {
-  await dataDir.write('secret-key', '');
-  await requireFormat(dataDir);
-  await mkdir(dataDir.join('postgres'));
-  await requireFormat(dataDir);
-  expect(await dataDir.read('format')).toBe('1\n');
 });
