@@ -9,7 +9,6 @@ import { configuredMailer, mailFolderOf } from './app/mails.ts';
 import { masterKeys } from './app/master-key.ts';
 import { startMetricsServer } from './app/metrics-server.ts';
 import { configuredSender, plainUrls, proxyNotice } from './app/outgoing.ts';
-import { rolesOf } from './app/roles.ts';
 import { uncheckedTls } from './app/unchecked-tls.ts';
 import type { RunningWorker } from './app/worker-role.ts';
 import { type Config, loadConfig } from './config/config.ts';
@@ -52,7 +51,12 @@ async function main(): Promise<void> {
   const log = await prepare(config);
 
   const traces = await parts.starting(startTraces(settings, log), async (it) => it?.stop());
-  const loadRoles = () => rolesOf(settings.ROLE);
+  // That takes longer than loading all the rest of the program.
+  const loadRoles = () =>
+    Promise.all([
+      settings.ROLE === 'worker' ? null : import('./app/api-role.ts'),
+      settings.ROLE === 'api' ? null : import('./app/worker-role.ts'),
+    ]);
   const embedded = await startEmbedded(config, print, parts, () => requireFreePorts(settings), loadRoles);
   const [apiRole, workerRole] = await loadRoles();
   const opening = openDatabase(embedded.databaseUrl, settings, log, print);

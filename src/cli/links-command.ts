@@ -4,13 +4,7 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type CommandContext, option, runs } from '../lib/command-line.ts';
-import {
-  EXAMPLE,
-  listUrl,
-  operatorQuestions,
-  SEARCHABLE,
-  type Subject,
-} from '../temporal/operator-questions.ts';
+import { EXAMPLE, listUrl, operatorQuestions, SEARCHABLE } from '../temporal/operator-questions.ts';
 import { uiUrlOf } from './open-database.ts';
 import { webhookNumber } from './options.ts';
 
@@ -34,14 +28,6 @@ const linksOptions = v.object({
 });
 type Options = v.InferOutput<typeof linksOptions>;
 
-function subjectOf({ webhook, order, receiver }: Options): Subject {
-  return {
-    webhookId: webhook ?? EXAMPLE.webhookId,
-    entityId: order ?? EXAMPLE.entityId,
-    receiver: receiver ?? EXAMPLE.receiver,
-  };
-}
-
 function hints(options: Options, uiUrl: string | null): string[] {
   const names = ['webhook', 'order', 'receiver'] as const;
   const examples = names.filter((name) => options[name] === undefined).map((name) => `--${name}`);
@@ -55,7 +41,13 @@ export function linksCommand(command: Command, { env, print }: CommandContext): 
   runs(command, linksOptions, async ({ json, ...options }) => {
     const settings = readSettings(env);
     const uiUrl = await uiUrlOf(settings);
-    const links = operatorQuestions(subjectOf(options)).map((question) => ({
+    const { webhook, order, receiver } = options;
+    const subject = {
+      webhookId: webhook ?? EXAMPLE.webhookId,
+      entityId: order ?? EXAMPLE.entityId,
+      receiver: receiver ?? EXAMPLE.receiver,
+    };
+    const links = operatorQuestions(subject).map((question) => ({
       ...question,
       url: uiUrl === null ? null : listUrl(uiUrl, settings.TEMPORAL_NAMESPACE, question.query),
     }));

@@ -5,7 +5,7 @@ import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import { findEshop } from '../db/eshops.ts';
 import { recordTestEvent } from '../db/outbox/test-event.ts';
-import { type EventType, eventTypeNames, eventTypes } from '../domain/event-types.ts';
+import { eventTypeNames, eventTypes } from '../domain/event-types.ts';
 import { testRecordOf } from '../domain/test-event.ts';
 import { type CommandContext, checked, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -28,24 +28,20 @@ Types:
 ${eventTypeNames.map((name) => `  ${name}: ${eventTypes[name].firesWhen}`).join('\n')}`;
 
 export function triggerCommand(command: Command, { env, print }: CommandContext): void {
-  async function trigger(eshopId: number, type: EventType) {
-    const { entityId, record } = testRecordOf(type, new Date());
-    const made = await withDatabase(readSettings(env), async (sql) => {
-      if ((await findEshop(sql, eshopId)) === null) throw noSuchEshop(eshopId);
-      return await recordTestEvent(sql, { eshopId, type, entityId, record });
-    });
-    if (made === null) {
-      throw new UserError(
-        `E-shop ${eshopId} has no active webhook of the type ${type}: nothing was triggered.`,
-      );
-    }
-    return { entityId, ...made };
-  }
-
   command.argument('<type>', 'event type, such as CREATE_ORDER').addHelpText('after', HELP);
   runs(command, oneEshop, async ({ eshop, json }, written) => {
     const type = checked(typeSchema, written);
-    const { entityId, eventId, deliveries } = await trigger(eshop, type);
+    const { entityId, record } = testRecordOf(type, new Date());
+    const made = await withDatabase(readSettings(env), async (sql) => {
+      if ((await findEshop(sql, eshop)) === null) throw noSuchEshop(eshop);
+      return await recordTestEvent(sql, { eshopId: eshop, type, entityId, record });
+    });
+    if (made === null) {
+      throw new UserError(
+        `E-shop ${eshop} has no active webhook of the type ${type}: nothing was triggered.`,
+      );
+    }
+    const { eventId, deliveries } = made;
     if (json) return print(JSON.stringify({ eshopId: eshop, type, entityId, eventId, deliveries }));
     print(`Test event ${eventId}: ${type} ${entityId}.`);
     print(table(deliveries.map(({ id, webhookId }) => ({ delivery: id, webhook: webhookId }))));

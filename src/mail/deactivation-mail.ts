@@ -23,39 +23,34 @@ export function deactivationMail(
 }
 
 function contentOf(deactivation: Deactivation): MailContent {
-  const { webhookId, generation, deliveryId, email } = deactivation;
-  return {
-    to: email,
-    subject: `Webhook ${webhookId} (${shortTypes(typesOf(deactivation))}) was deactivated`,
-    messageId: `<webhook-${webhookId}-${generation}-${deliveryId}@waybill.local>`,
-    tone: 'bad',
-    blocks: blocksOf(deactivation),
-  };
-}
-
-function blocksOf(deactivation: Deactivation) {
-  const { webhookId, url, reason, at, deliveryId, attemptsMade, lastError, eshopName } = deactivation;
+  const { webhookId, generation, url, reason, at, deliveryId, attemptsMade, lastError } = deactivation;
   const attempts = counted(attemptsMade, 'attempt');
   const why =
     reason === 'gone'
       ? 'The receiver responded with HTTP 410 (Gone), which means that nothing more should be sent.'
       : `Delivery ${deliveryId} failed permanently after ${attempts}; no retries are left.`;
-  return [
-    `${eshopName},`,
-    `webhook ${webhookId} was deactivated at ${at.toISOString()}. It will receive nothing until it is activated again.`,
-    {
-      facts: [
-        ['Webhook', `${webhookId}: ${nameOf(deactivation)}`],
-        typesFact(deactivation),
-        ['URL', url],
-        ['Reason', why],
-        ['Last error', lastError ?? 'none recorded'],
-        ['Delivery', `${deliveryId} (${attempts})`],
-      ] as const,
-    },
-    'Once its receiver works again, reactivate it with',
-    { request: activation(webhookId, 'activate') },
-    'Open deliveries of this webhook will then resume, each within its own time limit. Every attempt of the failed delivery is listed by',
-    { request: readDelivery(deliveryId) },
-  ];
+  return {
+    to: deactivation.email,
+    subject: `Webhook ${webhookId} (${shortTypes(typesOf(deactivation))}) was deactivated`,
+    messageId: `<webhook-${webhookId}-${generation}-${deliveryId}@waybill.local>`,
+    tone: 'bad',
+    blocks: [
+      `${deactivation.eshopName},`,
+      `webhook ${webhookId} was deactivated at ${at.toISOString()}. It will receive nothing until it is activated again.`,
+      {
+        facts: [
+          ['Webhook', `${webhookId}: ${nameOf(deactivation)}`],
+          typesFact(deactivation),
+          ['URL', url],
+          ['Reason', why],
+          ['Last error', lastError ?? 'none recorded'],
+          ['Delivery', `${deliveryId} (${attempts})`],
+        ],
+      },
+      'Once its receiver works again, reactivate it with',
+      { request: activation(webhookId, 'activate') },
+      'Open deliveries of this webhook will then resume, each within its own time limit. Every attempt of the failed delivery is listed by',
+      { request: readDelivery(deliveryId) },
+    ],
+  };
 }

@@ -4,7 +4,7 @@ import { counted, minute } from '../domain/text.ts';
 import { type NamedBy, nameOf } from '../domain/webhook-name.ts';
 import { type GivenTypes, typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { Mail } from './mail.ts';
-import { type MailBlock, type MailContent, mailOf, merged } from './mail-template.ts';
+import { type MailContent, mailOf, merged } from './mail-template.ts';
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
 export interface Warning extends GivenTypes, NamedBy {
@@ -38,47 +38,42 @@ export function warningMail(
 }
 
 function contentOf(warning: Warning): MailContent {
-  const { id, webhookId, email } = warning;
-  return {
-    to: email,
-    subject: `Webhook ${webhookId} (${shortTypes(typesOf(warning))}) is failing`,
-    messageId: `<warning-${id}@waybill.local>`,
-    tone: 'warning',
-    blocks: blocksOf(warning),
-  };
-}
-
-function blocksOf(warning: Warning): MailBlock[] {
-  const { webhookId, url, deliveryId, since, failures, lastError, eshopName } = warning;
+  const { webhookId, deliveryId, since, failures, lastError } = warning;
   const due = warning.deactivationAt === null ? null : minute(warning.deactivationAt);
-  return [
-    `${eshopName},`,
-    deliveryId === null
-      ? `webhook ${webhookId} has been failing since ${minute(since)}. No delivery has been accepted since then.`
-      : `a delivery to webhook ${webhookId} has been failing since ${minute(since)}, and few of its retries are left.`,
-    `${due === null ? 'Once' : `On ${due} at the earliest, when`} all retries of a delivery have failed, the webhook will be deactivated. It will then receive nothing until it is activated again.`,
-    {
-      facts: [
-        ['Webhook', `${webhookId}: ${nameOf(warning)}`],
-        typesFact(warning),
-        ['URL', url],
-        ['Failing since', minute(since)],
-        ['Failed', counted(failures, 'attempt')],
-        ['Last error', lastError ?? 'none recorded'],
-        ...(deliveryId === null ? [] : ([['Delivery', deliveryId]] as const)),
-        ['Waiting', `${counted(warning.open, 'delivery', 'deliveries')} not accepted yet`],
-        ['Deactivation', due === null ? 'not due yet' : `${due} at the earliest`],
-      ],
-    },
-    'To test the receiver with a sample, and see immediately what is wrong:',
-    { request: sendTest(webhookId) },
-    deliveryId === null
-      ? 'To list the deliveries that are being retried, with the time of the next attempt:'
-      : 'To see the delivery with all its attempts, and the time of the next one:',
-    { request: deliveryId === null ? listRetried(webhookId) : readDelivery(deliveryId) },
-    'Once the receiver accepts deliveries again, there is nothing else to do: they are retried automatically. If it will be down for longer, deactivate the webhook and activate it again later. In the meantime no retries are used up, and events that are missed or expire can be recovered. To deactivate it:',
-    { request: activation(webhookId, 'deactivate') },
-    'This warning is sent only once until a delivery is accepted again. To turn such warnings off:',
-    { request: noWarnings },
-  ];
+  return {
+    to: warning.email,
+    subject: `Webhook ${webhookId} (${shortTypes(typesOf(warning))}) is failing`,
+    messageId: `<warning-${warning.id}@waybill.local>`,
+    tone: 'warning',
+    blocks: [
+      `${warning.eshopName},`,
+      deliveryId === null
+        ? `webhook ${webhookId} has been failing since ${minute(since)}. No delivery has been accepted since then.`
+        : `a delivery to webhook ${webhookId} has been failing since ${minute(since)}, and few of its retries are left.`,
+      `${due === null ? 'Once' : `On ${due} at the earliest, when`} all retries of a delivery have failed, the webhook will be deactivated. It will then receive nothing until it is activated again.`,
+      {
+        facts: [
+          ['Webhook', `${webhookId}: ${nameOf(warning)}`],
+          typesFact(warning),
+          ['URL', warning.url],
+          ['Failing since', minute(since)],
+          ['Failed', counted(failures, 'attempt')],
+          ['Last error', lastError ?? 'none recorded'],
+          ...(deliveryId === null ? [] : ([['Delivery', deliveryId]] as const)),
+          ['Waiting', `${counted(warning.open, 'delivery', 'deliveries')} not accepted yet`],
+          ['Deactivation', due === null ? 'not due yet' : `${due} at the earliest`],
+        ],
+      },
+      'To test the receiver with a sample, and see immediately what is wrong:',
+      { request: sendTest(webhookId) },
+      deliveryId === null
+        ? 'To list the deliveries that are being retried, with the time of the next attempt:'
+        : 'To see the delivery with all its attempts, and the time of the next one:',
+      { request: deliveryId === null ? listRetried(webhookId) : readDelivery(deliveryId) },
+      'Once the receiver accepts deliveries again, there is nothing else to do: they are retried automatically. If it will be down for longer, deactivate the webhook and activate it again later. In the meantime no retries are used up, and events that are missed or expire can be recovered. To deactivate it:',
+      { request: activation(webhookId, 'deactivate') },
+      'This warning is sent only once until a delivery is accepted again. To turn such warnings off:',
+      { request: noWarnings },
+    ],
+  };
 }

@@ -37,8 +37,8 @@ async function* listed(client: Client, query: string, pageSize: number): AsyncGe
   }
 }
 
-/** The number of histories fetched ahead of the one being replayed. */
-const AHEAD = 8;
+/** The number of histories fetched at the same time, and held until they are replayed. */
+const TOGETHER = 8;
 
 /** The runs that a query finds, the running ones first, then the latest; one more than `limit` if there are more. */
 export async function runsFor(client: Client, query: string, limit: number): Promise<Run[]> {
@@ -108,20 +108,8 @@ export async function* historiesOf(client: Client, runs: readonly Run[]): AsyncG
       throw error;
     }
   };
-  const ahead: Promise<RunHistory | undefined>[] = [];
-  const left = runs.values();
-  const more = () => {
-    const { value, done } = left.next();
-    if (done === true) return;
-    const fetching = fetch(value);
-    // The error is thrown in its turn.
-    fetching.catch(() => {});
-    ahead.push(fetching);
-  };
-  for (let index = 0; index < AHEAD; index += 1) more();
-  for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-    const found = await next;
-    more();
-    if (found !== undefined) yield found;
+  for (let at = 0; at < runs.length; at += TOGETHER) {
+    const found = await Promise.all(runs.slice(at, at + TOGETHER).map(fetch));
+    yield* found.filter((each) => each !== undefined);
   }
 }

@@ -13,7 +13,7 @@ import {
 /** The form of a searchable id: Temporal's lists do not find one with a quotation mark or backslash. */
 export const SEARCHABLE = /^[^"\\]+$/;
 
-export interface Subject {
+interface Subject {
   readonly webhookId: number;
   /** The e-shop's id of an order, product or other record: {@link SEARCHABLE}. */
   readonly entityId: string;

@@ -25,7 +25,7 @@ import type { Outcome } from './run-import.ts';
 const MAX_ID = 900_000_000;
 
 const number = (max: number, message: string) =>
-  v.optional(
+  v.nullish(
     v.pipe(
       v.number(message),
       v.check((given) => Number.isInteger(given) && given >= 1 && given <= max, message),
@@ -77,14 +77,9 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
 
   return async (value) => {
     const fields = lineFields(value);
-    const { eshop = deps.eshop, id } = validate(
-      placeSchema,
-      Object.fromEntries(
-        Object.entries(fields).filter(
-          ([name, given]) => (name === 'eshop' || name === 'id') && given !== null,
-        ),
-      ),
-    );
+    const place = validate(placeSchema, fields);
+    const eshop = place.eshop ?? deps.eshop;
+    const id = place.id ?? undefined;
     if (eshop === undefined) throw badRequest('eshop: is missing; name it here or with --eshop');
     const {
       secret: own,
