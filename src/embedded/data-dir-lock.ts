@@ -22,7 +22,11 @@ export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>
   const mine = dataDir.join(`.lock.${process.pid}`);
   await writeFile(mine, String(process.pid), { mode: 0o600 });
   try {
-    while (!(await linked(mine, file))) await removeStaleLock(dataDir, file);
+    while (!(await linked(mine, file))) {
+      await refuseHolder(dataDir, file);
+      // Of a process that is gone.
+      await rm(file, { force: true });
+    }
   } catch (error) {
     await hangUp();
     throw error;
@@ -99,10 +103,4 @@ async function refuseHolder(dataDir: DataDir, file: string): Promise<void> {
       `${dataDir.path} is in use by process ${pid}: stop that process, or choose another folder with DATA_DIR.`,
     );
   }
-}
-
-/** Removes the lock of a process that is gone. @throws UserError if it still runs */
-async function removeStaleLock(dataDir: DataDir, file: string): Promise<void> {
-  await refuseHolder(dataDir, file);
-  await rm(file, { force: true });
 }

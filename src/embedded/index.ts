@@ -51,13 +51,10 @@ export async function startEmbedded(
   }
   await check();
   // Searched first: if it has to be downloaded, that takes longer than all the rest.
-  const temporalProgram = needsTemporal ? findTemporal({ report: say, signal: shutdown.signal }) : undefined;
   // An aborted search cleans up before this process ends.
-  const searched = temporalProgram?.then(
-    () => {},
-    () => {},
-  );
-  await shutdown.add(async () => searched, true);
+  const temporalProgram = needsTemporal
+    ? shutdown.starting(findTemporal({ report: say, signal: shutdown.signal }), async () => {}, true)
+    : undefined;
   async function startDatabase(): Promise<string> {
     say('Starting the embedded Postgres …');
     const starting = startPostgres(dataDir, say, { signal: shutdown.signal });

@@ -14,9 +14,6 @@ const linksSchema = v.pipe(
   v.array(v.object({ source: v.string(), target: v.string() })),
 );
 
-const isCode = (error: unknown, code: string) =>
-  error instanceof Error && 'code' in error && error.code === code;
-
 /**
  * Makes the links that are missing.
  * @param folder the folder of the package for this platform
@@ -28,9 +25,9 @@ export async function makeLinks(folder: string): Promise<void> {
     const path = join(folder, target);
     // Looked for first: the folder may be read-only.
     if ((await lstat(path).catch(() => null)) !== null) continue;
-    await symlink(relative(dirname(target), source), path).catch((error: unknown) => {
+    await symlink(relative(dirname(target), source), path).catch((error: NodeJS.ErrnoException) => {
       // Another start has just made it.
-      if (isCode(error, 'EEXIST')) return;
+      if (error.code === 'EEXIST') return;
       throw new UserError(
         `The embedded Postgres needs links between its libraries, and they cannot be made in ${dirname(path)}: start Waybill once as a user who can write there, or set DATABASE_URL.`,
       );

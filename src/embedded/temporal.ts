@@ -1,13 +1,12 @@
 /** The Temporal dev server of `npm start` on a bare machine and of the tests. */
 import { randomUUID } from 'node:crypto';
-import { get } from 'node:http';
+import { request } from 'undici';
 import { searchAttributeTypes } from '../temporal/search-attributes.ts';
 import { withoutProxy } from '../temporal/target.ts';
 import { DYNAMIC_CONFIG } from './dynamic-config.ts';
 import { listeningPorts } from './listening-ports.ts';
 import { freePort } from './ports.ts';
 import { ExitedError, type Service, type ServiceOptions, startService } from './service.ts';
-import { supportsPragmas } from './temporal-cli/program.ts';
 import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
 
 /** A running dev server. */
@@ -70,23 +69,13 @@ async function serves(address: string): Promise<boolean> {
  * True if the server's HTTP API accepts the host name that only our own server knows: another instance may have
  * bound the ports that we found free. It answers once its process has bound all its ports, the gRPC port included.
  */
-function isOwnServer(httpPort: number, name: string): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const request = get(
-      {
-        host: '127.0.0.1',
-        port: httpPort,
-        path: '/api/v1/system-info',
-        headers: { host: name },
-        signal: AbortSignal.timeout(PROBE_MS),
-      },
-      (response) => {
-        response.resume();
-        resolve(response.statusCode === 200);
-      },
-    );
-    request.once('error', reject);
+async function isOwnServer(httpPort: number, name: string): Promise<boolean> {
+  const { statusCode, body } = await request(`http://127.0.0.1:${httpPort}/api/v1/system-info`, {
+    headers: { host: name },
+    signal: AbortSignal.timeout(PROBE_MS),
   });
+  await body.dump();
+  return statusCode === 200;
 }
 
 /**
@@ -97,10 +86,9 @@ function isOwnServer(httpPort: number, name: string): Promise<boolean> {
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 
 /** The options for the file that stores the workflows. */
-async function storageOptions({ binary, databaseFile }: EmbeddedTemporalOptions): Promise<string[]> {
+function storageOptions({ databaseFile }: EmbeddedTemporalOptions): string[] {
   if (databaseFile === undefined) return [];
-  const pragmas = (await supportsPragmas(binary)) ? SQLITE_PRAGMAS : [];
-  return ['--db-filename', databaseFile, ...pragmas.flatMap((pragma) => ['--sqlite-pragma', pragma])];
+  return ['--db-filename', databaseFile, ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma])];
 }
 
 /**
@@ -172,7 +160,7 @@ async function startServer(
       '--metrics-port',
       String(metricsPort),
       ...(ui === null ? ['--headless'] : ['--ui-ip', ui.host, '--ui-port', String(ui.port)]),
-      ...(await storageOptions(options)),
+      ...storageOptions(options),
       '--log-level',
       'error',
       ...Object.entries({

@@ -83,9 +83,3 @@ export async function withProgress<T>(
     clearInterval(timer);
   }
 }
-
-/** True if a dev server of this program accepts settings for its SQLite. */
-export async function supportsPragmas(path: string): Promise<boolean> {
-  const asked = runProgram(path, ['server', 'start-dev', '--help'], { timeoutMs: ANSWER_MS });
-  return (await asked.catch(() => '')).includes('--sqlite-pragma');
-}
