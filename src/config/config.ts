@@ -79,39 +79,32 @@ export function retryPolicyOf(settings: Settings): RetryPolicy {
   };
 }
 
+/** What variables say against each other, each in a sentence. */
+function* contradictions(settings: Settings): Generator<string, void> {
+  const { DATABASE_URL, SECRET_KEY, ROLE } = settings;
+  if (DATABASE_URL !== undefined && SECRET_KEY === undefined)
+    yield 'SECRET_KEY must be set once DATABASE_URL is set: 32 bytes in base64, e.g. from: openssl rand -base64 32.';
+  if (settings.DATABASE_DIRECT_URL !== undefined && DATABASE_URL === undefined)
+    yield 'DATABASE_URL must be set once DATABASE_DIRECT_URL is set.';
+  if (settings.SECRET_KEY_PREVIOUS.length > 0 && SECRET_KEY === undefined)
+    yield 'SECRET_KEY must be set once SECRET_KEY_PREVIOUS is set.';
+  if (ROLE !== 'all' && DATABASE_URL === undefined)
+    yield `DATABASE_URL must be set for ROLE=${ROLE}: only ROLE=all brings its own Postgres.`;
+  if (ROLE === 'worker' && settings.TEMPORAL_ADDRESS === undefined)
+    yield 'TEMPORAL_ADDRESS must be set for ROLE=worker: only ROLE=all brings its own Temporal.';
+  if ((settings.TEMPORAL_TLS_CERT_FILE === undefined) !== (settings.TEMPORAL_TLS_KEY_FILE === undefined))
+    yield 'TEMPORAL_TLS_CERT_FILE and TEMPORAL_TLS_KEY_FILE must be set together.';
+  if (settings.DELIVERY_TIMEOUT > settings.RETRY_WINDOW)
+    yield 'DELIVERY_TIMEOUT must not be longer than RETRY_WINDOW.';
+}
+
 /**
  * Reads the configuration of a server process, and checks variables against each other.
  * @throws ConfigError with one sentence naming the invalid variable
  */
 export function loadConfig(env: Environment): Config {
   const settings = readSettings(env);
-  if (settings.DATABASE_URL !== undefined && settings.SECRET_KEY === undefined) {
-    throw new ConfigError(
-      'SECRET_KEY must be set once DATABASE_URL is set: 32 bytes in base64, e.g. from: openssl rand -base64 32.',
-    );
-  }
-  if (settings.DATABASE_DIRECT_URL !== undefined && settings.DATABASE_URL === undefined) {
-    throw new ConfigError('DATABASE_URL must be set once DATABASE_DIRECT_URL is set.');
-  }
-  if (settings.SECRET_KEY_PREVIOUS.length > 0 && settings.SECRET_KEY === undefined) {
-    throw new ConfigError('SECRET_KEY must be set once SECRET_KEY_PREVIOUS is set.');
-  }
-  if (settings.ROLE !== 'all' && settings.DATABASE_URL === undefined) {
-    throw new ConfigError(
-      `DATABASE_URL must be set for ROLE=${settings.ROLE}: only ROLE=all brings its own Postgres.`,
-    );
-  }
-  if (settings.ROLE === 'worker' && settings.TEMPORAL_ADDRESS === undefined) {
-    throw new ConfigError(
-      'TEMPORAL_ADDRESS must be set for ROLE=worker: only ROLE=all brings its own Temporal.',
-    );
-  }
-  if ((settings.TEMPORAL_TLS_CERT_FILE === undefined) !== (settings.TEMPORAL_TLS_KEY_FILE === undefined)) {
-    throw new ConfigError('TEMPORAL_TLS_CERT_FILE and TEMPORAL_TLS_KEY_FILE must be set together.');
-  }
-  if (settings.DELIVERY_TIMEOUT > settings.RETRY_WINDOW) {
-    throw new ConfigError('DELIVERY_TIMEOUT must not be longer than RETRY_WINDOW.');
-  }
+  for (const problem of contradictions(settings)) throw new ConfigError(problem);
   const unconfigured = settings.DATABASE_URL === undefined && settings.TEMPORAL_ADDRESS === undefined;
   return {
     settings,

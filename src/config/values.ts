@@ -1,5 +1,6 @@
 /** The kinds of values that a variable may have. */
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 
 function decodable(text: string): boolean {
@@ -90,16 +91,11 @@ export const hostAndPort = v.pipe(
 );
 const cidr = v.pipe(
   v.string(),
-  v.check((text) => {
-    const [address = '', bits = '', ...rest] = text.split('/');
-    const version = isIP(address);
-    return (
-      rest.length === 0 &&
-      version !== 0 &&
-      /^\d{1,3}$/.test(bits) &&
-      Number(bits) <= (version === 4 ? 32 : 128)
-    );
-  }, 'must be address ranges such as 10.0.0.0/8, separated by commas'),
+  // The library alone also takes `10/8`.
+  v.check(
+    (text) => isIP(text.replace(/\/.*$/, '')) !== 0 && ipaddr.isValidCIDR(text),
+    'must be address ranges such as 10.0.0.0/8, separated by commas',
+  ),
 );
 const list = v.pipe(
   v.string(),
