@@ -76,12 +76,9 @@ function changeOf({ types, payloadVersions, packingLists, maxWebhooks, deleteWeb
 }
 
 /** A contract, and the number of existing webhooks that it would no longer allow. */
-interface StoredContract {
-  readonly contract: Contract;
-  readonly beyond: number;
-}
+type StoredContract = Awaited<ReturnType<typeof readStored>>;
 
-async function readStored(sql: Pool, eshopId: number): Promise<StoredContract> {
+async function readStored(sql: Pool, eshopId: number) {
   const stored = await readContract(sql, eshopId);
   if (stored === null) throw noSuchEshop(eshopId);
   const contract = contractOf(stored);

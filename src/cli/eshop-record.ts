@@ -3,13 +3,12 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
-import { type EshopRow, findEshop, readContract, updateEshop } from '../db/eshops.ts';
+import { findEshop, readContract, updateEshop } from '../db/eshops.ts';
 import { chooseWarnings, readEshop } from '../db/notices/settings.ts';
 import type { Pool } from '../db/pool.ts';
 import { listUsers } from '../db/users.ts';
 import { listWebhooks } from '../db/webhooks/webhooks.ts';
-import { type Contract, contractOf } from '../domain/contract.ts';
-import type { EshopRecord } from '../domain/eshop.ts';
+import { contractOf } from '../domain/contract.ts';
 import { counted } from '../domain/text.ts';
 import { type CommandContext, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -29,14 +28,9 @@ const changeOptions = v.object({
   ),
 });
 
-interface ShownEshop extends EshopRow {
-  readonly notifications: EshopRecord['notifications'];
-  readonly users: readonly string[];
-  readonly webhooks: { readonly active: number; readonly inactive: number };
-  readonly contract: Contract;
-}
+type ShownEshop = Awaited<ReturnType<typeof readShown>>;
 
-async function readShown(sql: Pool, eshopId: number): Promise<ShownEshop> {
+async function readShown(sql: Pool, eshopId: number) {
   const eshop = await findEshop(sql, eshopId);
   if (eshop === null) throw noSuchEshop(eshopId);
   const users = (await listUsers(sql, eshopId)) ?? [];

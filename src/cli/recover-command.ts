@@ -3,9 +3,8 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
-import { askForRecovery } from '../db/recoveries/ask.ts';
-import type { LostEventCount } from '../db/recoveries/lost-events.ts';
-import { type Recoverable, recoverable, usuallyRecovered } from '../domain/recovery.ts';
+import { askForRecovery, type RecoveryAnswer } from '../db/recoveries/ask.ts';
+import { recoverable, usuallyRecovered } from '../domain/recovery.ts';
 import { counted } from '../domain/text.ts';
 import { type CommandContext, checked, flag, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -53,17 +52,8 @@ const recoverOptions = v.pipe(
 );
 type Options = v.InferOutput<typeof recoverOptions>;
 
-interface Answer {
-  /** Null for a dry run. */
-  readonly recoveryId: string | null;
-  /** Whether it was requested before. */
-  readonly known: boolean;
-  readonly found: LostEventCount;
-  readonly since: Date;
-  readonly include: readonly Recoverable[];
-  readonly until: Date;
-  readonly estimatedDurationMs: number;
-}
+/** A recovery that was counted or begun, or is known. */
+type Answer = Extract<RecoveryAnswer, { readonly found: unknown }>;
 
 async function recover(sql: Pool, webhookId: number, options: Options): Promise<Answer> {
   const { since, until = null, include, dryRun } = options;
@@ -81,10 +71,8 @@ async function recover(sql: Pool, webhookId: number, options: Options): Promise<
       throw new UserError(
         `Recovery ${answer.recoveryId} of this webhook is still looking for its events. Wait until it has found them, or cancel it.`,
       );
-    default: {
-      const { kind, ...asked } = answer;
-      return { ...asked, known: kind === 'known' };
-    }
+    default:
+      return answer;
   }
 }
 
@@ -95,9 +83,9 @@ function extent({ found, estimatedDurationMs: ms }: Answer): string {
   return `${counted(count, 'event')}${when}${count === 0 ? '' : `, in about ${formatTime(ms)}`}`;
 }
 
-function record(webhookId: number, { found, known, since, include, ...answer }: Answer) {
+function record(webhookId: number, { found, kind, since, include, ...answer }: Answer) {
   const { count, firstAt: first, lastAt: last } = found;
-  return { ...answer, known, webhookId, since, include, count, first, last };
+  return { ...answer, known: kind === 'known', webhookId, since, include, count, first, last };
 }
 
 export function recoverCommand(command: Command, { env, print }: CommandContext): void {
@@ -112,10 +100,10 @@ export function recoverCommand(command: Command, { env, print }: CommandContext)
     const id = checked(webhookNumber('<webhook id>'), written);
     const settings = readSettings(env);
     const answer = await withDatabase(settings, (sql) => recover(sql, id, options));
-    const { recoveryId, known } = answer;
+    const { recoveryId, kind } = answer;
     if (json) print(JSON.stringify(record(id, answer)));
     else if (recoveryId === null) print(`${extent(answer)}. Nothing was recovered (dry run).`);
-    else print(`Recovery ${recoveryId}${known ? ' is already running' : ''}: ${extent(answer)}.`);
+    else print(`Recovery ${recoveryId}${kind === 'known' ? ' is already running' : ''}: ${extent(answer)}.`);
     if (recoveryId === null) return;
     if (options.watch) return await watchRecovery(settings, recoveryId, { print, json });
     if (!json) print(`It runs on its own. To follow it: waybill recoveries show ${recoveryId} --watch`);
