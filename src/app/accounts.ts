@@ -2,7 +2,7 @@
 import postgres from 'postgres';
 import * as v from 'valibot';
 import { createEshop, findImportedEshop, insertEshop, lockImports } from '../db/eshops.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool, Sql } from '../db/pool.ts';
 import { transaction } from '../db/transaction.ts';
 import * as users from '../db/users.ts';
 import type { Role } from '../domain/role.ts';
@@ -37,24 +37,13 @@ export async function createEshopWithUsers(
   sql: Pool,
   eshop: { readonly name: string; readonly email: string },
 ): Promise<EshopCredentials> {
-  const [shop, warehouse] = [newPassword(), newPassword()];
-  const [shopHash, warehouseHash] = [await hashPassword(shop), await hashPassword(warehouse)];
   return await transaction(sql, async (tx) => {
     const { eshopId, apiKey } = await createEshop(tx, eshop);
-    await users.createUser(tx, { eshopId, username: 'shop', role: 'shop', passwordHash: shopHash });
-    await users.createUser(tx, {
-      eshopId,
-      username: 'warehouse',
-      role: 'warehouse',
-      passwordHash: warehouseHash,
-    });
-    return {
-      eshopId,
-      apiKey,
-      username: 'shop',
-      password: shop,
-      warehouse: { username: 'warehouse', password: warehouse },
+    const made = async (role: Role) => {
+      const { password } = await createUser(tx, { eshopId, username: role, role });
+      return { username: role, password };
     };
+    return { eshopId, apiKey, ...(await made('shop')), warehouse: await made('warehouse') };
   });
 }
 
@@ -108,7 +97,7 @@ export async function importEshop(
 
 /** @throws UserError when there is no such e-shop, or when it has a user of this name */
 export async function createUser(
-  sql: Pool,
+  sql: Sql,
   user: { readonly eshopId: number; readonly username: string; readonly role: Role },
 ): Promise<{ userId: number; password: string }> {
   const password = newPassword();

@@ -14,7 +14,6 @@ import { version } from '../lib/version.ts';
 import { started } from '../log/log.ts';
 import { readDatabaseMetrics } from '../metrics/database-metrics.ts';
 import { type Metrics, watchProcess } from '../metrics/metrics.ts';
-import { metricsPage } from '../metrics/page.ts';
 
 /** The sources of metrics and health. */
 interface MetricsServerOptions {
@@ -40,6 +39,8 @@ interface MetricsServerOptions {
 
 /** The usual port for metrics of a Node program; used if it is free and no other is configured. */
 const USUAL_PORT = 9464;
+/** The SDK answers from memory, on this machine: after this time its metrics are left out, in milliseconds. */
+const SDK_MS = 500;
 /** The time limit of a statement and of connecting, in milliseconds: requests wait for neither. */
 const STATEMENT_MS = 1_000;
 const CONNECT_MS = 2_000;
@@ -90,8 +91,12 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
     return c.text('Ask for the metrics at 127.0.0.1 or localhost.\n', 403);
   });
   app.get('/metrics', async (c) => {
+    const [sdk] = await Promise.all([
+      sdkUrl === null ? '' : sdkMetrics(sdkUrl),
+      ...refresh.map((each) => each()),
+    ]);
     c.header('content-type', metrics.registry.contentType);
-    return c.body(await metricsPage({ metrics, refresh, sdkUrl }));
+    return c.body(`${await metrics.registry.metrics()}${sdk}`);
   });
   app.route('/', systemRoutes({ sql, healthSql, isDiskFull, temporalState, hasReachedTemporal, version }));
   const { url, address, close } = await listenSomewhere(app, HOST, METRICS_PORT);
@@ -103,6 +108,15 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
   });
   own.addUrl(url, 80);
   return url;
+}
+
+async function sdkMetrics(url: string): Promise<string> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(SDK_MS) });
+    return response.ok ? await response.text() : '';
+  } catch {
+    return '';
+  }
 }
 
 async function listenSomewhere(

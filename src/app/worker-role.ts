@@ -19,9 +19,14 @@ import { eitherSignal } from '../lib/either-signal.ts';
 import { UserError } from '../lib/user-error.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
-import { countDeliveries } from '../metrics/delivery-metrics.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
-import { countMails, countPasses, countRepairs, noteClaims } from '../metrics/worker-metrics.ts';
+import {
+  countDeliveries,
+  countMails,
+  countPasses,
+  countRepairs,
+  noteClaims,
+} from '../metrics/worker-metrics.ts';
 import { watchDatabaseClock } from '../reconciler/watch-clock.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
 import { AbandonedWorker } from '../temporal/run-together.ts';

@@ -5,15 +5,16 @@
  * `temporal.ts` are the two.
  */
 
+import { mkdir } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
 import { type DataDir, type Instance, openDataDir } from './data-dir.ts';
 import { lockDataDir } from './data-dir-lock.ts';
-import { startTemporalIn } from './data-dir-temporal.ts';
 import { requireOwnFolder } from './own-files.ts';
 import { startPostgres } from './postgres.ts';
 import { serverUser } from './postgres-cluster.ts';
-import type { EmbeddedTemporal } from './temporal.ts';
+import { stopOrphan } from './service.ts';
+import { type EmbeddedTemporal, startTemporal, TEMPORAL_STOP_MS } from './temporal.ts';
 import { findTemporal } from './temporal-binary.ts';
 
 /** The stack as the program sees it: configured parts by their addresses, the others started here. */
@@ -26,6 +27,39 @@ export interface EmbeddedStack {
   temporalPorts(): readonly number[];
   /** Writes the instance's addresses for the `waybill` command. */
   announce(apiUrl: string | null, metricsUrls: readonly string[]): Promise<void>;
+}
+
+/** The ports at which people expect Temporal; used if they are free. */
+const USUAL_PORT = 7233;
+const USUAL_UI_PORT = 8233;
+
+/** Starts Temporal on the ports of an earlier start, if they are free. What that left running is stopped first. */
+async function startTemporalIn(
+  dataDir: DataDir,
+  program: Promise<string>,
+  options: Pick<Parameters<typeof startTemporal>[0], 'signal' | 'meanwhile'>,
+  say: (text: string) => void,
+): Promise<EmbeddedTemporal> {
+  const binary = await program;
+  const databaseFile = dataDir.join('temporal', 'temporal.db');
+  const pidFile = dataDir.join('temporal', 'pid');
+  await mkdir(dataDir.join('temporal'), { recursive: true, mode: 0o700 });
+  if (await stopOrphan(pidFile, databaseFile, TEMPORAL_STOP_MS))
+    say('Stopped the Temporal server that an earlier run left behind.');
+  const notedPort = async (name: string) => Number(await dataDir.read(name)) || undefined;
+  const temporal = await startTemporal({
+    ...options,
+    binary,
+    databaseFile,
+    pidFile,
+    logFile: dataDir.join('temporal', 'temporal.log'),
+    preferredPort: (await notedPort('temporal-port')) ?? USUAL_PORT,
+    preferredUiPort: (await notedPort('temporal-ui-port')) ?? USUAL_UI_PORT,
+    onTrouble: say,
+  });
+  await dataDir.write('temporal-port', `${temporal.port}\n`);
+  await dataDir.write('temporal-ui-port', `${temporal.uiPort}\n`);
+  return temporal;
 }
 
 /**
@@ -62,7 +96,8 @@ export async function startEmbedded(
   }
   async function startWorkflows(program: Promise<string>): Promise<EmbeddedTemporal> {
     say('Starting the Temporal dev server …');
-    const starting = startTemporalIn(dataDir, program, say, shutdown.signal, meanwhile);
+    const options = { signal: shutdown.signal, meanwhile };
+    const starting = startTemporalIn(dataDir, program, options, say);
     return await shutdown.starting(starting, ({ stop }) => stop(), true);
   }
   // Side by side: neither needs the other. They are stopped in reverse, Temporal first.

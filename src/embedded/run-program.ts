@@ -3,13 +3,21 @@
  * runs to its end, or ends with the start that needs it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { childEnvironment } from './child-environment.ts';
 
 /**
  * The folder that all programs run in. In the current folder others may have left files for them: Python imports
  * from it, and a relative entry of PATH means it. Nobody but root can write here.
  */
 export const PROGRAMS_FOLDER = '/';
+
+/** The variables passed on to child processes: never `SECRET_KEY`, `SMTP_URL` or those of other programs. */
+const PASSED_ON =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TZDIR|TMPDIR|TMP|TEMP|XDG_\w+|SYSTEMROOT|USERPROFILE|(LOCAL)?APPDATA|LD_\w+|DYLD_\w+|FAKETIME\w*|GO\w+|SSL_CERT_\w+|(HTTPS?|ALL|NO)_PROXY|PIP_\w+|PYTHON\w+|REQUESTS_CA_BUNDLE)$/i;
+
+/** The paths of programs and folders, language and time zone; settings of Go, the linker, pip and proxies. */
+export function childEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)));
+}
 
 interface ProgramOptions {
   /** Default: {@link childEnvironment}. */

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import { UserError } from '../lib/user-error.ts';
-import { childEnvironment } from './child-environment.ts';
+import { childEnvironment } from './run-program.ts';
 import { downloadArchive } from './temporal-cli/archive.ts';
 import {
   atLeast,

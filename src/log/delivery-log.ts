@@ -3,10 +3,10 @@
  */
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
-import { boundLines } from './bounded-lines.ts';
 
 /** The most lines per second: enough to report a receiver that is down while thousands of deliveries wait. */
 const FAILURES_PER_SECOND = 20;
+const SECOND_MS = 1_000;
 
 const alarmTexts = {
   windowLost: 'a delivery expired because of a failure of Waybill itself',
@@ -15,15 +15,22 @@ const alarmTexts = {
 };
 
 export function logDeliveries(log: Logger): DeliveryWatch {
-  const bounded = boundLines(FAILURES_PER_SECOND, (count) =>
-    log.info({ count }, 'more attempts failed in the same second'),
-  );
+  /** In this second. */
+  let failures = 0;
+  function endSecond(): void {
+    const count = failures - FAILURES_PER_SECOND;
+    if (count > 0) log.info({ count }, 'more attempts failed in the same second');
+    failures = 0;
+  }
   return {
     attempted({ delivery, number, outcome, status, error, nextAttemptAt }) {
       if (outcome === 'success') return;
+      if (failures === 0) setTimeout(endSecond, SECOND_MS).unref();
+      failures += 1;
+      if (failures > FAILURES_PER_SECOND) return;
       const { id: deliveryId, eshopId, webhookId, eventType } = delivery;
       const result = { attempt: number, httpStatus: status, reason: error, nextAttemptAt };
-      bounded(() => log.info({ deliveryId, eshopId, webhookId, eventType, ...result }, 'attempt failed'));
+      log.info({ deliveryId, eshopId, webhookId, eventType, ...result }, 'attempt failed');
     },
     // The code that interrupts logs the reason.
     interrupted() {},

@@ -4,9 +4,9 @@
  * Module log, which imports attempt, traces, workflows. Begin: `delivery-log.ts` says what is logged of deliveries.
  */
 import pino, { type Logger } from 'pino';
+import { deliveryIdOf } from '../../workflows/delivery-id.ts';
 import { currentTrace } from '../traces/context.ts';
 import { loggedError } from './logged-error.ts';
-import { loggedWorkflowId } from './logged-workflow-id.ts';
 import type { Output } from './output.ts';
 
 interface LogOptions {
@@ -38,6 +38,19 @@ export async function createLog(options: LogOptions): Promise<Logger> {
   const log = pino(written, terminal ? await linesForPeople(to, colors) : to);
   to.onResumed((count) => log.warn({ count }, 'log lines were lost: they could not be written'));
   return log;
+}
+
+/** `release/<e-shop>/<order>` */
+const RELEASE = /^(release\/[^/]*)\/.*$/s;
+
+/**
+ * Without the identifiers of an e-shop's records; that of a delivery is `delivery/<delivery id>`, by which `waybill
+ * deliveries show` and `waybill replay` find it.
+ */
+function loggedWorkflowId(workflowId: unknown): unknown {
+  if (typeof workflowId !== 'string') return workflowId;
+  const deliveryId = deliveryIdOf(workflowId);
+  return deliveryId === null ? workflowId.replace(RELEASE, '$1/…') : `delivery/${deliveryId}`;
 }
 
 /** Loaded only for a terminal. */

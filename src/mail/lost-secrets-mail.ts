@@ -17,29 +17,13 @@ interface LostSecrets {
 }
 
 /** @param publicUrl of the API; null if unknown */
-export function lostSecretsMail(notice: LostSecrets, publicUrl: string | null): Mail {
-  const { id, email } = notice;
-  return mailOf(
-    {
-      to: email,
-      subject: notice.lost.some(({ secret }) => secret)
-        ? 'Your webhooks need new secrets'
-        : 'The key of your webhooks was lost',
-      messageId: `<warning-${id}@waybill.local>`,
-      tone: 'bad',
-      blocks: blocksOf(notice),
-    },
-    publicUrl,
-  );
-}
-
-function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
+export function lostSecretsMail({ id, lost, eshopName, email }: LostSecrets, publicUrl: string | null): Mail {
   const secrets = lost.filter(({ secret }) => secret);
   const [first, ...others] = secrets;
   const withHeaders = lost.filter(({ headers }) => headers.length > 0);
   const [headed] = withHeaders;
   const asymmetric = lost.filter(({ signingKey }) => signingKey);
-  return [
+  const blocks: MailBlock[] = [
     `${eshopName},`,
     'the key that protects the secrets of your webhooks has been lost.',
     ...(first === undefined
@@ -75,4 +59,10 @@ function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
         ]),
     'Deliveries that are refused until then are retried, each within its own time limit. Nothing that you sent to the API is affected. Users have to sign in again.',
   ];
+  const subject =
+    first === undefined ? 'The key of your webhooks was lost' : 'Your webhooks need new secrets';
+  return mailOf(
+    { to: email, subject, messageId: `<warning-${id}@waybill.local>`, tone: 'bad', blocks },
+    publicUrl,
+  );
 }

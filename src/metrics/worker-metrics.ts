@@ -1,4 +1,6 @@
-/** Counts the work of relay, reconciler and mailer. */
+/** Counts the work of a worker: attempts and deliveries, relay, reconciler and mailer. */
+import { phases } from '../attempt/phases.ts';
+import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { MailError } from '../mail/mail-error.ts';
 import type { Repair } from '../reconciler/repair.ts';
@@ -6,7 +8,28 @@ import { repairsMade } from '../reconciler/verdict.ts';
 import { attemptClasses, type ClassName, workflowClasses } from '../relay/classes.ts';
 import { type PassResult, passResults } from '../relay/loop.ts';
 import { type RelayLoop, relayLoops } from '../relay/relay.ts';
-import type { Metrics } from './metrics.ts';
+import { type Metrics, statusClass } from './metrics.ts';
+
+/** Counts the outcomes of attempts and deliveries. */
+export function countDeliveries(metrics: Metrics): DeliveryWatch {
+  return {
+    attempted({ status, durationMs, toFirstByte }) {
+      metrics.attempts.inc({ status: statusClass(status) });
+      metrics.attemptDuration.observe(durationMs / 1_000);
+      if (toFirstByte === null) return;
+      let ms = 0;
+      for (const phase of phases) {
+        ms += toFirstByte[phase];
+        metrics.firstBytePhase.observe({ phase }, toFirstByte[phase] / 1_000);
+      }
+      metrics.firstByte.observe(ms / 1_000);
+    },
+    interrupted: () => metrics.interrupted.inc(),
+    ended: (eventType, outcome) => metrics.deliveries.inc({ event_type: eventType, outcome }),
+    deactivated: ({ reason }) => metrics.deactivations.inc({ reason }),
+    alarmed: ({ alarm }) => metrics.alarms.inc({ alarm }),
+  };
+}
 
 /** Counts the passes of the relay's loops. */
 export function countPasses({ passes }: Metrics): (loop: RelayLoop, result: PassResult) => void {

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { childEnvironment } from '../../src/embedded/child-environment.ts';
-import { runProgram } from '../../src/embedded/run-program.ts';
+import { childEnvironment, runProgram } from '../../src/embedded/run-program.ts';
 import { filesOf, importsOf } from '../support/imports.ts';
 
 it('passes on where programs are found and how they speak, and nothing that is confidential', () => {

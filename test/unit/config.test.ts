@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { uncheckedTls } from '../../src/app/unchecked-tls.ts';
+import { uncheckedTls } from '../../src/app/outgoing.ts';
 import { ConfigError, loadConfig, readSettings } from '../../src/config/config.ts';
 import { variables } from '../../src/config/variables.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';

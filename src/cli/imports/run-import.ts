@@ -32,13 +32,6 @@ const REFUSED = 2;
 /** Lines per table, which are held until it is printed. */
 const PAGE = 50;
 
-/** @throws UserError at the end if a line was refused; after the current line if it was interrupted */
-export function runImport<Result extends { readonly outcome: Outcome }>(run: Import<Result>): Promise<void> {
-  return untilInterrupted('Stopped. The lines above are done: run it again for the rest.', (signal) =>
-    imported(run, signal),
-  );
-}
-
 async function resultOf<Result extends { readonly outcome: Outcome }>(
   { importOne, refused }: Import<Result>,
   line: ImportLine,
@@ -52,9 +45,9 @@ async function resultOf<Result extends { readonly outcome: Outcome }>(
   }
 }
 
-async function imported<Result extends { readonly outcome: Outcome }>(
+/** @throws UserError at the end if a line was refused; after the current line if it was interrupted */
+export async function runImport<Result extends { readonly outcome: Outcome }>(
   run: Import<Result>,
-  signal: AbortSignal,
 ): Promise<void> {
   const { dryRun, print, lines } = run;
   const made = dryRun ? 'would be created' : 'created';
@@ -71,7 +64,7 @@ async function imported<Result extends { readonly outcome: Outcome }>(
     held = [];
     if (rows.length > 0) show(table(rows));
   };
-  try {
+  const importAll = async (signal: AbortSignal) => {
     for (const [index, each] of lines.entries()) {
       signal.throwIfAborted();
       const result = await resultOf(run, each);
@@ -81,6 +74,9 @@ async function imported<Result extends { readonly outcome: Outcome }>(
         flush();
       progress.show(index + 1, lines.length, 'lines');
     }
+  };
+  try {
+    await untilInterrupted('Stopped. The lines above are done: run it again for the rest.', importAll);
   } finally {
     // However it ends: a generated key, password or secret is shown nowhere else.
     flush();
