@@ -41,9 +41,8 @@ interface Resealed {
   /** Webhooks. */
   readonly resealed: number;
   readonly unreadable: readonly number[];
-  /** Absent if there are none. */
-  readonly unreadableNotices?: readonly number[];
-  readonly unreadableKeys?: readonly number[];
+  readonly unreadableNotices: readonly number[];
+  readonly unreadableKeys: readonly number[];
 }
 
 /** Reseals a secret of an owner under the present key; null stays null, as does a secret that no key opens. */
@@ -114,12 +113,7 @@ export async function resealAll(sql: Pool, keys: Keys, batch = BATCH): Promise<R
     return reseal;
   });
   const unreadableKeys = await resealAllSigningKeys(sql, keys, batch);
-  return {
-    resealed,
-    unreadable,
-    ...(unreadableNotices.length === 0 ? {} : { unreadableNotices }),
-    ...(unreadableKeys.length === 0 ? {} : { unreadableKeys }),
-  };
+  return { resealed, unreadable, unreadableNotices, unreadableKeys };
 }
 
 /** Makes a new key in the folder, unless one is waiting there. @returns whether it was made now */
@@ -151,7 +145,7 @@ export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: Da
     return { state: 'restartNeeded' };
   }
   const done = await resealAll(sql, keys);
-  const { resealed, unreadable, unreadableNotices = [], unreadableKeys = [] } = done;
+  const { resealed, unreadable, unreadableNotices, unreadableKeys } = done;
   if (unreadable.length + unreadableNotices.length + unreadableKeys.length > 0)
     return { state: 'incomplete', ...done };
   const nothing = known && resealed === 0 && keys.otherCheckValues.length === 0;

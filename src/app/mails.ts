@@ -25,9 +25,5 @@ export async function configuredMailer(
   await noteMailFolder(sql, trial ? null : folder);
   if (folder !== null && !trial)
     print(`Mails: SMTP_URL is not set, so nobody gets them: they are written to ${folder}.`);
-  return createMailer({
-    from,
-    directory: dataDir.join('mail'),
-    ...(smtpUrl === undefined ? {} : { smtpUrl }),
-  });
+  return createMailer({ from, directory: dataDir.join('mail'), smtpUrl });
 }

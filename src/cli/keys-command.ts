@@ -41,17 +41,13 @@ function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
 }
 
 /** "webhooks 7, 8", "the notices of e-shop 3" */
-function unreadableOf({
-  unreadable,
-  unreadableNotices = [],
-  unreadableKeys = [],
-}: Extract<Rotation, { state: 'incomplete' }>): string[] {
+function unreadableOf(rotation: Extract<Rotation, { state: 'incomplete' }>): string[] {
   const listOf = (noun: string, ids: readonly number[]) =>
     ids.length === 0 ? [] : [`${noun}${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`];
   return [
-    ...listOf('webhook', unreadable),
-    ...listOf('the notices of e-shop', unreadableNotices),
-    ...listOf('the signing key of e-shop', unreadableKeys),
+    ...listOf('webhook', rotation.unreadable),
+    ...listOf('the notices of e-shop', rotation.unreadableNotices),
+    ...listOf('the signing key of e-shop', rotation.unreadableKeys),
   ];
 }
 

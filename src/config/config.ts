@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { ConfigError } from './config-error.ts';
-import { CONFIDENTIAL } from './secret-files.ts';
+import { CONFIDENTIAL, type Environment } from './secret-files.ts';
 import { type Settings, variables } from './variables.ts';
 
 export { ConfigError };
@@ -26,8 +26,6 @@ const GRACE_SLACK_MS = 25_000;
 
 /** Allowed on an unconfigured start that says nothing about it, to try a receiver on the same machine. */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The confidential variables that are set: name → value as written. */
 export function confidentialValues(env: Environment): ReadonlyMap<string, string> {

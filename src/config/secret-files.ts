@@ -19,7 +19,7 @@ export const CONFIDENTIAL = [
 /** Not the headers of a collector: OpenTelemetry reads that variable itself. */
 const FROM_FILES = CONFIDENTIAL.filter((name) => name !== 'OTEL_EXPORTER_OTLP_HEADERS');
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The variables, where `SECRET_KEY_FILE` names a file with the value of `SECRET_KEY`, and so for each confidential

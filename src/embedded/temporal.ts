@@ -91,6 +91,10 @@ function storageOptions({ databaseFile }: EmbeddedTemporalOptions): string[] {
   return ['--db-filename', databaseFile, ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma])];
 }
 
+/** As typed on a command line. @example flags({ port: 7233 }) // ['--port', '7233'] */
+const flags = (options: Readonly<Record<string, string | number>>) =>
+  Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+
 /**
  * The number of starts: a port that is free when chosen may be taken when the server binds it, most of a second
  * later.
@@ -151,18 +155,10 @@ async function startServer(
     args: [
       'server',
       'start-dev',
-      '--ip',
-      '127.0.0.1',
-      '--port',
-      String(port),
-      '--http-port',
-      String(httpPort),
-      '--metrics-port',
-      String(metricsPort),
-      ...(ui === null ? ['--headless'] : ['--ui-ip', ui.host, '--ui-port', String(ui.port)]),
+      ...flags({ ip: '127.0.0.1', port, 'http-port': httpPort, 'metrics-port': metricsPort }),
+      ...(ui === null ? ['--headless'] : flags({ 'ui-ip': ui.host, 'ui-port': ui.port })),
       ...storageOptions(options),
-      '--log-level',
-      'error',
+      ...flags({ 'log-level': 'error' }),
       ...Object.entries({
         ...DYNAMIC_CONFIG,
         ...options.dynamicConfig,

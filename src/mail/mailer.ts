@@ -11,7 +11,7 @@ import { createSmtpMailer } from './smtp-mailer.ts';
 
 interface MailerOptions {
   /** `smtp://user:password@host:587` or `smtps://…`; without it mails are written to files. */
-  readonly smtpUrl?: string;
+  readonly smtpUrl?: string | undefined;
   /** The sender, such as `Waybill <waybill@example.com>`. */
   readonly from: string;
   /** The folder of the `.eml` files. */

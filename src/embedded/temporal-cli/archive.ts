@@ -5,15 +5,13 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EnvHttpProxyAgent, interceptors, request } from 'undici';
 import { runProgram } from '../run-program.ts';
-import { EXECUTABLE, type Getting, withProgress } from './program.ts';
+import { EXECUTABLE, type Getting, TOTAL_MS, withProgress } from './program.ts';
 import type { Release } from './release.ts';
 
 /** The limit until the download begins: a machine that cannot reach the host should not wait long. */
 const FIRST_BYTE_MS = 5_000;
 /** The limit without a further byte, in milliseconds: after a stalled download the next source is tried. */
 const STALLED_MS = 15_000;
-/** The limit for the whole download of about 50 MB, in milliseconds. */
-const TOTAL_MS = 600_000;
 const MEGABYTE = 1_000_000;
 /**
  * How many redirections lead to the archive at most: one today. Fewer: a mirror in between ends it. More: a loop

@@ -11,8 +11,10 @@ export const EXECUTABLE = 'temporal';
 /** The oldest server that will do: since 1.28 operators can pause, resume and reset activities. */
 export const OLDEST_SERVER = '1.28.0';
 
-/** The time limit of a program that only prints its version or help, in milliseconds. */
-const ANSWER_MS = 20_000;
+/** The time limit of a program that only prints its version, in milliseconds. */
+export const ANSWER_MS = 20_000;
+/** The limit for a whole download of about 50 MB, and for its extraction, in milliseconds. */
+export const TOTAL_MS = 600_000;
 
 /** True if version `a` is `b` or newer. @example atLeast('1.32.0', '1.28.0'); // true */
 export function atLeast(a: string, b: string): boolean {

@@ -5,12 +5,9 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ProgramError, runProgram } from '../run-program.ts';
-import { EXECUTABLE, type Getting, withProgress } from './program.ts';
+import { ANSWER_MS, EXECUTABLE, type Getting, TOTAL_MS, withProgress } from './program.ts';
 import type { Release } from './release.ts';
 
-const ANSWER_MS = 20_000;
-/** The limit for the whole download of about 44 MB, in milliseconds. */
-const TOTAL_MS = 600_000;
 /** pip's own time-out in seconds, and its retries: a machine that cannot reach the index should not wait long. */
 const PATIENCE = ['--timeout', '5', '--retries', '1'];
 
