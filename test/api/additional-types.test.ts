@@ -1,10 +1,9 @@
 /** Several event types on one webhook: written, checked, subscribed, explained. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
-import type { TestEshop } from '../support/api.ts';
 import { firedEvents } from '../support/events.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const ORDERS = ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'];
@@ -15,15 +14,8 @@ const body = {
   method: 'POST',
 };
 
-let eshop: TestEshop;
-
 const api = await apiOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  await stockedProducts(eshop);
-});
-
-const shop: TestEshop['shop']['request'] = (...args) => eshop.shop.request(...args);
+const { eshop, request: shop } = eshopOfEachTest(api, stockedProducts);
 
 async function created(more: object = { additionalTypes: ORDERS }) {
   const { status, data } = await shop('POST', '/v21/webhooks', { ...body, ...more });

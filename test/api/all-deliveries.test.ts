@@ -1,27 +1,23 @@
 /** The deliveries of an e-shop across its webhooks: filters, pages, and a cursor that misses nothing. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { waybill } from '../../receiver/src/index.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
-import type { TestEshop } from '../support/api.ts';
 import { accepted, exhaustDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
 import { insertWebhook } from '../support/events.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { later } from '../support/later.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { recordEvent } from '../support/record-event.ts';
 
 /** A second or two, unless the machine is busy. */
 const SOON = { timeout: 60_000 };
 const BEGINNING = '00000000-0000-0000-0000-000000000000';
 
-let eshop: TestEshop;
-
 const api = await apiOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
-});
+const { eshop } = eshopOfEachTest(api);
 
 const get = (query = '', version = 'v21') => eshop.shop.request('GET', `/${version}/deliveries${query}`);
 const webhook = (type: EventType = 'CREATE_ORDER') => insertWebhook(api.sql, eshop.eshopId, type);
@@ -209,10 +205,7 @@ describe('from a cursor on', () => {
     sql: Pool,
     work: (tx: Transaction) => Promise<unknown>,
   ): Promise<() => Promise<void>> {
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const [released, release] = later();
     let ended: Promise<void> = Promise.resolve();
     await new Promise<void>((begun, failed) => {
       ended = transaction(sql, async (tx) => {

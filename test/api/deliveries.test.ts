@@ -10,28 +10,18 @@ import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { TestEshop } from '../support/api.ts';
 import { accepted, beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
+import { createWebhook } from '../support/webhooks.ts';
 
-let eshop: TestEshop;
-let request: TestEshop['shop']['request'];
 let webhookId: number;
 
 const api = await apiOfFile();
+const { eshop, request } = eshopOfEachTest(api);
 beforeEach(async () => {
-  eshop = await api.newEshop();
-  request = eshop.shop.request;
   webhookId = await newWebhook(eshop);
 });
 
-async function newWebhook({ shop }: TestEshop): Promise<number> {
-  const answer = await shop.request('POST', '/v21/webhooks', {
-    url: 'https://shop.example',
-    webhookType: 'CREATE_ORDER',
-    active: true,
-    method: 'POST',
-  });
-  return answer.data.id;
-}
+const newWebhook = async ({ shop }: TestEshop): Promise<number> => (await createWebhook(shop.request)).id;
 
 interface Fields {
   readonly entityId?: string;

@@ -2,7 +2,7 @@
  * The payload of a delivery, and its redelivery (docs/interface.md, L5 and L6).
  */
 import { v7 as uuidv7 } from 'uuid';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
@@ -12,7 +12,6 @@ import type { EventType } from '../../src/domain/event-types.ts';
 import { nulledOrderFields } from '../../src/domain/order/personal-data.ts';
 import { sampleOrder } from '../../src/domain/order/record.ts';
 import { render } from '../../src/domain/render.ts';
-import type { TestEshop } from '../support/api.ts';
 import {
   accepted,
   beginAttempt,
@@ -20,18 +19,12 @@ import {
   finishAttempt,
   makeAttempt,
 } from '../support/deliveries.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { recordEvent } from '../support/record-event.ts';
 import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
 
-let eshop: TestEshop;
-let request: TestEshop['shop']['request'];
-
 const api = await apiOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  request = eshop.shop.request;
-});
+const { eshop, request } = eshopOfEachTest(api);
 
 /** A webhook, and a delivery to it of an event with the sample of its type. */
 async function newDelivery(

@@ -1,7 +1,6 @@
 /** The documentation's examples: valid in their languages and by their schemas, accepted by the API; some are run. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Script } from 'node:vm';
@@ -11,6 +10,7 @@ import { snippetsOf } from '../../site/snippets.ts';
 import type { DocumentedMedia, OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { exampleBody, exampleParameter, operationsWithBody } from '../../src/api/openapi/example-requests.ts';
 import { listen } from '../../src/http/http-server.ts';
+import { folderOfFile } from '../support/ends.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 import { stockedProduct } from '../support/orders.ts';
 
@@ -21,11 +21,8 @@ const api = await apiOfFile();
 const server = await listen(api.app, '127.0.0.1', 0);
 const document: OpenApiDocument = JSON.parse((await api.anonymous('GET', '/openapi.json')).text);
 ajv.addSchema(document, 'openapi.json');
-const folder = await mkdtemp(join(tmpdir(), 'waybill-examples-'));
-afterAll(async () => {
-  await server.close();
-  if (folder !== undefined) await rm(folder, { recursive: true });
-});
+const folder = await folderOfFile('waybill-examples-');
+afterAll(() => server.close());
 
 const operations = () =>
   Object.entries(document.paths).flatMap(([path, methods]) =>

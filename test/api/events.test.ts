@@ -1,5 +1,5 @@
 /** Events with their result at every webhook, and every cause of absence. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { recordCauses } from '../../src/api/event-schemas.ts';
 import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
 import { eventCauses, webhookCauses } from '../../src/domain/absence.ts';
@@ -9,18 +9,13 @@ import type { TestEshop } from '../support/api.ts';
 import { accepted, exhaustDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
 import { insertWebhook } from '../support/events.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { addStock, fullOrder, minimalOrder, stockedProduct, stockedProducts } from '../support/orders.ts';
 
 const BEGINNING = '00000000-0000-0000-0000-000000000000';
 
-let eshop: TestEshop;
-
 const api = await apiOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  await stockedProducts(eshop);
-});
+const { eshop } = eshopOfEachTest(api, stockedProducts);
 
 /** All causes seen so far. */
 const named = new Set<string>();

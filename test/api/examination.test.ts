@@ -1,24 +1,21 @@
 /** Examinations of receivers (docs/interface.md, W17), over HTTP to real ones. */
 import { createServer } from 'node:http';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { memoryOrder, memoryStore, receiver as receiverOf } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { createExaminer } from '../../src/attempt/examiner.ts';
 import type { Examination } from '../../src/domain/examination.ts';
-import { createTestApi, type TestEshop } from '../support/api.ts';
-import { apiOfFile, receiverOfFile } from '../support/lifetimes.ts';
+import { createTestApi } from '../support/api.ts';
+import { later } from '../support/later.ts';
+import { apiOfFile, eshopOfEachTest, receiverOfFile } from '../support/lifetimes.ts';
+import { listenLocally } from '../support/ports.ts';
 import { createWebhook, webhookRow } from '../support/webhooks.ts';
 
-let eshop: TestEshop;
-let request: TestEshop['shop']['request'];
 const closing: (() => void)[] = [];
 
 const api = await apiOfFile();
 const receiver = await receiverOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  request = eshop.shop.request;
-});
+const { request } = eshopOfEachTest(api);
 afterEach(() => {
   for (const close of closing.splice(0)) close();
   receiver.clear();
@@ -41,11 +38,9 @@ async function kit() {
     read: async () => ({}),
     onProblem: () => {},
   }).otherwise(() => {});
-  const server = createServer(nodeListener(hooks)).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
+  const server = createServer(nodeListener(hooks));
+  const port = await listenLocally(server);
   closing.push(() => server.close().closeAllConnections());
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
   return { url: `http://127.0.0.1:${port}/hooks?of=`, secrets };
 }
 
@@ -122,10 +117,7 @@ test('a secret of its own, and the former one while it is being replaced', async
 });
 
 test('one at a time: a second one meanwhile is 409, and one that never ended is over in time', async () => {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const [released, release] = later();
   receiver.respond(async () => {
     await released;
     return {};

@@ -1,6 +1,6 @@
 /** `Idempotency-Key`: a request that is sent again is not done again (docs/interface.md, C21). */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { resealAll } from '../../src/app/key-rotation.ts';
 import { eraseCustomer } from '../../src/db/erasure.ts';
@@ -10,22 +10,14 @@ import { createPool } from '../../src/db/pool.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
 import { createTestApi, type Request, type TestEshop } from '../support/api.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
 
 const secretKey = randomBytes(32);
-let eshop: TestEshop;
-let shop: Request;
-let warehouse: Request;
-
 const api = await apiOfFile({ keys: createKeys(secretKey) });
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  shop = eshop.shop.request;
-  warehouse = eshop.warehouse.request;
-  await stockedProducts(eshop);
-});
+const { eshop, request: shop } = eshopOfEachTest(api, stockedProducts);
+const warehouse: Request = (...args) => eshop.warehouse.request(...args);
 
 const under = (key: string) => ({ 'Idempotency-Key': key });
 const REPLAYED = 'idempotency-replayed';

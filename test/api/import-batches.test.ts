@@ -1,18 +1,15 @@
 /** Import lines that share a transaction: each is written entirely or not at all, independently of the others. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import type { TestEshop } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { later } from '../support/later.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProduct } from '../support/orders.ts';
 import { until } from '../support/until.ts';
 
-let eshop: TestEshop;
-
 const api = await apiOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  for (const sku of ['TEA', 'CUP']) await stockedProduct(eshop, sku, '10');
+const { eshop } = eshopOfEachTest(api, async (made) => {
+  for (const sku of ['TEA', 'CUP']) await stockedProduct(made, sku, '10');
 });
 
 const ndjson = { 'content-type': 'application/x-ndjson' };
@@ -167,10 +164,7 @@ test('imports that meet in opposite orders all come through', async () => {
 test('a record that somebody else has locked is waited for, and what was read under its lock is what he left', async () => {
   await newOrder('a');
   let release = () => {};
-  let locked = () => {};
-  const isLocked = new Promise<void>((resolve) => {
-    locked = resolve;
-  });
+  const [isLocked, locked] = later();
   const held = api.sql.begin(async (tx) => {
     await tx`update orders set note = 'left by another' where eshop_id = ${eshop.eshopId} and eshop_order_id = 'a'`;
     await new Promise<void>((resolve) => {

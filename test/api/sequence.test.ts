@@ -1,11 +1,8 @@
 /** The order of the events of a record: their sequence, their times, and `updatedAt`. */
-import { beforeEach, describe, expect, test } from 'vitest';
-import type { TestEshop } from '../support/api.ts';
+import { describe, expect, test } from 'vitest';
 import { insertWebhook } from '../support/events.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { addStock, minimalOrder, stockedProduct } from '../support/orders.ts';
-
-let eshop: TestEshop;
 
 const api = await apiOfFile();
 // Records the order in which transactions were committed: it writes at COMMIT, while the locks are still held.
@@ -15,9 +12,8 @@ await api.sql.unsafe(`
     begin insert into committed (event_id) values (new.id); return null; end $$;
   create constraint trigger note_commit after insert on events
     deferrable initially deferred for each row execute function note_commit();`);
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  await stockedProduct(eshop, 'TEA', '100');
+const { eshop } = eshopOfEachTest(api, async (made) => {
+  await stockedProduct(made, 'TEA', '100');
 });
 
 interface Event {

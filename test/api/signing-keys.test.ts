@@ -2,26 +2,20 @@
 
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import { createServer } from 'node:http';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { receiver as kit, memoryOrder, memoryStore, type PublicKeys } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { prepare } from '../../src/attempt/prepare.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
-import type { TestEshop } from '../support/api.ts';
-import { apiOfFile, receiverOfFile } from '../support/lifetimes.ts';
+import { apiOfFile, eshopOfEachTest, receiverOfFile } from '../support/lifetimes.ts';
+import { listenLocally } from '../support/ports.ts';
 import { recordEvent } from '../support/record-event.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
-let eshop: TestEshop;
-let request: TestEshop['shop']['request'];
-
 const api = await apiOfFile();
 const receiver = await receiverOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  request = eshop.shop.request;
-});
+const { eshop, request } = eshopOfEachTest(api);
 afterEach(() => receiver.clear());
 
 const PATH = '/v21/eshop/signing-keys';
@@ -142,11 +136,9 @@ test('an attempt reads the keys that sign, only of an asymmetric webhook', async
 /** What an examination finds wrong with a receiver that the kit makes of these keys, with public keys alone. */
 async function examined(publicKeys: PublicKeys) {
   const hooks = kit({ publicKeys, store: memoryStore(), order: memoryOrder(), onProblem: () => {} });
-  const server = createServer(nodeListener(hooks.otherwise(() => {}))).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
+  const server = createServer(nodeListener(hooks.otherwise(() => {})));
+  const port = await listenLocally(server);
   try {
-    const address = server.address();
-    const port = address !== null && typeof address === 'object' ? address.port : 0;
     const { id } = await create({ asymmetric: true, url: `http://127.0.0.1:${port}/hooks` });
     const { data } = await request('POST', `/v21/webhooks/${id}/examine`);
     const rows: { name: string; verdict: string }[] = data.rows;

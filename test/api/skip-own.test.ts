@@ -1,21 +1,15 @@
 /** A webhook that leaves out the changes of its own e-shop. */
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
 import type { TestEshop } from '../support/api.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
 
 const types = { webhookType: 'CREATE_ORDER', additionalTypes: ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'] };
-let eshop: TestEshop;
-
 const api = await apiOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  await stockedProducts(eshop);
-});
+const { eshop, request: shop } = eshopOfEachTest(api, stockedProducts);
 
-const shop: TestEshop['shop']['request'] = (...args) => eshop.shop.request(...args);
 const warehouse: TestEshop['warehouse']['request'] = (...args) => eshop.warehouse.request(...args);
 const order = (id = '1') => shop('POST', '/v21/orders', minimalOrder(id));
 const note = (by: typeof shop, text: string, id = '1') => by('PATCH', `/v21/orders/${id}`, { note: text });

@@ -4,17 +4,12 @@
 import { describe, expect, test } from 'vitest';
 import { firedTypes } from '../support/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { stockedProduct } from '../support/orders.ts';
+import { newProduct } from '../support/orders.ts';
 
 let made = 0;
 
 const api = await apiOfFile();
-
-/** A new product with units available. */
-function product(available: string): Promise<string> {
-  made += 1;
-  return stockedProduct(api.eshop, `P-${made}`, available);
-}
+const product = (available: string) => newProduct(api.eshop, available);
 const lines = (...units: [sku: string, quantity: number | string][]) =>
   units.map(([sku, quantity]) => ({ sku, quantity }));
 /** Creates a preReceived order. */

@@ -1,22 +1,16 @@
 /** The pause of a webhook (docs/interface.md, W23): its bounds, and what is shown of it. */
 import { randomUUID } from 'node:crypto';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import type { TestEshop } from '../support/api.ts';
 import { beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { createWebhook, takeSignalledWebhooks, webhookRow } from '../support/webhooks.ts';
 
-let eshop: TestEshop;
-let request: TestEshop['shop']['request'];
 const api = await apiOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  request = eshop.shop.request;
-});
+const { eshop, request } = eshopOfEachTest(api);
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,32 +1,15 @@
 /**
  * A webhook's life: activation and deactivation, generations, secrets, and the changes passed on to open deliveries.
  */
-import { beforeEach, expect, test } from 'vitest';
-import type { TestEshop } from '../support/api.ts';
+import { expect, test } from 'vitest';
 import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import {
-  createWebhook,
-  minimalWebhook,
-  openedSecret,
-  takeSignalledWebhooks,
-  webhookRow,
-} from '../support/webhooks.ts';
-
-let eshop: TestEshop;
-let request: TestEshop['shop']['request'];
+import { minimalWebhook, openedSecret, webhooksOfEachTest } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  request = eshop.shop.request;
-});
+const { eshop, request, create, row, takeOutbox } = webhooksOfEachTest(api);
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-
-const create = (fields?: object) => createWebhook(request, fields);
-const row = (id: number) => webhookRow(api.sql, id);
-const takeOutbox = () => takeSignalledWebhooks(api.sql, eshop.eshopId);
 
 test('deactivation and activation: times, record, generation, outbox; a second time changes nothing', async () => {
   const { id } = await create();

@@ -2,7 +2,7 @@
  * Test deliveries with a sample (docs/interface.md, W13), over HTTP to a real receiver.
  */
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { findWebhookWithSecrets } from '../../src/db/webhooks/with-secrets.ts';
 import { createSender } from '../../src/delivery/sender.ts';
@@ -11,20 +11,15 @@ import { eventTypeNames, packingListEventTypes } from '../../src/domain/event-ty
 import { render } from '../../src/domain/render.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
 import { createTestApi, type TestEshop } from '../support/api.ts';
-import { apiOfFile, receiverOfFile } from '../support/lifetimes.ts';
+import { later } from '../support/later.ts';
+import { apiOfFile, eshopOfEachTest, receiverOfFile } from '../support/lifetimes.ts';
 import { freePort } from '../support/ports.ts';
 import { signedBy } from '../support/signed-by.ts';
 import { createWebhook, webhookRow } from '../support/webhooks.ts';
 
-let eshop: TestEshop;
-let request: TestEshop['shop']['request'];
-
 const api = await apiOfFile();
 const receiver = await receiverOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
-  request = eshop.shop.request;
-});
+const { eshop, request } = eshopOfEachTest(api);
 afterEach(() => {
   receiver.clear();
   receiver.respond({});
@@ -203,10 +198,7 @@ test('tests that hang leave the API alone, are bounded per e-shop, and leave roo
   const keys = createKeys(randomBytes(32));
   const sender = createSender({ timeoutMs: 60_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
   const patient = await createTestApi({ keys, sendTest: createTestSender({ sender, keys }) });
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const [released, release] = later();
   try {
     receiver.respond(async () => {
       await released;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { TypedSearchAttributes } from '@temporalio/common';
 import pLimit from 'p-limit';
-import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { webhookIdKey } from '../../workflows/search-attributes.ts';
 import { builtCli } from '../support/built.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
@@ -21,11 +21,7 @@ const stack = await stackOfFile('cli-actions', {
   timings: { reconcileIntervalMs: 3_600_000 },
 });
 const receiver = await receiverOfFile();
-const env: Record<string, string> = {
-  DATABASE_URL: stack.database.url,
-  TEMPORAL_ADDRESS: inject('temporalAddress'),
-  TEMPORAL_TASK_QUEUE: stack.taskQueue,
-};
+const { env } = stack;
 beforeEach(async () => {
   await stack.retireWebhooks();
   receiver.clear();

@@ -1,28 +1,19 @@
 /** `waybill eshop show|update` and `waybill contract`, and the contract's effect on the API. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { TestEshop } from '../support/api.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { runWaybill } from '../support/waybill-command.ts';
-import { createWebhook } from '../support/webhooks.ts';
+import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
 
-let eshop: TestEshop;
 let id: string;
 
 const api = await apiOfFile();
-beforeEach(async () => {
-  eshop = await api.newEshop();
+const { eshop, request } = eshopOfEachTest(api);
+beforeEach(() => {
   id = String(eshop.eshopId);
 });
 
 const waybill = (...args: string[]) => runWaybill(args, { DATABASE_URL: api.database.url });
-const webhook = (fields: object = {}) =>
-  eshop.shop.request('POST', '/v21/webhooks', {
-    url: 'https://shop.example',
-    webhookType: 'CREATE_ORDER',
-    active: true,
-    method: 'POST',
-    ...fields,
-  });
+const webhook = (fields: object = {}) => request('POST', '/v21/webhooks', { ...minimalWebhook, ...fields });
 
 describe('eshop', () => {
   it('show has what an operator asks about it', async () => {

@@ -2,8 +2,6 @@
  * `waybill keys rotate` against a running API: every secret goes on signing, whichever key a process started with.
  */
 import { createPublicKey, randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTokenVerifier } from '../../src/api/token.ts';
@@ -18,6 +16,7 @@ import { createKeys, type Keys } from '../../src/secrets/keys.ts';
 import { privateKeyOf } from '../../src/secrets/signing-keys.ts';
 import { openHeaders } from '../../src/secrets/static-headers.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
+import { folderOfTest } from '../support/ends.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 import { createWebhook, openedSecret, webhookRow } from '../support/webhooks.ts';
 
@@ -63,13 +62,10 @@ const publicKeyOf = (privateKey: string) =>
   createPublicKey(privateKeyOf(privateKey)).export({ format: 'jwk' }).x;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'waybill-keys-'));
+  directory = await folderOfTest('waybill-keys-');
   dataDir = await openDataDir(join(directory, 'data'));
 });
-afterEach(async () => {
-  await api.drop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterEach(() => api.drop());
 
 describe('with SECRET_KEY', () => {
   const environment = (key: Buffer, previous: readonly Buffer[] = []) => ({

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createEshopWithUsers } from '../../src/app/accounts.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { createInserter } from '../../src/db/records/insert.ts';
@@ -30,12 +30,7 @@ const stack = await stackOfFile('cli-leaving', { policy: { windowMs: 3_600_000 }
 const receiver = await receiverOfFile();
 const directory = await folderOfFile('waybill-leaving-');
 
-const eshop = (...args: string[]) =>
-  triedWaybill(['eshop', ...args], {
-    DATABASE_URL: stack.database.url,
-    TEMPORAL_ADDRESS: inject('temporalAddress'),
-    TEMPORAL_TASK_QUEUE: stack.taskQueue,
-  });
+const eshop = (...args: string[]) => triedWaybill(['eshop', ...args], stack.env);
 
 const createOrder = (eshopOrderId: string, other: Partial<OrderRecord>) =>
   create(stack.sql, createInserter(stack.sql), orders, stack.eshopId, 'shop', {

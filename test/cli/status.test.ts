@@ -1,5 +1,5 @@
 /** `waybill status` on a real database and a real Temporal. */
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
@@ -11,11 +11,7 @@ import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
 const stack = await stackOfFile('status', { worker: false });
-const env: Record<string, string> = {
-  DATABASE_URL: stack.database.url,
-  TEMPORAL_ADDRESS: inject('temporalAddress'),
-  TEMPORAL_TASK_QUEUE: stack.taskQueue,
-};
+const { env } = stack;
 
 const status = async (more: Record<string, string> = {}) => {
   const { printed, error } = await triedWaybill(['status', '--json'], { ...env, ...more });

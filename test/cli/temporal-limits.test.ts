@@ -13,9 +13,8 @@ afterAll(() => proxy.close());
 
 const status = async () => {
   const { printed } = await triedWaybill(['status', '--json'], {
-    DATABASE_URL: stack.database.url,
+    ...stack.env,
     TEMPORAL_ADDRESS: proxy.address,
-    TEMPORAL_TASK_QUEUE: stack.taskQueue,
   });
   return JSON.parse(printed);
 };

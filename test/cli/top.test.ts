@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { afterEach, expect, inject, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { builtCli } from '../support/built.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
@@ -12,12 +12,7 @@ const running = new Set<{ kill(signal: NodeJS.Signals): unknown }>();
 const stack = await stackOfFile('top');
 const receiver = await receiverOfFile();
 await makeAhead(stack.sql);
-const env: Record<string, string> = {
-  PATH: process.env.PATH ?? '',
-  DATABASE_URL: stack.database.url,
-  TEMPORAL_ADDRESS: inject('temporalAddress'),
-  TEMPORAL_TASK_QUEUE: stack.taskQueue,
-};
+const env = { PATH: process.env.PATH, ...stack.env };
 afterEach(() => {
   for (const child of running) child.kill('SIGKILL');
 });

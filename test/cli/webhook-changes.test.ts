@@ -10,7 +10,6 @@ const env: Record<string, string> = {
   DATABASE_URL: stack.database.url,
   SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
   DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
-  DATA_DIR: 'nowhere',
 };
 beforeEach(async () => {
   await stack.retireWebhooks();

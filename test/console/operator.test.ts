@@ -1,6 +1,6 @@
 /** An operator at work, in a real browser with real deliveries: the command needs only Postgres and Temporal. */
 import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { serveOperatorConsole } from '../../src/cli/operator-console.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
@@ -18,9 +18,7 @@ await makeAhead(stack.sql);
 await createEshop(stack.sql, { name: 'Another shop', email: 'another@example.test' });
 const receiver = await receiverOfFile();
 const env = {
-  DATABASE_URL: stack.database.url,
-  TEMPORAL_ADDRESS: inject('temporalAddress'),
-  TEMPORAL_TASK_QUEUE: stack.taskQueue,
+  ...stack.env,
   TEMPORAL_UI_URL: UI,
   SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
   DELIVERY_ALLOW_CIDRS: '127.0.0.0/8,::1/128',

@@ -1,11 +1,10 @@
 /** Types generated from `/openapi.json` compile with an e-shop's script, and the script runs. */
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { listen } from '../../src/http/http-server.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
+import { runProgram } from '../support/run-program.ts';
 
 const consumer = fileURLToPath(new URL('./consumer/', import.meta.url));
 
@@ -13,15 +12,7 @@ const api = await apiOfFile();
 const server = await listen(api.app, '127.0.0.1', 0);
 afterAll(() => server.close());
 
-/** Runs a program of the consumer's project. @throws Error with its output if it fails */
-async function run(program: string, ...args: string[]): Promise<string> {
-  try {
-    return (await promisify(execFile)(program, args, { cwd: consumer })).stdout;
-  } catch (error) {
-    const { stdout = '', stderr = '' } = Object(error);
-    throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`);
-  }
-}
+const run = (program: string, ...args: string[]) => runProgram(program, args, { cwd: consumer });
 
 test('an e-shop generates its types, compiles its script with them, and runs it', async () => {
   const document = await (await fetch(`${server.url}/openapi.json`)).text();

@@ -1,13 +1,12 @@
 /** Other generators' clients (Python, Go, TypeScript) do the main job. Needs Python 3.10, Go and package indexes. */
-import { execFile } from 'node:child_process';
 import { cp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { listen } from '../../src/http/http-server.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
+import { runProgram } from '../support/run-program.ts';
 
 const PYTHON = 'openapi-python-client==0.29.1';
 const GO = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
@@ -24,16 +23,8 @@ await writeFile(join(folder, 'openapi.json'), document);
 await cp(clients, folder, { recursive: true });
 afterAll(() => server.close());
 
-/** @throws Error with its output if it fails */
-async function run(program: string, args: readonly string[], cwd = folder): Promise<string> {
-  try {
-    const options = { cwd, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, GOFLAGS: '-mod=mod' } };
-    return (await promisify(execFile)(program, args, options)).stdout;
-  } catch (error) {
-    const { stdout = '', stderr = '' } = Object(error);
-    throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`);
-  }
-}
+const run = (program: string, args: readonly string[], cwd = folder) =>
+  runProgram(program, args, { cwd, env: { ...process.env, GOFLAGS: '-mod=mod' } });
 
 /** The arguments of a client, for a new e-shop. */
 async function credentials(): Promise<string[]> {

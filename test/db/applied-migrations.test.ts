@@ -1,11 +1,12 @@
 /** A database made by other migrations than this version's is refused, and left as it is. */
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/db/migrate.ts';
 import { UserError } from '../../src/lib/user-error.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { folderOfTest } from '../support/ends.ts';
+import { databaseOfTest } from '../support/lifetimes.ts';
 
 let database: TestDatabase;
 let directory: string;
@@ -15,16 +16,12 @@ const write = (name: string, text: string) => writeFile(file(name), text);
 const migrated = () => migrate(database.url, { directory });
 
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await databaseOfTest();
   await database.sql`drop table migrations`;
-  directory = await mkdtemp(join(tmpdir(), 'waybill-migrations-'));
+  directory = await folderOfTest('waybill-migrations-');
   await write('0001-one.sql', 'create table one (id int);');
   await write('0003-three.sql', 'create table three (id int);');
   expect(await migrated()).toEqual(['0001-one.sql', '0003-three.sql']);
-});
-afterEach(async () => {
-  await database.drop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 /** Everything that a start could have changed. */

@@ -7,7 +7,6 @@ import { createPrepare } from '../../src/attempt/prepare.ts';
 import { createStatements } from '../../src/attempt/statements.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import type { Limits } from '../../src/concurrency/limits.ts';
-import { createEshop } from '../../src/db/eshops.ts';
 import { throughSessions } from '../../src/db/through-sessions.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { setActive } from '../../src/db/webhooks/change.ts';
@@ -15,23 +14,19 @@ import type { AttemptRequest, AttemptResult } from '../../src/delivery/sender.ts
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
+import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 import { alone, boundless, limitsWith } from '../support/limits.ts';
 
-let eshopId: number;
-let webhookId: number;
 let deliveryId: string;
 const sent: AttemptRequest[] = [];
 const HOUR = 3_600_000;
 
 const database = await databaseOfFile();
+const shop = shopOfEachTest(database);
 beforeEach(async () => {
   const { sql } = database;
   sent.length = 0;
-  ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  deliveryId = await fireDelivery(sql, { eshopId, webhookId });
+  deliveryId = await fireDelivery(sql, shop);
 });
 
 const refused: AttemptResult = {
@@ -94,19 +89,19 @@ test('hours that the webhook was inactive are nobody’s', async () => {
   await attempt();
   await database.sql`
     update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
-  await setActive(database.sql, eshopId, webhookId, false);
-  await setActive(database.sql, eshopId, webhookId, true);
+  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+  await setActive(database.sql, shop.eshopId, shop.webhookId, true);
   await attempt();
   expect(await lateMs()).toBe(0);
 });
 
 test('hours between an activation and its attempt are internal', async () => {
   await attempt();
-  await setActive(database.sql, eshopId, webhookId, false);
-  await setActive(database.sql, eshopId, webhookId, true);
+  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+  await setActive(database.sql, shop.eshopId, shop.webhookId, true);
   await database.sql`
     update deliveries set next_attempt_at = now() - interval '9 hours' where id = ${deliveryId}`;
-  await database.sql`update webhooks set generation_at = now() - interval '3 hours' where id = ${webhookId}`;
+  await database.sql`update webhooks set generation_at = now() - interval '3 hours' where id = ${shop.webhookId}`;
   await attempt();
   const late = await lateMs();
   expect(late).toBeGreaterThanOrEqual(3 * HOUR);
@@ -122,7 +117,7 @@ test('a caller restored from an older copy sends nothing before its time; an ope
 
 test('while its webhook is inactive a delivery is held, and asks for nothing before its window ends', async () => {
   await attempt();
-  await setActive(database.sql, eshopId, webhookId, false);
+  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
   const held = await attempt(2);
   const delivery = await loadForAttempt(database.sql, deliveryId);
   const windowEndsAt = new Date(Number(delivery?.windowStartedAt) + defaultRetryPolicy.windowMs);
@@ -133,7 +128,7 @@ test('while its webhook is inactive a delivery is held, and asks for nothing bef
 
 test('without a place an attempt is planned again by its workflow, and the last chance by itself', async () => {
   const limits = limitsWith({ firstLimit: 1, claimAheadMs: 0 });
-  await limits.acquire({ eshopId, webhookId, receiverHost: 'shop.example' });
+  await limits.acquire({ ...shop, receiverHost: 'shop.example' });
   expect(await attempt(null, { limits, lastChance: false })).toEqual({
     kind: 'notAttempted',
     reason: 'concurrencyLimit',

@@ -8,7 +8,6 @@ import type { AttemptCommand, QueueTerms } from '../../src/attempt/outcome.ts';
 import { createPrepare } from '../../src/attempt/prepare.ts';
 import { createStatements } from '../../src/attempt/statements.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
-import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { deferClaimed } from '../../src/db/outbox/release.ts';
@@ -26,19 +25,15 @@ import {
   owned,
   recordAttempt,
 } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
+import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 import { alone } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
-let eshopId: number;
-let webhookId: number;
 let deliveryId: string;
 const database = await databaseOfFile();
+const shop = shopOfEachTest(database);
 beforeEach(async () => {
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-  deliveryId = await fireDelivery(database.sql, { eshopId, webhookId });
+  deliveryId = await fireDelivery(database.sql, shop);
 });
 
 const success: AttemptResult = {
@@ -65,8 +60,8 @@ async function claimIt() {
   const quotas = {
     eshop: 0,
     webhook: 0,
-    eshops: new Map([[eshopId, 10]]),
-    webhooks: new Map([[webhookId, 10]]),
+    eshops: new Map([[shop.eshopId, 10]]),
+    webhooks: new Map([[shop.webhookId, 10]]),
   };
   return (await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, quotas })).deliveries;
 }

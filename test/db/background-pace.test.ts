@@ -1,13 +1,14 @@
 /** Background calls: each kind makes a few, then pauses for a tick (docs/decisions/0017-bounds-are-found.md). */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { deleteWebhook } from '../../src/db/webhooks/change.ts';
 import type { RelayLoop } from '../../src/relay/relay.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfTest } from '../support/lifetimes.ts';
 import { fireMany, relayTo } from '../support/relay.ts';
 import { until } from '../support/until.ts';
 
@@ -23,11 +24,10 @@ let eshopId: number;
 let webhookId: number;
 
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await databaseOfTest();
   ({ eshopId } = await createEshop(database.sql, { name: 'Mugs', email: 'mugs@shop.example' }));
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
 });
-afterEach(() => database.drop());
 
 async function pending(): Promise<void> {
   await fireMany({ sql: database.sql, eshopId }, WAITING);

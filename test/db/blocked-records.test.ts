@@ -1,6 +1,5 @@
 /** The order of records in the queue: claims that were lost, and many records at once. */
 import { afterEach, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { keepOrdering, settleOrdering, supersedeRetries } from '../../src/db/outbox/keep-ordering.ts';
@@ -9,12 +8,11 @@ import { transaction } from '../../src/db/transaction.ts';
 import { readActionTargets, recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { acceptedActions } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { insertWebhook } from '../support/events.ts';
+import { insertShop, insertWebhook } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 
 const database = await databaseOfFile();
-const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
-const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+const { eshopId, webhookId } = await insertShop(database.sql);
 await database.sql`update webhooks set ordering = 'record'`;
 afterEach(async () => {
   await database.sql`delete from deliveries`;

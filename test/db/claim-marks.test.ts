@@ -1,6 +1,5 @@
 /** A process changes nothing that another has claimed since; and what it puts back waits by its row as it is. */
-import { beforeEach, describe, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { describe, expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, type DeliveryClass, LEASE_SECONDS, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import {
@@ -12,24 +11,17 @@ import {
   requeue,
 } from '../../src/db/outbox/release.ts';
 import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
+import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 
-let eshopId: number;
-let webhookId: number;
 const database = await databaseOfFile();
-beforeEach(async () => {
-  await database.sql`truncate deliveries, attempts`;
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-});
+const shop = shopOfEachTest(database, 'deliveries', 'attempts');
 
 /** A delivery that was claimed from a class. @param change of it before its claim, as SQL */
 async function claimed(
   change = 'id = id',
   deliveryClass: DeliveryClass = CLASS.fresh,
 ): Promise<QueuedDelivery> {
-  const id = await fireDelivery(database.sql, { eshopId, webhookId });
+  const id = await fireDelivery(database.sql, shop);
   await database.sql`update deliveries set class = ${deliveryClass} where id = ${id}`;
   await database.sql.unsafe(`update deliveries set ${change} where id = '${id}'`);
   const { deliveries } = await claimDeliveries(database.sql, { class: deliveryClass, limit: 1 });
@@ -233,7 +225,7 @@ describe('what is put back waits by its row as it is', () => {
     'its webhook with %s: for its workflow, attempted or not',
     async (change) => {
       const claims = [await claimed(), await claimed(soon)];
-      await database.sql.unsafe(`update webhooks set ${change} where id = ${webhookId}`);
+      await database.sql.unsafe(`update webhooks set ${change} where id = ${shop.webhookId}`);
       await requeue(
         database.sql,
         claims.map((claim) => ({ ...claim, needsWorkflow: false })),
@@ -245,8 +237,8 @@ describe('what is put back waits by its row as it is', () => {
 
   test('its webhook active again since it was read: in the class in which it was written', async () => {
     const claim = await claimed('bulk = true', CLASS.bulk);
-    await database.sql`update webhooks set active = false where id = ${webhookId}`;
-    await database.sql`update webhooks set active = true, generation = 2 where id = ${webhookId}`;
+    await database.sql`update webhooks set active = false where id = ${shop.webhookId}`;
+    await database.sql`update webhooks set active = true, generation = 2 where id = ${shop.webhookId}`;
     await requeue(database.sql, [{ ...claim, needsWorkflow: false }]);
     expect(await rowOf(claim.id)).toMatchObject({ class: CLASS.bulk, ...unclaimed });
   });

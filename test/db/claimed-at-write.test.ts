@@ -1,13 +1,12 @@
 /** A process with a relay owns some of the deliveries that it writes from the start, without a claim. */
 import { afterEach, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { keepOrdering, settleOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import type { LocalRelay, RelayWork } from '../../src/db/outbox/notify.ts';
 import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
-import { insertWebhook } from '../support/events.ts';
+import { insertShop } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { recordEvent } from '../support/record-event.ts';
 
@@ -23,8 +22,7 @@ const relay: LocalRelay = {
 };
 
 const database = await databaseOfFile();
-const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
-const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+const { eshopId, webhookId } = await insertShop(database.sql);
 afterEach(async () => {
   detach();
   // Wakes that wait for their interval, or for a lease that is given back, would come into the next test.

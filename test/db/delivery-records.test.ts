@@ -1,7 +1,6 @@
 /** A delivery's records hold when a step is repeated, late or over: each step checks the state that it changes. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { lostTimeMs } from '../../src/attempt/decisions.ts';
-import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { deferClaimed } from '../../src/db/outbox/release.ts';
@@ -15,17 +14,12 @@ import type { ActionName } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { accepted, attemptRecord, beginAttempt, finishAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
+import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 
-let eshopId: number;
-let webhookId: number;
 const database = await databaseOfFile();
-beforeEach(async () => {
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-});
+const shop = shopOfEachTest(database);
 
-const fire = () => fireDelivery(database.sql, { eshopId, webhookId });
+const fire = () => fireDelivery(database.sql, shop);
 async function load(id: string) {
   const delivery = await loadForAttempt(database.sql, id);
   if (delivery === undefined) throw new Error(`no delivery ${id}`);
@@ -46,10 +40,10 @@ async function exhausted(): Promise<string> {
   return id;
 }
 const deactivations = () => database.sql`
-  select generation, reason, delivery_id from deactivations where webhook_id = ${webhookId} order by generation`;
+  select generation, reason, delivery_id from deactivations where webhook_id = ${shop.webhookId} order by generation`;
 const changesSignalled = async () =>
-  (await database.sql`select 1 from outbox where webhook_id = ${webhookId}`).length;
-const webhook = async (id = webhookId) => await findWebhook(database.sql, eshopId, id);
+  (await database.sql`select 1 from outbox where webhook_id = ${shop.webhookId}`).length;
+const webhook = async (id = shop.webhookId) => await findWebhook(database.sql, shop.eshopId, id);
 
 describe('an attempt begins', () => {
   test('not again once it has its result', async () => {
@@ -171,7 +165,10 @@ describe('the compensation', () => {
     const id = await exhausted();
     const before = await webhook();
     if (before === null) throw new Error('no webhook');
-    await replaceWebhook(database.sql, eshopId, webhookId, { ...before, url: 'https://shop.example/new' });
+    await replaceWebhook(database.sql, shop.eshopId, shop.webhookId, {
+      ...before,
+      url: 'https://shop.example/new',
+    });
     expect(await compensate(database.sql, id)).toMatchObject({
       state: 'failed',
       deactivatedGeneration: null,
@@ -182,7 +179,7 @@ describe('the compensation', () => {
 
   test('leaves it to the user who deactivated it: no second deactivation, and no mail', async () => {
     const id = await exhausted();
-    await setActive(database.sql, eshopId, webhookId, false);
+    await setActive(database.sql, shop.eshopId, shop.webhookId, false);
     const before = await webhook();
     expect(await compensate(database.sql, id)).toMatchObject({
       state: 'failed',
@@ -194,7 +191,7 @@ describe('the compensation', () => {
 
   test('mails nobody about a webhook that was deleted', async () => {
     const id = await exhausted();
-    await deleteWebhook(database.sql, eshopId, webhookId);
+    await deleteWebhook(database.sql, shop.eshopId, shop.webhookId);
     expect(await compensate(database.sql, id)).toMatchObject({
       state: 'failed',
       deactivatedGeneration: null,
@@ -203,7 +200,7 @@ describe('the compensation', () => {
   });
 
   test('deactivates no other webhook', async () => {
-    const other = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+    const other = await insertWebhook(database.sql, shop.eshopId, 'CREATE_ORDER');
     await compensate(database.sql, await exhausted());
     expect(await webhook(other)).toMatchObject({ active: true });
   });
@@ -264,7 +261,7 @@ test('what somebody else has attempted since its lease was over keeps its plan w
   const [{ claimId = '' } = {}] = await claim();
   await begin(id, 1);
   const plan = { claimId, workflow: 'pending', firstWaitMs: 25_000 } as const;
-  await finish(id, 1, { webhookId, plan, nextAttemptAt: new Date(Date.now() + 40_000) });
+  await finish(id, 1, { webhookId: shop.webhookId, plan, nextAttemptAt: new Date(Date.now() + 40_000) });
   const { nextAttemptAt } = await load(id);
   await deferClaimed(database.sql, late);
   expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);

@@ -5,7 +5,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { askDatabase, needsOf } from '../../src/cli/status.ts';
 import { databaseRows, statusTable } from '../../src/cli/status-command.ts';
 import { readDeadRowsKeepers } from '../../src/db/dead-rows.ts';
-import { createEshop } from '../../src/db/eshops.ts';
 import { AWAITED_SECONDS, lowWaterMark, readHoldUp } from '../../src/db/low-water-mark.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
@@ -16,7 +15,7 @@ import { timeOf } from '../../src/domain/id-time.ts';
 import { operatorsRecoveryReason, recoveryReason } from '../../src/domain/recovery.ts';
 import { readDatabaseMetrics } from '../../src/metrics/database-metrics.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { insertWebhook } from '../support/events.ts';
+import { insertShop } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { sampleOf, samplesOf } from '../support/metrics.ts';
 
@@ -71,8 +70,7 @@ const untilAwaited = async (sql: Pool) => {
 describe('an open transaction that has written', () => {
   test('holds cursors and recoveries up, and is named until it ends', async () => {
     const { sql } = database;
-    const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
-    const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+    const { eshopId, webhookId } = await insertShop(sql);
     expect(await readHoldUp(sql)).toBeNull();
     const { pid, end } = await openTransaction(WRITES);
     const mark = await lowWaterMark(sql);

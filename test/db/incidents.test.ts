@@ -1,6 +1,5 @@
 /** The records of attempts tell how long a webhook has been failing, and writing them needs no waiting. */
-import { beforeEach, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { expect, test } from 'vitest';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { replaceWebhook, setActive } from '../../src/db/webhooks/change.ts';
@@ -8,21 +7,14 @@ import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import { incidentOf } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy, jitteredWait } from '../../src/domain/retry-policy.ts';
 import { accepted, attemptRecord, beginAttempt, fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
+import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 
-let eshopId: number;
-let webhookId: number;
 const database = await databaseOfFile();
-beforeEach(async () => {
-  await database.sql`truncate deliveries, attempts, failures`;
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-});
+const shop = shopOfEachTest(database, 'deliveries', 'attempts', 'failures');
 
 const START = Date.parse('2026-11-20T10:00:00.000Z');
 const at = (seconds: number) => new Date(START + seconds * 1_000);
-const fire = () => fireDelivery(database.sql, { eshopId, webhookId });
+const fire = () => fireDelivery(database.sql, shop);
 
 /** An attempt that failed this many seconds after the start; the next one is due 25 seconds later. */
 async function fail(id: string, number: number, seconds: number, generation = 1): Promise<void> {
@@ -36,7 +28,7 @@ async function succeed(id: string, number: number, seconds: number): Promise<voi
   await makeAttempt(database.sql, id, number, { ...accepted, finishedAt: at(seconds) });
 }
 async function incident() {
-  const row = await findWebhook(database.sql, eshopId, webhookId);
+  const row = await findWebhook(database.sql, shop.eshopId, shop.webhookId);
   if (row === null) throw new Error('no webhook');
   return incidentOf(defaultRetryPolicy, row);
 }
@@ -60,7 +52,7 @@ test('a pause moves the deactivation by its length, and the next attempt to its 
   await database.sql`update deliveries set window_started_at = ${at(0)}`;
   const before = Date.parse((await incident())?.deactivationAt ?? '');
   const pause = (from: number, to: number) => database.sql`
-    update webhooks set pauses = array[tstzrange(${at(from)}, ${at(to)})] where id = ${webhookId}`;
+    update webhooks set pauses = array[tstzrange(${at(from)}, ${at(to)})] where id = ${shop.webhookId}`;
   // Over before the next attempt, which stays: the window alone is longer, and has room already.
   await pause(5, 15);
   expect(Date.parse((await incident())?.deactivationAt ?? '')).toBe(before);
@@ -105,15 +97,18 @@ test('results recorded together: what failed before the accepted one is over, wh
 test('an activation and another URL end it; what failed before counts no more', async () => {
   const id = await fire();
   await fail(id, 1, 0);
-  await setActive(database.sql, eshopId, webhookId, false);
+  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
   expect(await incident()).toBeNull();
-  await setActive(database.sql, eshopId, webhookId, true);
+  await setActive(database.sql, shop.eshopId, shop.webhookId, true);
   expect(await incident()).toBeNull();
   await fail(id, 2, 30, 2);
   expect(await incident()).toMatchObject({ since: at(30).toISOString(), failures: 1 });
-  const row = await findWebhook(database.sql, eshopId, webhookId);
+  const row = await findWebhook(database.sql, shop.eshopId, shop.webhookId);
   if (row === null) throw new Error('no webhook');
-  await replaceWebhook(database.sql, eshopId, webhookId, { ...row, url: 'https://shop.example/other' });
+  await replaceWebhook(database.sql, shop.eshopId, shop.webhookId, {
+    ...row,
+    url: 'https://shop.example/other',
+  });
   expect(await incident()).toBeNull();
 });
 

@@ -2,14 +2,13 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { countOutOfRange, listPartitions } from '../../src/db/retention/partitions.ts';
 import { weekName } from '../../src/domain/weeks.ts';
 import { makeAhead, retain } from '../../src/retention/retain.ts';
 import { folderOfTest } from '../support/ends.ts';
-import { insertWebhook } from '../support/events.ts';
+import { insertShop } from '../support/events.ts';
 import { installedPostgres, otherPostgres } from '../support/other-postgres.ts';
 import { freePort } from '../support/ports.ts';
 import { firstWeek, insertDelivery, weeksAfter } from '../support/weeks.ts';
@@ -41,8 +40,7 @@ test.skipIf(installed.length === 0).each(installed.length === 0 ? ['no folder'] 
     await migrate(url);
     const sql = createPool(url, 4);
     onTestFinished(() => sql.end({ timeout: 5 }));
-    const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
-    const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+    const { eshopId, webhookId } = await insertShop(sql);
     const insert = (at: Date) => insertDelivery(sql, { eshopId, webhookId, at });
     const monday = await firstWeek(sql);
 

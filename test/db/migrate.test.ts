@@ -1,22 +1,19 @@
 /** Migrations of a database that is in use. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/db/migrate.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { folderOfTest } from '../support/ends.ts';
+import { databaseOfTest } from '../support/lifetimes.ts';
 
 let database: TestDatabase;
 let directory: string;
 
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await databaseOfTest();
   await database.sql`drop table migrations`;
-  directory = await mkdtemp(join(tmpdir(), 'waybill-migrations-'));
-});
-afterEach(async () => {
-  await database.drop();
-  await rm(directory, { recursive: true, force: true });
+  directory = await folderOfTest('waybill-migrations-');
 });
 
 const write = (name: string, text: string) => writeFile(join(directory, name), text);

@@ -1,6 +1,5 @@
 /** A lookup by id reads one partition, and is not planned again for it. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
 import { deferClaimed, giveBack, markDispatched, renewClaims, requeue } from '../../src/db/outbox/release.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { findClosed, findDispatched } from '../../src/db/reconciliation.ts';
@@ -16,7 +15,7 @@ import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { weekName, weekOf } from '../../src/domain/weeks.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { accepted, attemptRecord, owned } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
+import { insertShop, insertWebhook } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { planAsThroughPooler } from '../support/plans.ts';
 import { firstWeek, insertDelivery, weeksAfter } from '../support/weeks.ts';
@@ -28,8 +27,7 @@ let week: string;
 let id: string;
 const database = await databaseOfFile();
 const { sql } = database;
-const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
-const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+const { eshopId, webhookId } = await insertShop(sql);
 const monday = await firstWeek(sql);
 await makeAhead(sql, { now: monday });
 for (const weeks of [0, 1, 2, 3]) {

@@ -210,6 +210,14 @@ describe('of delivered ones that wait for their workflow', () => {
     expect(await countWithoutWorkflow(database.sql)).toBe(1);
   });
 
+  const untilOneWaits = () =>
+    expect
+      .poll(
+        () => database.sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      .toHaveLength(1);
+
   test('of two processes at the same moment each counts its own', async () => {
     await deliver(MOST + 20);
     const first = await database.sql.reserve();
@@ -217,12 +225,7 @@ describe('of delivered ones that wait for their workflow', () => {
       await first`begin`;
       await limitDelivered(first);
       const second = limitDelivered(database.sql);
-      await expect
-        .poll(
-          () => database.sql`
-            select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        )
-        .toHaveLength(1);
+      await untilOneWaits();
       await first`commit`;
       await second;
     } finally {
@@ -240,12 +243,7 @@ describe('of delivered ones that wait for their workflow', () => {
       const { deliveries } = await claimDeliveries(claiming, { class: CLASS.delivered, limit: 1 });
       expect(deliveries).toHaveLength(1);
       const limited = limitDelivered(database.sql);
-      await expect
-        .poll(
-          () => database.sql`
-            select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        )
-        .toHaveLength(1);
+      await untilOneWaits();
       await claiming`commit`;
       await limited;
     } finally {

@@ -1,6 +1,5 @@
 /** The result of an attempt made from the queue is recorded together with the delivery's next step in the queue. */
-import { beforeEach, describe, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { describe, expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import {
@@ -13,22 +12,15 @@ import { setActive } from '../../src/db/webhooks/change.ts';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { accepted, attemptRecord, beginAttempt, fireDelivery, recordAttempt } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
+import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 
 const FIRST_WAIT_MS = 25_000;
 const FINISHED = new Date();
 /** This many seconds after the end of the attempt. */
 const later = (seconds: number) => new Date(FINISHED.getTime() + seconds * 1_000);
 
-let eshopId: number;
-let webhookId: number;
 const database = await databaseOfFile();
-beforeEach(async () => {
-  await database.sql`truncate deliveries, attempts`;
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-});
+const shop = shopOfEachTest(database, 'deliveries', 'attempts');
 
 async function claim(deliveryClass: DeliveryClass = CLASS.fresh): Promise<readonly QueuedDelivery[]> {
   return (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries;
@@ -36,7 +28,7 @@ async function claim(deliveryClass: DeliveryClass = CLASS.fresh): Promise<readon
 
 /** A delivery whose first attempt this process has under way from the queue. */
 async function underWay(): Promise<QueuedDelivery> {
-  await fireDelivery(database.sql, { eshopId, webhookId });
+  await fireDelivery(database.sql, shop);
   const [claimed] = await claim();
   if (claimed === undefined) throw new Error('not claimed');
   await beginAttempt(database.sql, { deliveryId: claimed.id, number: 1, generation: 1 });
@@ -58,7 +50,7 @@ function resultOf(
   workflow: QueuePlan['workflow'] = 'pending',
 ): AttemptRecord {
   const plan = { claimId, workflow, firstWaitMs: FIRST_WAIT_MS };
-  return attemptRecord(id, { webhookId, plan, finishedAt: FINISHED, ...result });
+  return attemptRecord(id, { webhookId: shop.webhookId, plan, finishedAt: FINISHED, ...result });
 }
 const record = (...of: Parameters<typeof resultOf>) => recordAttempt(database.sql, resultOf(...of));
 
@@ -238,8 +230,8 @@ test('an attempt of its workflow plans nothing in the queue', async () => {
 describe('while its webhook was activated or moved', () => {
   async function changed(): Promise<QueuedDelivery> {
     const claimed = await underWay();
-    await setActive(database.sql, eshopId, webhookId, false);
-    await setActive(database.sql, eshopId, webhookId, true);
+    await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+    await setActive(database.sql, shop.eshopId, shop.webhookId, true);
     return claimed;
   }
 

@@ -1,24 +1,18 @@
 /** What operators ask of deliveries in the queue: the database decides alone, whether Temporal is there or not. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, type DeliveryClass } from '../../src/db/outbox/outbox.ts';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import type { ActionName, RequestedAction } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { accepted, beginAttempt, finishAttempt, fireDelivery } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
+import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 
-let eshopId: number;
-let webhookId: number;
 let ended: string[];
 let woken: Set<string>;
 const database = await databaseOfFile();
+const shop = shopOfEachTest(database, 'deliveries', 'attempts');
 beforeEach(async () => {
-  await database.sql`truncate deliveries, attempts`;
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
   ended = [];
   woken = new Set();
   database.sql.notifier.attach({
@@ -35,7 +29,7 @@ async function change(id: string, ...changes: readonly string[]): Promise<void> 
 }
 /** A delivery in the queue. */
 async function queued(...changes: readonly string[]): Promise<string> {
-  const id = await fireDelivery(database.sql, { eshopId, webhookId });
+  const id = await fireDelivery(database.sql, shop);
   await change(id, ...changes);
   return id;
 }
@@ -163,9 +157,9 @@ describe('one that is resumed', () => {
   test('waits for its workflow while its webhook is inactive', async () => {
     const id = await queued();
     await act(id, 'hold');
-    await database.sql`update webhooks set active = false where id = ${webhookId}`;
+    await database.sql`update webhooks set active = false where id = ${shop.webhookId}`;
     expect(await act(id, 'resume')).toMatchObject({
-      message: `Resumed, but still held because webhook ${webhookId} is inactive.`,
+      message: `Resumed, but still held because webhook ${shop.webhookId} is inactive.`,
     });
     expect(await rowOf(id)).toMatchObject({ class: CLASS.undelivered, operatorStop: null });
   });
@@ -244,7 +238,7 @@ describe('one that is given up', () => {
   });
 
   test('while it waits for its turn ends too, and those behind it wait on for the first', async () => {
-    await database.sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
+    await database.sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
     const [first, second, third] = [await queued(), await queued(WAITS), await queued(WAITS)];
     await blocked();
     await act(second, 'giveUp');
@@ -258,7 +252,7 @@ describe('one that is given up', () => {
     ['before its first attempt', 'id = id'],
     ['after an attempt', RETRY],
   ])('%s lets the next one of its record go', async (_, changes) => {
-    await database.sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
+    await database.sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
     const [first, second, third] = [await queued(changes), await queued(WAITS), await queued(WAITS)];
     await blocked();
     await act(first, 'giveUp');
@@ -269,7 +263,7 @@ describe('one that is given up', () => {
   });
 
   test('during an attempt keeps the next one of its record waiting until that has its result', async () => {
-    await database.sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
+    await database.sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
     const [first, second] = [await begun(await queued()), await queued(WAITS)];
     await blocked();
     await act(first, 'giveUp');

@@ -1,6 +1,6 @@
 /** Changes of webhooks, page by page. */
 import pino from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -8,8 +8,9 @@ import { deleteWebhook } from '../../src/db/webhooks/change.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { dispatchChanges } from '../../src/relay/changes.ts';
 import { createSuspects } from '../../src/relay/suspects.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfTest } from '../support/lifetimes.ts';
 import { fireMany } from '../support/relay.ts';
 
 const WEBHOOKS = 20;
@@ -19,12 +20,11 @@ const signalled: string[] = [];
 let answers = 0;
 
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await databaseOfTest();
   signalled.length = 0;
   answers = 0;
   ({ eshopId } = await createEshop(database.sql, { name: 'Mugs', email: 'mugs@shop.example' }));
 });
-afterEach(() => database.drop());
 
 /** Creates webhooks with as many started deliveries each, and deletes them. */
 async function deleteMany(deliveriesEach: number): Promise<void> {

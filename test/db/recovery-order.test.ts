@@ -9,6 +9,7 @@ import { type RecoveryStep, stepRecovery } from '../../src/db/recoveries/step.ts
 import { transaction } from '../../src/db/transaction.ts';
 import { timeOf } from '../../src/domain/id-time.ts';
 import { insertWebhook } from '../support/events.ts';
+import { later } from '../support/later.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { fireEvent, fireWithin, loseEvents, recoveredBy } from '../support/recoveries.ts';
 import { until } from '../support/until.ts';
@@ -100,10 +101,7 @@ test('an event that is committed after the first step is found, and nothing is d
   await sql`update webhooks set active = false where id = ${webhookId}`;
   const since = new Date(Date.now() - 3_600_000);
   const early = await fireEvent({ sql, eshopId }, 'early', webhookType);
-  let commit = () => {};
-  const held = new Promise<void>((resolve) => {
-    commit = resolve;
-  });
+  const [held, commit] = later();
   let writing: Promise<unknown> = held;
   const late = await new Promise<string>((resolve) => {
     writing = transaction(sql, async (tx) => {

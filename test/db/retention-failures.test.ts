@@ -1,16 +1,16 @@
 /** A step of the retention that fails stops no other, and is logged and counted; the run fails. */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createRetentionActivities } from '../../activities/retention.ts';
-import { createEshop } from '../../src/db/eshops.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { deleteWebhook } from '../../src/db/webhooks/change.ts';
 import { weekName } from '../../src/domain/weeks.ts';
 import { retain } from '../../src/retention/retain.ts';
 import { RetentionFailed } from '../../src/retention/steps.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertWebhook } from '../support/events.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { insertShop, insertWebhook } from '../support/events.ts';
+import { databaseOfTest } from '../support/lifetimes.ts';
 import { firstWeek, insertDelivery, weeksAfter } from '../support/weeks.ts';
 
 const DAY = 24 * 3_600_000;
@@ -19,10 +19,9 @@ const retentionMs = 30 * DAY;
 let database: TestDatabase;
 let monday: Date;
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await databaseOfTest();
   const { sql } = database;
-  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
-  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  const { eshopId, webhookId } = await insertShop(sql);
   const deleted = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
   await deleteWebhook(sql, eshopId, deleted);
   monday = await firstWeek(sql);
@@ -31,7 +30,6 @@ beforeEach(async () => {
   await sql`insert into former_request_settings (webhook_id, until, url, method, payload_version)
     values (${webhookId}, '2020-01-01', 'https://shop.example', 'POST', 'v2')`;
 });
-afterEach(() => database.drop());
 
 /** Makes these fail: the second week ahead, the drop of deliveries, the removal of keys. */
 async function breakSome(): Promise<string> {

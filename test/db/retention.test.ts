@@ -1,7 +1,6 @@
 /** Old data is dropped a week at a time; needed data stays; the coming weeks are made ahead. */
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { findDeactivationMail, recordNoticeSent } from '../../src/db/notices/pending.ts';
 import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
 import { counted } from '../../src/db/pool.ts';
@@ -17,8 +16,9 @@ import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { weekName } from '../../src/domain/weeks.ts';
 import { makeAhead, retain } from '../../src/retention/retain.ts';
 import { summary } from '../../src/retention/summary.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertWebhook } from '../support/events.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { insertShop } from '../support/events.ts';
+import { databaseOfTest } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 import { firstWeek, insertDelivery, weeksAfter } from '../support/weeks.ts';
 
@@ -34,14 +34,12 @@ let monday: Date;
 let later: Date;
 
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await databaseOfTest();
   const { sql } = database;
-  ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  ({ eshopId, webhookId } = await insertShop(sql));
   monday = await firstWeek(sql);
   later = new Date(monday.getTime() + retentionMs);
 });
-afterEach(() => database.drop());
 
 type How = Partial<Parameters<typeof insertDelivery>[1]>;
 const insert = (at: Date, how: How = {}) => insertDelivery(database.sql, { eshopId, webhookId, at, ...how });

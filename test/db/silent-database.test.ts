@@ -7,6 +7,7 @@ import { failureOf } from '../../src/api/errors.ts';
 import { createPool, type Pool, type PoolOptions } from '../../src/db/pool.ts';
 import { pem } from '../delivery/support.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
+import { listenLocally } from '../support/ports.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
@@ -236,10 +237,7 @@ async function startTlsFront(answer: 'S' | 'N'): Promise<{ port: number; close()
       socket.pipe(inner).pipe(socket);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return { port: address.port, close: () => server.close() };
+  return { port: await listenLocally(server), close: () => server.close() };
 }
 
 test('over TLS: a query is answered, and silence is noticed', async () => {

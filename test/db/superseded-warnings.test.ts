@@ -1,24 +1,18 @@
 /** The warning about a superseded delivery applies to the one that continues its count of failures. */
 import { beforeEach, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { readWarning } from '../../src/db/incidents/warnings.ts';
 import { claimNotices } from '../../src/db/notices/pending.ts';
 import { supersedeRetries } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
+import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 
-let eshopId: number;
-let webhookId: number;
 let sequence: number;
 const database = await databaseOfFile();
+const shop = shopOfEachTest(database, 'deliveries', 'attempts', 'failures', 'notices');
 beforeEach(async () => {
-  await database.sql`truncate deliveries, attempts, failures, notices`;
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-  await database.sql`update webhooks set ordering = 'latest' where id = ${webhookId}`;
+  await database.sql`update webhooks set ordering = 'latest' where id = ${shop.webhookId}`;
   sequence = 0;
 });
 
@@ -27,7 +21,7 @@ const decide = () => decideWarnings(database.sql, { leadMs: 24 * HOUR, patienceM
 
 /** The next event of the record: its delivery waits behind the earlier ones. */
 async function next(): Promise<string> {
-  const id = await fireDelivery(database.sql, { eshopId, webhookId });
+  const id = await fireDelivery(database.sql, shop);
   sequence += 1;
   await database.sql`update deliveries set sequence = ${sequence}, class = ${CLASS.blocked} where id = ${id}`;
   return id;

@@ -7,12 +7,11 @@ import { beforeEach, expect, test } from 'vitest';
 import { createDeliverySteps } from '../../activities/delivery-steps.ts';
 import { cannotBePrepared } from '../../src/attempt/make-attempt.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
-import { createEshop } from '../../src/db/eshops.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { countWindowsLost } from '../../src/db/overview.ts';
 import { createTrackedWorkflows } from '../../src/reconciler/tracked-workflows.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
+import { insertShop } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { workflowIdOf } from '../support/workflow-ids.ts';
 
@@ -63,8 +62,7 @@ async function closeIt(deliveryId: string): Promise<void> {
 /** A delivery whose only attempt failed, before two newer ones of its record, of which only the latest counts. */
 async function front(): Promise<string> {
   const { sql } = database;
-  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
-  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  const { eshopId, webhookId } = await insertShop(sql);
   const [id = ''] = [
     await fireDelivery(sql, { eshopId, webhookId }),
     await fireDelivery(sql, { eshopId, webhookId }),

@@ -1,17 +1,15 @@
 /** A transaction with work for the relay wakes it after COMMIT; no other transaction does. */
 import { beforeEach, expect, type MockInstance, test, vi } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
 import { enqueueReleaseChange, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
 import { OUTBOX_CHANNEL, workNamed } from '../../src/db/outbox/notify.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
-import { insertWebhook } from '../support/events.ts';
+import { insertShop } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { recordEvent } from '../support/record-event.ts';
 
 const database = await databaseOfFile();
-const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
-const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+const { eshopId, webhookId } = await insertShop(database.sql);
 const woken: MockInstance = vi.spyOn(database.sql.notifier, 'notify').mockClear();
 beforeEach(() => void woken.mockClear());
 

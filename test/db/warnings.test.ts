@@ -1,6 +1,5 @@
 /** Which e-shop is warned, and when: one warning per webhook and incident, decided from the records. */
-import { beforeEach, describe, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { describe, expect, test } from 'vitest';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { readWarning } from '../../src/db/incidents/warnings.ts';
 import { claimNotices, giveBackNotices, readNotice, recordNoticeSent } from '../../src/db/notices/pending.ts';
@@ -11,21 +10,14 @@ import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { accepted, attemptRecord, beginAttempt, fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
+import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 
-let eshopId: number;
-let webhookId: number;
 const database = await databaseOfFile();
-beforeEach(async () => {
-  await database.sql`truncate deliveries, attempts, failures, notices`;
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-});
+const shop = shopOfEachTest(database, 'deliveries', 'attempts', 'failures', 'notices');
 
 const HOUR = 3_600_000;
 const terms = { leadMs: 24 * HOUR, patienceMs: 6 * HOUR };
-const fire = () => fireDelivery(database.sql, { eshopId, webhookId });
+const fire = () => fireDelivery(database.sql, shop);
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR);
 const decide = () => decideWarnings(database.sql, terms);
 const ledger = () =>
@@ -41,7 +33,7 @@ async function fail(id: string, number: number, at: Date, lastCall = false, gene
 const succeed = (id: string, number: number, at: Date) =>
   makeAttempt(database.sql, id, number, { ...accepted, finishedAt: at });
 async function incidentSince() {
-  return (await findWebhook(database.sql, eshopId, webhookId))?.incidentSince ?? null;
+  return (await findWebhook(database.sql, shop.eshopId, shop.webhookId))?.incidentSince ?? null;
 }
 
 test('a day before and after six hours with the default policy; sooner where retries are spent sooner, never for a minute', () => {
@@ -96,10 +88,10 @@ describe('after six hours without an accepted delivery', () => {
 
   test('nobody is warned who does not want it, or whose webhook is inactive', async () => {
     await fail(await fire(), 1, hoursAgo(7));
-    await chooseWarnings(database.sql, eshopId, false);
+    await chooseWarnings(database.sql, shop.eshopId, false);
     expect(await decide()).toBe(0);
-    await chooseWarnings(database.sql, eshopId, true);
-    await setActive(database.sql, eshopId, webhookId, false);
+    await chooseWarnings(database.sql, shop.eshopId, true);
+    await setActive(database.sql, shop.eshopId, shop.webhookId, false);
     expect(await decide()).toBe(0);
   });
 });
@@ -141,8 +133,8 @@ describe('the ledger is put together', () => {
     const before = await incidentSince();
     await decide();
     expect(await incidentSince()).toEqual(before);
-    await setActive(database.sql, eshopId, webhookId, false);
-    await setActive(database.sql, eshopId, webhookId, true);
+    await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+    await setActive(database.sql, shop.eshopId, shop.webhookId, true);
     await decide();
     expect(await ledger()).toEqual([]);
   });
@@ -163,7 +155,7 @@ describe('unsent warnings', () => {
     await decide();
     const [warning] = await claimNotices(database.sql, 10);
     const id = warning?.id ?? '';
-    expect(warning).toMatchObject({ eshopId, webhookId, webhookType: 'CREATE_ORDER' });
+    expect(warning).toMatchObject({ ...shop, webhookType: 'CREATE_ORDER' });
     expect(await claimNotices(database.sql, 10)).toEqual([]);
     await giveBackNotices(database.sql, [{ id }]);
     expect(await claimNotices(database.sql, 10)).toHaveLength(1);
@@ -181,9 +173,9 @@ describe('unsent warnings', () => {
     const [warning] = await claimNotices(database.sql, 10);
     const stillNeeded = async () => (await readWarning(database.sql, warning?.id ?? ''))?.stillNeeded;
     expect(await stillNeeded()).toBe(true);
-    await chooseWarnings(database.sql, eshopId, false);
+    await chooseWarnings(database.sql, shop.eshopId, false);
     expect(await stillNeeded()).toBe(false);
-    await chooseWarnings(database.sql, eshopId, true);
+    await chooseWarnings(database.sql, shop.eshopId, true);
     await succeed(await fire(), 1, new Date());
     expect(await stillNeeded()).toBe(false);
   });

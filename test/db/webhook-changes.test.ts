@@ -7,23 +7,19 @@ import { bringForward, requeueHeld } from '../../src/db/outbox/without-workflow.
 import { transaction } from '../../src/db/transaction.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
+import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 
 const FIRST_WAIT_MS = 25_000;
 
-let eshopId: number;
-let webhookId: number;
 const database = await databaseOfFile();
+const shop = shopOfEachTest(database, 'deliveries');
 beforeEach(async () => {
-  await database.sql`truncate deliveries`;
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
-  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-  await database.sql`update webhooks set generation = 2, generation_at = now() where id = ${webhookId}`;
+  await database.sql`update webhooks set generation = 2, generation_at = now() where id = ${shop.webhookId}`;
 });
 
 /** A delivery that failed under the previous generation. @param changes further changes, applied in turn, as SQL */
 async function failed(...changes: string[]): Promise<string> {
-  const id = await fireDelivery(database.sql, { eshopId, webhookId });
+  const id = await fireDelivery(database.sql, shop);
   const usual = "state = 'retrying', attempts_made = 1, window_started_at = now(), last_generation = 1";
   for (const change of [usual, ...changes])
     await database.sql.unsafe(`update deliveries set ${change} where id = '${id}'`);
@@ -32,12 +28,12 @@ async function failed(...changes: string[]): Promise<string> {
 
 test('what waits for a workflow without an attempt waits again in the class in which it was written', async () => {
   for (const change of ['bulk = null', 'bulk = true', 'recovery_id = gen_random_uuid()']) {
-    const id = await fireDelivery(database.sql, { eshopId, webhookId });
+    const id = await fireDelivery(database.sql, shop);
     await database.sql.unsafe(
       `update deliveries set class = ${CLASS.undelivered}, ${change} where id = '${id}'`,
     );
   }
-  expect(await requeueHeld(database.sql, webhookId)).toBe(3);
+  expect(await requeueHeld(database.sql, shop.webhookId)).toBe(3);
   const rows = await database.sql<{ class: number }[]>`select class from deliveries order by id`;
   expect(rows.map((row) => row.class)).toEqual([CLASS.fresh, CLASS.bulk, CLASS.recovered]);
 });
@@ -54,15 +50,15 @@ describe('what waits in the queue after an attempt', () => {
 
   test('gets its next attempt at once when its webhook is activated or moved', async () => {
     const id = await failed(waitsFor(50));
-    expect(await bringForward(database.sql, webhookId, FIRST_WAIT_MS)).toBe(1);
+    expect(await bringForward(database.sql, shop.webhookId, FIRST_WAIT_MS)).toBe(1);
     expect(await waitOf(id)).toBeLessThanOrEqual(0);
-    expect(await bringForward(database.sql, webhookId, FIRST_WAIT_MS)).toBe(0);
+    expect(await bringForward(database.sql, shop.webhookId, FIRST_WAIT_MS)).toBe(0);
   });
 
   test('but not sooner than the first wait after the last one', async () => {
     const id = await failed(waitsFor(50));
     await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
-    await bringForward(database.sql, webhookId, FIRST_WAIT_MS);
+    await bringForward(database.sql, shop.webhookId, FIRST_WAIT_MS);
     expect(await waitOf(id)).toBeGreaterThan(15);
     expect(await waitOf(id)).toBeLessThanOrEqual(FIRST_WAIT_MS / 1_000);
   });
@@ -70,7 +66,7 @@ describe('what waits in the queue after an attempt', () => {
   test('and where that is more than a minute ahead, in a workflow of its own', async () => {
     const id = await failed(waitsFor(3_000));
     await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
-    expect(await bringForward(database.sql, webhookId, 600_000)).toBe(1);
+    expect(await bringForward(database.sql, shop.webhookId, 600_000)).toBe(1);
     const [row] = await database.sql`select class, due_at <= now() as due from deliveries where id = ${id}`;
     expect(row).toEqual({ class: CLASS.undelivered, due: true });
     expect(await waitOf(id)).toBeGreaterThan(500);
@@ -82,7 +78,7 @@ describe('what waits in the queue after an attempt', () => {
     await failed(waitsFor(50), 'next_attempt_at = null');
     await failed(waitsFor(50), "claimed_until = now() + interval '5 seconds'");
     await failed(waitsFor(50), 'dispatched_at = now()');
-    expect(await bringForward(database.sql, webhookId, FIRST_WAIT_MS)).toBe(0);
+    expect(await bringForward(database.sql, shop.webhookId, FIRST_WAIT_MS)).toBe(0);
   });
 });
 
@@ -91,10 +87,10 @@ test('an e-shop with very many changes makes nobody else wait', async () => {
   const other = await createEshop(sql, { name: 'Other', email: 'other@example.test' });
   const theirs = await insertWebhook(sql, other.eshopId, 'CREATE_ORDER');
   const webhooks = await Promise.all(
-    Array.from({ length: 50 }, () => insertWebhook(sql, eshopId, 'CREATE_ORDER')),
+    Array.from({ length: 50 }, () => insertWebhook(sql, shop.eshopId, 'CREATE_ORDER')),
   );
   const change = (owner: number, id: number) => transaction(sql, (tx) => enqueueWebhookChange(tx, owner, id));
-  for (const id of webhooks) await change(eshopId, id);
+  for (const id of webhooks) await change(shop.eshopId, id);
   await change(other.eshopId, theirs);
   const claimed = await claimWebhookChanges(sql, 4);
   expect(claimed.map((one) => one.webhookId)).toEqual(expect.arrayContaining([theirs]));

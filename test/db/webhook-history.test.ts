@@ -1,6 +1,6 @@
 /** Webhooks' history is deleted with the events that it explains; what a kept event, record or mail needs stays. */
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { withOutcomes } from '../../src/api/event-outcomes.ts';
 import { resealAll } from '../../src/app/key-rotation.ts';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -10,8 +10,9 @@ import { eraseSecrets, removeHistory } from '../../src/db/retention/webhook-hist
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { databaseOfTest } from '../support/lifetimes.ts';
 import { insertDelivery, newIdAt } from '../support/weeks.ts';
 
 const MINUTE = 60_000;
@@ -24,10 +25,9 @@ const types = ['CREATE_ORDER', 'CREATE_PRODUCT'] as const satisfies EventType[];
 let database: TestDatabase;
 let eshopId: number;
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await databaseOfTest();
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
 });
-afterEach(() => database.drop());
 
 async function clean() {
   const erased = await eraseSecrets(database.sql, before);

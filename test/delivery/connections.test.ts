@@ -34,16 +34,6 @@ describe('connections that fail', () => {
     );
   });
 
-  test('something that is not HTTP', async () => {
-    const host = await startTcpServer((socket) =>
-      socket.once('data', () => socket.end('220 smtp ready\r\n')),
-    );
-
-    expect((await startSender().send(attempt(`http://${host}`))).error).toBe(
-      `${host} did not respond with valid HTTP: it does not begin with HTTP/1.1`,
-    );
-  });
-
   test('a name without an address', async () => {
     expect(await startSender().send(attempt('http://nobody.invalid'))).toMatchObject({
       outcome: 'failure',

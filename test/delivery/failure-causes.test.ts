@@ -1,8 +1,9 @@
 /** Why a receiver could not be used, by its cause: TLS, the version of HTTP, a malformed response, a firewall. */
 import { createSecureServer } from 'node:http2';
 import { createServer, type ServerOptions } from 'node:https';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { listenLocally } from '../support/ports.ts';
 import { attempt, pem, startReceiver, startSender, startTcpServer } from './support.ts';
 
 const servers: Server[] = [];
@@ -13,8 +14,7 @@ afterEach(async () => {
 async function portOf(server: Server): Promise<number> {
   servers.push(server);
   server.on('tlsClientError', () => {});
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return (server.address() as AddressInfo).port;
+  return await listenLocally(server);
 }
 
 async function errorOfTls(options: ServerOptions, http2Only = false): Promise<string> {

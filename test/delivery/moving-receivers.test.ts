@@ -3,6 +3,7 @@ import { createServer } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AttemptResult, Sender } from '../../src/delivery/sender.ts';
+import { listenLocally } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 import { attempt, pem, startNames, startReceiver, startSender } from './support.ts';
 
@@ -75,13 +76,11 @@ test('a certificate that is replaced by a wrong one is noticed, although its ses
   const server = createServer(await context('valid.pem'), (incoming, response) => {
     incoming.resume().on('end', () => response.end());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listenLocally(server);
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
   const sender = startSender({ ...steady, ca: await pem('ca.pem') });
   const url = `https://localhost:${port}`;
   expect((await sender.send(attempt(url))).outcome).toBe('success');

@@ -38,19 +38,6 @@ describe('what arrives', () => {
     expect(request?.headers).not.toHaveProperty('content-length');
   });
 
-  test('static headers are sent with those of Waybill, which they do not replace', async () => {
-    const receiver = await startReceiver();
-    const staticHeaders = { 'X-Gateway-Key': 'a key', Traceparent: '00-theirs', 'Accept-Encoding': 'gzip' };
-    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-    await startSender().send(attempt(receiver.url, { staticHeaders, traceparent }));
-    await startSender().send(attempt(receiver.url, { staticHeaders }));
-    expect(receiver.requests.map(({ headers }) => [headers['x-gateway-key'], headers.traceparent])).toEqual([
-      ['a key', traceparent],
-      ['a key', '00-theirs'],
-    ]);
-    expect(receiver.requests[0]?.headers['accept-encoding']).toBe('gzip');
-  });
-
   test('any 2xx is a success', async () => {
     const receiver = await startReceiver();
     const sender = startSender();

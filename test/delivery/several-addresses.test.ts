@@ -3,6 +3,7 @@ import { createServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
+import { listenLocally } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 import { attempt, pem, startNames, startReceiver, startSender } from './support.ts';
 
@@ -82,10 +83,8 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)(
       request.resume().on('end', () => response.writeHead(200, { connection: 'close' }).end());
     });
     server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()));
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const port = await listenLocally(server);
     onTestFinished(() => void server.close());
-    const address = server.address();
-    const port = address !== null && typeof address === 'object' ? address.port : 0;
     const sender = startSender({ ca: await pem('ca.pem'), maxConnectionAgeMs: 2_000 });
     await until('a second full handshake', async () => {
       expect((await sender.send(attempt(`https://localhost:${port}`))).outcome).toBe('success');

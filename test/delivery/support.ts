@@ -9,6 +9,7 @@ import {
   type SenderOptions,
 } from '../../src/delivery/sender.ts';
 import { type DnsAnswer, type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { listenLocally } from '../support/ports.ts';
 import {
   createReceiver,
   type Receiver,
@@ -52,14 +53,12 @@ export async function startTcpServer(onConnection: (socket: Socket) => void): Pr
     socket.on('error', () => {});
     onConnection(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listenLocally(server);
   cleanUps.push(async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return `127.0.0.1:${address.port}`;
+  return `127.0.0.1:${port}`;
 }
 
 /** A name server with these names and the root. */

@@ -1,14 +1,14 @@
 /** Waybill's own ports are no destinations, whatever is exempt: neither by address in a URL nor behind a name. */
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { ownParts } from '../../src/cli/own-parts.ts';
 import { listeningPorts } from '../../src/embedded/listening-ports.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { startDnsServer } from '../support/dns-server.ts';
+import { endsWithTest, folderOfTest } from '../support/ends.ts';
 import { receiverOfFile } from '../support/lifetimes.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const dns = await startDnsServer({ 'here.example': ['127.0.0.1'] });
@@ -31,61 +31,56 @@ async function failedDelivery(client: ApiClient, webhookId: number) {
 }
 
 it('of an instance that brings its own servers', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'waybill-own-ports-'));
+  const dataDir = await folderOfTest('waybill-own-ports-');
   await chmod(dataDir, 0o755);
-  let program: Program | undefined;
-  try {
-    program = await startProgram({ DATA_DIR: dataDir, DNS_SERVERS: dns.address });
-    const client = await login(
-      program.url,
-      JSON.parse(await readFile(join(dataDir, 'demonstration.json'), 'utf8')),
-    );
-    const ui = Number(new URL(/Temporal UI\s+(\S+)/.exec(program.output())?.[1] ?? '').port);
-    const noted = async (name: string) => Number(await readFile(join(dataDir, name), 'utf8'));
-    const own = [
-      Number(new URL(program.url).port),
-      ui,
-      await noted('temporal-port'),
-      await noted('postgres-port'),
-      ...(await listeningPorts(await noted('temporal/pid'))),
-    ];
-    expect(own.length).toBeGreaterThanOrEqual(9);
-    const { data: known } = await client.request(
-      'POST',
-      '/webhooks',
-      webhook(`http://127.0.0.1:${receiver.port}/`),
-    );
-    for (const port of own) {
-      for (const host of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '127.1.2.3', '0.0.0.0']) {
-        const refused = expect.stringMatching(/^url: must not lead to /);
-        const url = `http://${host}:${port}/api/v1/namespaces/default/workflows?query=`;
-        expect(await client.request('POST', '/webhooks', webhook(url))).toMatchObject({
-          statusCode: 400,
-          message: refused,
-        });
-        expect(await client.request('PUT', `/webhooks/${known.id}`, webhook(url))).toMatchObject({
-          statusCode: 400,
-          message: refused,
-        });
-      }
+  const started = startProgram({ DATA_DIR: dataDir, DNS_SERVERS: dns.address });
+  const program = await endsWithTest(started, (it) => it.stop());
+  const client = await login(
+    program.url,
+    JSON.parse(await readFile(join(dataDir, 'demonstration.json'), 'utf8')),
+  );
+  const ui = Number(new URL(/Temporal UI\s+(\S+)/.exec(program.output())?.[1] ?? '').port);
+  const noted = async (name: string) => Number(await readFile(join(dataDir, name), 'utf8'));
+  const own = [
+    Number(new URL(program.url).port),
+    ui,
+    await noted('temporal-port'),
+    await noted('postgres-port'),
+    ...(await listeningPorts(await noted('temporal/pid'))),
+  ];
+  expect(own.length).toBeGreaterThanOrEqual(9);
+  const { data: known } = await client.request(
+    'POST',
+    '/webhooks',
+    webhook(`http://127.0.0.1:${receiver.port}/`),
+  );
+  for (const port of own) {
+    for (const host of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '127.1.2.3', '0.0.0.0']) {
+      const refused = expect.stringMatching(/^url: must not lead to /);
+      const url = `http://${host}:${port}/api/v1/namespaces/default/workflows?query=`;
+      expect(await client.request('POST', '/webhooks', webhook(url))).toMatchObject({
+        statusCode: 400,
+        message: refused,
+      });
+      expect(await client.request('PUT', `/webhooks/${known.id}`, webhook(url))).toMatchObject({
+        statusCode: 400,
+        message: refused,
+      });
     }
-    // The command, which examines receivers, knows them as well.
-    const command = await ownParts({ DATA_DIR: dataDir });
-    expect(own.filter((port) => !command.own.includes('127.0.0.1', port))).toEqual([]);
-    const behindName = await client.request('POST', '/webhooks', webhook(`http://here.example:${ui}/`));
-    expect(behindName.statusCode).toBe(200);
-    await client.request('POST', '/webhooks', webhook(`http://here.example:${receiver.port}/named/`));
-
-    await client.createOrder('own-ports');
-
-    await receiver.waitFor(2);
-    expect(receiver.requests.map(({ path }) => path).sort()).toEqual(['/named/own-ports', '/own-ports']);
-    expect(await failedDelivery(client, behindName.data.id)).toMatchObject({
-      lastError: `the address of here.example:${ui} is not allowed`,
-      lastStatus: null,
-    });
-  } finally {
-    await program?.stop();
-    await rm(dataDir, { recursive: true, force: true });
   }
+  // The command, which examines receivers, knows them as well.
+  const command = await ownParts({ DATA_DIR: dataDir });
+  expect(own.filter((port) => !command.own.includes('127.0.0.1', port))).toEqual([]);
+  const behindName = await client.request('POST', '/webhooks', webhook(`http://here.example:${ui}/`));
+  expect(behindName.statusCode).toBe(200);
+  await client.request('POST', '/webhooks', webhook(`http://here.example:${receiver.port}/named/`));
+
+  await client.createOrder('own-ports');
+
+  await receiver.waitFor(2);
+  expect(receiver.requests.map(({ path }) => path).sort()).toEqual(['/named/own-ports', '/own-ports']);
+  expect(await failedDelivery(client, behindName.data.id)).toMatchObject({
+    lastError: `the address of here.example:${ui} is not allowed`,
+    lastStatus: null,
+  });
 });

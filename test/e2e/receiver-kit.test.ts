@@ -1,11 +1,10 @@
-/** An e-shop loses one in a hundred acknowledged deliveries: `reconcile()` fills gaps (docs/interface.md, L5, L7). */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
 import { memoryStore, receiver, reconcile, type Store, waybill } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { login } from '../support/client.ts';
 import { installationOfFile, programOfFile } from '../support/lifetimes.ts';
+import { listenLocally } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 
 const PRODUCTS = 100;
@@ -48,10 +47,7 @@ const program = await programOfFile(installation.env);
 const { credentials } = installation;
 const shop = await login(program.url, credentials);
 const api: ReturnType<typeof waybill> = waybill({ url: program.url, ...credentials });
-server.listen(0, '127.0.0.1');
-await once(server, 'listening');
-const address = server.address();
-const port = address !== null && typeof address === 'object' ? address.port : 0;
+const port = await listenLocally(server);
 // One by POST, one by GET.
 for (const [webhookType, method] of [
   ['CREATE_PRODUCT', 'POST'],

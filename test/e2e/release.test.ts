@@ -2,24 +2,23 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { COMPOSE } from '../../release/artefacts.ts';
 import { imageOf, readOwner } from '../../release/owner.ts';
 import { readTopSection, readVersion, topSection, VERSIONED, versionsIn } from '../../release/version.ts';
+import { folderOfFile, folderOfTest } from '../support/ends.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-let out: string;
+const out = await folderOfFile('waybill-release-');
 let output: string;
 let code: number | string | undefined;
 
 beforeAll(async () => {
-  out = await mkdtemp(join(tmpdir(), 'waybill-release-'));
   const args = ['run', '--silent', 'release', '--', '--dry-run', '--without-tests', '--out', out];
   await new Promise<void>((resolve) => {
     execFile('npm', args, { cwd: root }, (error, stdout, stderr) => {
@@ -29,7 +28,6 @@ beforeAll(async () => {
     });
   });
 });
-afterAll(() => rm(out, { recursive: true, force: true }));
 
 it('finds nothing wrong with what it made, and says what a tag still needs', () => {
   expect({ code, output }).toMatchObject({ code: 0 });
@@ -65,8 +63,8 @@ it('has the documentation', async () => {
   );
 });
 
+const tree = await folderOfFile('waybill-prepared-');
 describe('prepare', () => {
-  let tree: string;
   const prepare = (version: string) =>
     new Promise<{ code: unknown; said: string }>((done) => {
       const args = ['--import', './bin/sources.js', 'release/main.ts', 'prepare', version];
@@ -78,14 +76,12 @@ describe('prepare', () => {
 
   // It changes the tree: it gets one of its own.
   beforeAll(async () => {
-    tree = await mkdtemp(join(tmpdir(), 'waybill-prepared-'));
     const files = [...VERSIONED.map(([path]) => path), 'CHANGELOG.md'];
     const folders = ['bin', 'release', 'src/db/migrations', 'test/replay/histories'];
     for (const path of [...files, ...folders])
       await cp(join(root, path), join(tree, path), { recursive: true });
     await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
   });
-  afterAll(() => rm(tree, { recursive: true, force: true }));
 
   it('refuses what is no version, or not that of the changelog', async () => {
     expect(await prepare('next')).toMatchObject({ code: 2, said: expect.stringContaining('Which version?') });
@@ -128,11 +124,8 @@ describe('prepare', () => {
   });
 });
 
-it('has compose files that start the published image, with everything that they mount', async ({
-  onTestFinished,
-}) => {
-  const folder = await mkdtemp(join(tmpdir(), 'waybill-unpacked-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+it('has compose files that start the published image, with everything that they mount', async () => {
+  const folder = await folderOfTest('waybill-unpacked-');
   await promisify(execFile)('tar', ['-xzf', join(out, 'compose.tar.gz'), '-C', folder]);
   const image = `${imageOf(await readOwner())}:${await readVersion()}`;
   const images: string[] = [];

@@ -1,7 +1,6 @@
 /** The Temporal CLI is fetched where nothing leaves but through a proxy. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
@@ -12,6 +11,7 @@ import { authorityFile, certificate } from '../support/behind-tls.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { startHttpProxy } from '../support/http-proxy.ts';
 import { installedProgram } from '../support/installed-program.ts';
+import { listenLocally } from '../support/ports.ts';
 
 const fetcher = fileURLToPath(new URL('../support/fetch-temporal.ts', import.meta.url));
 const program = '#!/bin/sh\necho "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)"\n';
@@ -30,9 +30,7 @@ const bytes = await readFile(archive);
 const server = createServer(await certificate(), ({ url }, response) =>
   url === '/archive' ? response.end(bytes) : response.writeHead(302, { location: '/archive' }).end(),
 );
-await once(server.listen(0, '127.0.0.1'), 'listening');
-const address = server.address();
-const origin: string = `localhost:${typeof address === 'object' ? address?.port : ''}`;
+const origin: string = `localhost:${await listenLocally(server)}`;
 afterAll(() => server.close());
 
 /** What a start prints, with nothing but this in its environment. */

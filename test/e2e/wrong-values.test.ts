@@ -1,11 +1,11 @@
 /** A start with a wrong value that mostly shows only outside the configuration: one sentence, and nothing created. */
-import { once } from 'node:events';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { folderOfFile } from '../support/ends.ts';
 import { nightly } from '../support/nightly.ts';
+import { listenLocally } from '../support/ports.ts';
 import { startProgram } from '../support/program.ts';
 
 const folder = await folderOfFile('waybill-wrong-');
@@ -41,11 +41,9 @@ it.each(wrong)('%s that cannot be used is named', async (variable, value) => {
 });
 
 it.each(['PORT', 'METRICS_PORT'])('%s that is taken is named', async (variable) => {
-  const taken = createServer().listen(0, '127.0.0.1');
+  const taken = createServer();
   onTestFinished(() => void taken.close());
-  await once(taken, 'listening');
-  const address = taken.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const port = await listenLocally(taken);
   const dataDir = join(folder, 'data');
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   const started = startProgram({ DATA_DIR: dataDir, [variable]: String(port) });

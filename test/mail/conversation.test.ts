@@ -8,12 +8,9 @@ import type { Mail } from '../../src/mail/mail.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
 import { type ConversationLimits, conversationLimits, createSmtpMailer } from '../../src/mail/smtp-mailer.ts';
 import { mailOptions } from '../../workflows/delivery-options.ts';
-import {
-  linkTo,
-  type MailServer,
-  type MailServerBehaviour,
-  startMailServer,
-} from '../support/mail-server.ts';
+import { later } from '../support/later.ts';
+import { mailServerOfTest } from '../support/lifetimes.ts';
+import { linkTo } from '../support/mail-server.ts';
 
 const mail: Mail = {
   to: 'orders@shop.example',
@@ -24,12 +21,6 @@ const mail: Mail = {
 };
 const TIMED_OUT = 'the mail server did not answer in time (EABORT)';
 
-async function startServer(behaviour: MailServerBehaviour = {}): Promise<MailServer> {
-  const server = await startMailServer(behaviour);
-  onTestFinished(() => server.close());
-  return server;
-}
-
 async function startLink(...[server, answer]: Parameters<typeof linkTo>): Promise<string> {
   const link = await linkTo(server, answer);
   onTestFinished(() => link.close());
@@ -38,15 +29,6 @@ async function startLink(...[server, answer]: Parameters<typeof linkTo>): Promis
 
 function mailerTo(url: string, limits: ConversationLimits) {
   return createSmtpMailer('Waybill <waybill@warehouse.example>', url, limits);
-}
-
-/** A promise that is resolved from outside. */
-function event() {
-  let happened = () => {};
-  const happens = new Promise<void>((resolve) => {
-    happened = resolve;
-  });
-  return { happens, happened };
 }
 
 test('a conversation ends before the activity that mails would be repeated', () => {
@@ -59,7 +41,7 @@ test('a conversation ends before the activity that mails would be repeated', () 
 });
 
 test('a server that answers its steps in drips is left before the text, and has no mail', async () => {
-  const server = await startServer();
+  const server = await mailServerOfTest();
   const url = await startLink(server, async (bytes, client) => {
     for (const byte of bytes) {
       await sleep(50);
@@ -74,13 +56,13 @@ test('a server that answers its steps in drips is left before the text, and has 
 });
 
 test('a server that falls silent in the middle of its steps is left, and has no mail', async () => {
-  const release = event();
-  const server = await startServer({ beforeRecipient: () => release.happens });
+  const [released, release] = later();
+  const server = await mailServerOfTest({ beforeRecipient: () => released });
 
   const error = await mailerTo(server.url, { beforeTextMs: 700, wholeMs: 60_000 })
     .send(mail)
     .catch((reason: unknown) => reason);
-  release.happened();
+  release();
   await server.left();
 
   expect(error).toBeInstanceOf(MailError);
@@ -91,7 +73,7 @@ test('a server that falls silent in the middle of its steps is left, and has no 
 test('a server that takes the text late, but does, is waited for: one mail', async () => {
   const beforeTextMs = 6_000;
   // Once the text is sent, only the limit of the whole conversation counts.
-  const server = await startServer({ beforeTaking: () => sleep(beforeTextMs + 200) });
+  const server = await mailServerOfTest({ beforeTaking: () => sleep(beforeTextMs + 200) });
 
   await mailerTo(server.url, { beforeTextMs, wholeMs: 60_000 }).send(mail);
 
@@ -100,18 +82,18 @@ test('a server that takes the text late, but does, is waited for: one mail', asy
 });
 
 test('a server that never answers the text is left in the end', async () => {
-  const release = event();
-  const server = await startServer({ beforeTaking: () => release.happens });
+  const [released, release] = later();
+  const server = await mailServerOfTest({ beforeTaking: () => released });
 
   await expect(mailerTo(server.url, { beforeTextMs: 700, wholeMs: 1_500 }).send(mail)).rejects.toThrow(
     TIMED_OUT,
   );
-  release.happened();
+  release();
   await server.left();
 });
 
 test('a connection that dies right after the 250 is a mail taken', async () => {
-  const server = await startServer();
+  const server = await mailServerOfTest();
   const url = await startLink(server, (bytes, client, said) => {
     const taken = said.endsWith('\r\n.\r\n') && bytes.toString().startsWith('250');
     client.write(bytes, () => taken && client.destroy());
@@ -123,7 +105,7 @@ test('a connection that dies right after the 250 is a mail taken', async () => {
 });
 
 test('a connection that dies before the 250 arrives is an error: sent again, the mail is recognised by its Message-ID', async () => {
-  const server = await startServer();
+  const server = await mailServerOfTest();
   let dying = true;
   const url = await startLink(server, (bytes, client, said) => {
     if (dying && said.endsWith('\r\n.\r\n')) client.destroy();
@@ -146,7 +128,7 @@ test.each([
   ['its text with 554', { refuseText: 554 }, true],
   ['its text with 451', { refuseText: 451 }, false],
 ] as const)('a mail refused for %s: for good is %s', async (_what, behaviour, refused) => {
-  const server = await startServer({ ...behaviour });
+  const server = await mailServerOfTest({ ...behaviour });
 
   const error = await mailerTo(server.url, conversationLimits)
     .send(mail)
@@ -158,7 +140,7 @@ test.each([
 });
 
 test('a server that refuses our password speaks of us, and not of the mail', async () => {
-  const server = await startServer();
+  const server = await mailServerOfTest();
   const url = server.url.replace('smtp://', 'smtp://waybill:wrong@');
 
   const error = await mailerTo(url, conversationLimits)
@@ -169,20 +151,20 @@ test('a server that refuses our password speaks of us, and not of the mail', asy
 });
 
 test('given up before the text left, nothing is sent; afterwards the answer is waited for', async () => {
-  const before = event();
-  const release = event();
-  const server = await startServer({
+  const [isBefore, before] = later();
+  const [released, release] = later();
+  const server = await mailServerOfTest({
     beforeRecipient: async () => {
-      before.happened();
-      await release.happens;
+      before();
+      await released;
     },
   });
   const stop = new AbortController();
   const given = mailerTo(server.url, conversationLimits).send(mail, stop.signal);
-  await before.happens;
+  await isBefore;
   stop.abort();
   await expect(given).rejects.toThrow('the mail was interrupted');
-  release.happened();
+  release();
   await server.left();
   expect(server.mails).toHaveLength(0);
 
@@ -194,7 +176,7 @@ test('given up before the text left, nothing is sent; afterwards the answer is w
 });
 
 test('a mail given up before it began is not sent', async () => {
-  const server = await startServer();
+  const server = await mailServerOfTest();
 
   await expect(mailerTo(server.url, conversationLimits).send(mail, AbortSignal.abort())).rejects.toThrow(
     'the mail was interrupted',

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
@@ -12,21 +12,20 @@ import { setActive } from '../../src/db/webhooks/change.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
-import { createMailer } from '../../src/mail/mailer.ts';
 import { exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { later } from '../support/later.ts';
+import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
+import { type MailServer, mailerTo } from '../support/mail-server.ts';
 
 let server: MailServer;
 let eshopId: number;
 
 const database = await databaseOfFile();
 beforeEach(async () => {
-  server = await startMailServer();
+  server = await mailServerOfTest();
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'orders@shop.example' }));
 });
-afterEach(() => server.close());
 
 const HOUR = 3_600_000;
 
@@ -34,7 +33,7 @@ const mailsUnderWay = { count: 0 };
 const deps = () => ({
   mailsUnderWay,
   sql: database.sql,
-  mailer: createMailer({ smtpUrl: server.url, from: 'waybill@warehouse.example', directory: '/nowhere' }),
+  mailer: mailerTo(server),
   log: pino({ level: 'silent' }),
   publicUrl: null,
   policy: defaultRetryPolicy,
@@ -127,10 +126,7 @@ test('a silent mail server holds half of the places of Waybill’s own steps, no
   const webhooks: number[] = [];
   for (let index = 0; index < 40; index += 1)
     webhooks.push(await deactivated(index % 2 === 0 ? eshopId : other));
-  let answer = () => {};
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+  const [answered, answer] = later();
   let asked = 0;
   const mailer: Mailer = {
     async send() {

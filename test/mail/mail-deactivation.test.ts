@@ -1,16 +1,15 @@
 /** The activity that mails a deactivation: what it records, with a real mail server and a real database. */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { readMails } from '../../src/db/overview.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createMailer } from '../../src/mail/mailer.ts';
 import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
+import { type MailServer, mailerTo } from '../support/mail-server.ts';
 
 let server: MailServer;
 let webhookId: number;
@@ -19,10 +18,9 @@ let logged: Record<string, unknown>[];
 
 const database = await databaseOfFile();
 beforeEach(async () => {
-  server = await startMailServer();
+  server = await mailServerOfTest();
   logged = [];
 });
-afterEach(() => server.close());
 
 /** A webhook that was deactivated this many hours ago, by the database's clock. */
 async function deactivated(hoursAgo: number): Promise<void> {
@@ -38,14 +36,9 @@ async function deactivated(hoursAgo: number): Promise<void> {
 /** One execution of the activity, as the worker runs it. */
 async function mailIt(): Promise<void> {
   const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const mailer = createMailer({
-    smtpUrl: server.url,
-    from: 'waybill@warehouse.example',
-    directory: '/nowhere',
-  });
   const { mailDeactivation } = createNoticeActivities({
     sql: database.sql,
-    mailer,
+    mailer: mailerTo(server),
     log,
     mailsUnderWay: { count: 0 },
     publicUrl: null,
@@ -142,5 +135,5 @@ test('a mail server that is away is tried for longer than a day', async () => {
   await expect(mailIt()).rejects.toThrow(why);
   expect(await recorded()).toEqual({ ...nothing, error: why });
   expect(await readMails(database.sql)).toMatchObject({ pending: expect.any(Number), lastError: why });
-  server = await startMailServer();
+  server = await mailServerOfTest();
 });

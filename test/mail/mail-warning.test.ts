@@ -2,7 +2,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
@@ -11,11 +11,10 @@ import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createMailer } from '../../src/mail/mailer.ts';
 import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
+import { type MailServer, mailerTo } from '../support/mail-server.ts';
 
 let server: MailServer;
 let eshopId: number;
@@ -24,10 +23,9 @@ let logged: Record<string, unknown>[];
 
 const database = await databaseOfFile();
 beforeEach(async () => {
-  server = await startMailServer();
+  server = await mailServerOfTest();
   logged = [];
 });
-afterEach(() => server.close());
 
 const HOUR = 3_600_000;
 
@@ -50,14 +48,9 @@ async function failing(): Promise<string> {
 
 async function mailIt(id: string) {
   const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const mailer = createMailer({
-    smtpUrl: server.url,
-    from: 'waybill@warehouse.example',
-    directory: '/nowhere',
-  });
   const deps = {
     sql: database.sql,
-    mailer,
+    mailer: mailerTo(server),
     log,
     mailsUnderWay: { count: 0 },
     publicUrl: null,

@@ -1,13 +1,14 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Deactivation } from '../../src/domain/mailed.ts';
 import { deactivationMail } from '../../src/mail/deactivation-mail.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { folderOfTest } from '../support/ends.ts';
-import { type MailServer, type MailServerBehaviour, startMailServer } from '../support/mail-server.ts';
+import { mailServerOfTest } from '../support/lifetimes.ts';
+import { mailerTo } from '../support/mail-server.ts';
 
 const FROM = 'Waybill <waybill@warehouse.example>';
 
@@ -26,15 +27,9 @@ const deactivation: Deactivation = {
   email: 'orders@shop.example',
 };
 
-async function startServer(behaviour: MailServerBehaviour = {}): Promise<MailServer> {
-  const server = await startMailServer(behaviour);
-  onTestFinished(() => server.close());
-  return server;
-}
-
 test('a deactivation reaches the e-shop through the mail server with everything it has to say', async () => {
-  const server = await startServer();
-  const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
+  const server = await mailServerOfTest();
+  const mailer = mailerTo(server, FROM);
 
   await mailer.send(deactivationMail(deactivation, null));
 
@@ -72,8 +67,8 @@ test('a mail after 410 says that the receiver asked for it', () => {
 });
 
 test('a refused recipient is an error that names no address', async () => {
-  const server = await startServer({ refuseRecipient: 550 });
-  const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
+  const server = await mailServerOfTest({ refuseRecipient: 550 });
+  const mailer = mailerTo(server, FROM);
 
   const error = await mailer.send(deactivationMail(deactivation, null)).catch((reason: unknown) => reason);
 
@@ -88,8 +83,8 @@ test('a refused recipient is an error that names no address', async () => {
 });
 
 test('a comma in an address does not make two recipients of it', async () => {
-  const server = await startServer();
-  const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
+  const server = await mailServerOfTest();
+  const mailer = mailerTo(server, FROM);
 
   await mailer
     .send({ ...deactivationMail(deactivation, null), to: 'a@shop.example,b@shop.example' })
@@ -99,8 +94,8 @@ test('a comma in an address does not make two recipients of it', async () => {
 });
 
 test('a message that the server defers is an error, and can be sent again', async () => {
-  const server = await startServer({ refuseText: 451 });
-  const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
+  const server = await mailServerOfTest({ refuseText: 451 });
+  const mailer = mailerTo(server, FROM);
 
   await expect(mailer.send(deactivationMail(deactivation, null))).rejects.toMatchObject({
     responseCode: 451,

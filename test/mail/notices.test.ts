@@ -3,19 +3,18 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createMailer } from '../../src/mail/mailer.ts';
 import type { NoticeResult } from '../../workflows/notice-types.ts';
 import { accepted, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
-import { databaseOfFile } from '../support/lifetimes.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
+import { type MailServer, mailerTo } from '../support/mail-server.ts';
 import { addAddress } from '../support/notices.ts';
 
 let server: MailServer;
@@ -24,16 +23,15 @@ const HOUR = 3_600_000;
 
 const database = await databaseOfFile();
 beforeEach(async () => {
-  server = await startMailServer();
+  server = await mailServerOfTest();
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'orders@shop.example' }));
 });
-afterEach(() => server.close());
 
 const activities = () =>
   createNoticeActivities({
     mailsUnderWay: { count: 0 },
     sql: database.sql,
-    mailer: createMailer({ smtpUrl: server.url, from: 'waybill@warehouse.example', directory: '/nowhere' }),
+    mailer: mailerTo(server),
     sendNotice: () => Promise.reject(new Error('none has a URL')),
     log: pino({ level: 'silent' }),
     publicUrl: null,

@@ -1,11 +1,11 @@
 /** What `npm pack` packs: the program and its patched libraries, and nothing that only a checkout needs. */
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { beforeAll, expect, it } from 'vitest';
+import { folderOfTest } from '../support/ends.ts';
 import { filesOf, importsOf } from '../support/imports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -85,10 +85,9 @@ it('npm has no script to run when somebody installs it', () => {
   expect(atInstallation.filter((name) => name in manifest.scripts)).toEqual([]);
 });
 
-it('a checkout without development’s packages says how to get there, in one sentence', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'waybill-omitted-'));
+it('a checkout without development’s packages says how to get there, in one sentence', async () => {
+  const folder = await folderOfTest('waybill-omitted-');
   const ended = spawnSync('sh', ['-c', manifest.scripts.prepare ?? ''], { cwd: folder, encoding: 'utf8' });
-  rmSync(folder, { recursive: true });
   expect(ended.status).toBe(1);
   expect(ended.stderr).toMatch(/^A checkout is .+: run npm ci, and .+ npm prune --omit=dev\.\n$/);
 });

@@ -12,6 +12,7 @@ import { login } from '../support/client.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { banner, npmStart, processesOf, type Started, signalGroup } from '../support/npm-start.ts';
 import { freePort } from '../support/ports.ts';
+import { runProgram } from '../support/run-program.ts';
 import { until } from '../support/until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -43,13 +44,7 @@ async function run(
   more: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const [program = '', ...args] = command.split(' ');
-  const options = { cwd, ...user, env: environment(more) };
-  try {
-    return (await promisify(execFile)(program, args, options)).stdout;
-  } catch (error) {
-    const { stdout = '', stderr = '' } = Object(error);
-    throw new Error(`${command} failed:\n${stdout}${stderr}`);
-  }
+  return await runProgram(program, args, { cwd, ...user, env: environment(more) });
 }
 
 const folder = await folderOfFile('waybill-installed-');

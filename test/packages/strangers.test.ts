@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { folderOfFile } from '../support/ends.ts';
+import { listenLocally } from '../support/ports.ts';
 import { shownCommands } from '../support/shown-texts.ts';
 
 const NAMES = ['waybill', 'waybill-receiver'];
@@ -42,10 +43,7 @@ const registry = createServer((request, response) => {
   const found = served.get(request.url ?? '');
   response.writeHead(found === undefined ? 404 : 200).end(found ?? '{}');
 });
-await new Promise<void>((listening) => registry.listen(0, '127.0.0.1', listening));
-const bound = registry.address();
-if (bound === null || typeof bound === 'string') throw new Error('The registry has no port.');
-const address: string = `http://127.0.0.1:${bound.port}`;
+const address: string = `http://127.0.0.1:${await listenLocally(registry)}`;
 for (const name of NAMES) {
   const { document, archive } = await published(name);
   served.set(`/${name}`, document).set(`/${name}.tgz`, archive);

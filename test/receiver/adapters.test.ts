@@ -1,5 +1,3 @@
-/** Receivers behind real servers, called by the real sender: node:http, Express's ways, Hono. */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -8,6 +6,8 @@ import { memoryStore, receiver } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
+import { later } from '../support/later.ts';
+import { listenLocally } from '../support/ports.ts';
 import { wireEvent } from '../support/wire-event.ts';
 
 const body = '{"eshopOrderId":"10/1 ž"}';
@@ -29,11 +29,9 @@ function setUp() {
 }
 
 async function listening(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+  const server = createServer(listener);
   closing.push(() => server.close().closeAllConnections());
-  await once(server, 'listening');
-  const address = server.address();
-  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+  return `http://127.0.0.1:${await listenLocally(server)}`;
 }
 
 /** Sends a request built by the sender. */
@@ -101,10 +99,7 @@ describe('node:http', () => {
 
   it('a body that breaks off is no delivery', async () => {
     const { hooks, problems } = setUp();
-    let ended = () => {};
-    const answered = new Promise<void>((resolve) => {
-      ended = resolve;
-    });
+    const [answered, ended] = later();
     const url = await listening((incoming, outgoing) => {
       void nodeListener(hooks)(incoming, outgoing).then(ended);
       incoming.once('data', () => incoming.destroy());

@@ -1,6 +1,5 @@
 /** The examination of a receiver: its findings for good and bad ones, over HTTP. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -18,6 +17,7 @@ import { newPrivateKey, publicKeyOf } from '../../receiver/src/private-keys.ts';
 import { sampleOf } from '../../receiver/src/samples.generated.ts';
 import { testPrivateKey, testSecret } from '../../receiver/src/testing.ts';
 import { entryOf } from '../../src/domain/catalogue.ts';
+import { listenLocally } from '../support/ports.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -28,11 +28,8 @@ type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown
 
 async function listening(listener: Listener): Promise<string> {
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  server.listen(0, '127.0.0.1');
   closing.push(() => server.close().closeAllConnections());
-  await once(server, 'listening');
-  const address = server.address();
-  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/hooks/`;
+  return `http://127.0.0.1:${await listenLocally(server)}/hooks/`;
 }
 
 const subject: Subject = {

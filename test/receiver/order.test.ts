@@ -11,6 +11,7 @@ import {
   reconcile,
 } from '../../receiver/src/index.ts';
 import { type FakeOptions, fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
+import { later } from '../support/later.ts';
 import { until } from '../support/until.ts';
 
 function setUp(options: Partial<ReceiverOptions> = {}) {
@@ -95,10 +96,7 @@ describe('with an order', () => {
   });
 
   it('one delivery of a record at a time: another one comes again', async () => {
-    let finish = () => {};
-    const held = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
+    const [held, finish] = later();
     const seen: number[] = [];
     const hooks = receiver({ secrets: testSecret, store: memoryStore(), order: memoryOrder() }).otherwise(
       async (_, { sequence }) => {

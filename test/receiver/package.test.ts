@@ -12,21 +12,14 @@ import { folderOfFile } from '../support/ends.ts';
 import { filesOf, importsOf } from '../support/imports.ts';
 import { nightly } from '../support/nightly.ts';
 import { freePort } from '../support/ports.ts';
+import { runProgram } from '../support/run-program.ts';
 import { until } from '../support/until.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 
-/** @throws Error with its output if it fails */
-async function runAs(program: string, ...args: string[]): Promise<string> {
-  try {
-    const options = { cwd: project, env: { ...process.env, WEBHOOK_SECRET: testSecret } };
-    return (await promisify(execFile)(program, args, options)).stdout;
-  } catch (error) {
-    const { stdout = '', stderr = '' } = Object(error);
-    throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`);
-  }
-}
+const runAs = (program: string, ...args: string[]) =>
+  runProgram(program, args, { cwd: project, env: { ...process.env, WEBHOOK_SECRET: testSecret } });
 const run = (...args: string[]) => runAs(process.execPath, ...args);
 const npm = (...args: string[]) =>
   runAs('npm', ...args, '--no-audit', '--no-fund', '--offline', '--loglevel=error');

@@ -13,6 +13,7 @@ import {
 } from '../../receiver/src/index.ts';
 import { fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { parseRetryAfter } from '../../src/delivery/retry-after.ts';
+import { later } from '../support/later.ts';
 import { until } from '../support/until.ts';
 
 const other = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -125,10 +126,7 @@ describe('each delivery once', () => {
   });
 
   it('two at the same time are one: the second is told to come again', async () => {
-    let finish = () => {};
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
+    const [finished, finish] = later();
     let runs = 0;
     const hooks = receiver({ secrets: testSecret, store: memoryStore() }).on('CREATE_ORDER', async () => {
       runs += 1;

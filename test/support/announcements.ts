@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { TestApi } from './api.ts';
 import { firedTypes } from './events.ts';
-import { stockedProduct } from './orders.ts';
+import { newProduct } from './orders.ts';
 
 const kinds = {
   receivings: { idField: 'eshopReceivingId', linesField: 'products', more: { supplier: 'Tea Ltd' } },
@@ -17,10 +17,7 @@ export function announcementCalls(api: TestApi, kind: keyof typeof kinds) {
   const warehousePath = (id: string) => `/v21/warehouse/${kind}/${encodeURIComponent(id)}`;
   const calls = {
     /** A new product. */
-    product(available = '0'): Promise<string> {
-      made += 1;
-      return stockedProduct(api.eshop, `P-${made}`, available);
-    },
+    product: (available = '0') => newProduct(api.eshop, available),
     /** The smallest body with these lines. */
     minimal(lines: object[]): Record<string, unknown> {
       made += 1;

@@ -1,9 +1,8 @@
-/** A server behind TLS, as a real one outside. */
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { createServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
+import { listenLocally } from './ports.ts';
 
 const file = (name: string) => fileURLToPath(new URL(`./tls/${name}`, import.meta.url));
 
@@ -25,10 +24,9 @@ export async function behindTls(address: string) {
     outside.on('error', () => inside.destroy()).pipe(inside);
     inside.on('error', () => outside.destroy()).pipe(outside);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const own = server.address();
+  const own = await listenLocally(server);
   return {
-    address: `localhost:${typeof own === 'object' ? own?.port : ''}`,
+    address: `localhost:${own}`,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

@@ -163,6 +163,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     eshopId,
     mailDirectory,
     keys,
+    /** Where a process of the program finds it. */
+    env: { DATABASE_URL: database.url, TEMPORAL_ADDRESS: address, TEMPORAL_TASK_QUEUE: taskQueue },
     /** What the worker has logged so far. */
     logged,
     /** What the workers have counted so far. */

@@ -1,4 +1,5 @@
 /** The events that writes fired, read from the outbox. */
+import { createEshop } from '../../src/db/eshops.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { deleteWebhook } from '../../src/db/webhooks/change.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
@@ -38,6 +39,12 @@ export async function insertWebhook(
   if (webhook === null) throw new Error('too many webhooks');
   if (state.deleted === true) await deleteWebhook(sql, eshopId, webhook.id);
   return webhook.id;
+}
+
+/** Creates an e-shop with a webhook. */
+export async function insertShop(sql: Pool): Promise<{ eshopId: number; webhookId: number }> {
+  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
+  return { eshopId, webhookId: await insertWebhook(sql, eshopId, 'CREATE_ORDER') };
 }
 
 /** Changes for the release timer of an order, oldest first. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
-import * as v from 'valibot';
+import { listenLocally } from './ports.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
@@ -32,9 +32,7 @@ export async function servePlainly(folder: string, prefix: string) {
       ? end(404)
       : end(200, { 'content-type': TYPES[extname(file)] ?? 'text/plain' }, body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = v.parse(v.object({ port: v.number() }), server.address());
+  const port = await listenLocally(server);
   return {
     /** Of the folder, with a slash at its end. */
     url: `http://127.0.0.1:${port}${prefix}/`,

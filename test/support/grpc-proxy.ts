@@ -17,6 +17,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
+import { listenLocally } from './ports.ts';
 
 /** The calls by which workers ask for tasks. */
 export const POLLS = /\/Poll(Workflow|Activity)TaskQueue$/;
@@ -117,14 +118,10 @@ export async function startGrpcProxy(target: string): Promise<GrpcProxy> {
       stream.pipe(call);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The proxy has no port.');
+  const port = await listenLocally(server);
 
   return {
-    address: `127.0.0.1:${address.port}`,
+    address: `127.0.0.1:${port}`,
     passed: (path) => paths.filter((each) => path.test(each)).length,
     get refused() {
       return refused;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
+import { listenLocally } from './ports.ts';
 
 export interface HttpProxy {
   /** Without credentials. */
@@ -92,13 +93,10 @@ export async function startHttpProxy({
     sockets.add(socket);
     socket.on('error', () => {});
   });
-  server.listen(own, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  const port = await listenLocally(server, own);
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${address.port}`,
-    port: address.port,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    port,
     heads,
     headers: () => last,
     get connections() {

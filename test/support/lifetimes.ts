@@ -1,19 +1,67 @@
 /** The larger parts of tests: each ends with its test (`…OfTest`) or with its file (`…OfFile`). */
-import { createTestApi } from './api.ts';
-import { createTestDatabase } from './database.ts';
+import { beforeEach } from 'vitest';
+import { createTestApi, type Request, type TestApi, type TestEshop } from './api.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 import { startDeliveryStack } from './delivery-stack.ts';
 import { endsWithFile, endsWithTest } from './ends.ts';
+import { insertShop } from './events.ts';
 import { createInstallation } from './installation.ts';
+import { startMailServer } from './mail-server.ts';
 import { startProgram } from './program.ts';
 import { createReceiver } from './receiver.ts';
 
 export const apiOfFile = (...args: Parameters<typeof createTestApi>) =>
   endsWithFile(createTestApi(...args), (api) => api.drop());
 
+/** A new e-shop for each test of the file, made ready by `prepare`, and the requests of its user. */
+export function eshopOfEachTest(
+  api: TestApi,
+  prepare: (eshop: TestEshop) => Promise<void> = async () => {},
+): { readonly eshop: TestEshop; readonly request: Request } {
+  let current = api.eshop;
+  beforeEach(async () => {
+    current = await api.newEshop();
+    await prepare(current);
+  });
+  const eshop = {
+    get eshopId() {
+      return current.eshopId;
+    },
+    get apiKey() {
+      return current.apiKey;
+    },
+    get shop() {
+      return current.shop;
+    },
+    get warehouse() {
+      return current.warehouse;
+    },
+  };
+  return { eshop, request: (...args) => current.shop.request(...args) };
+}
+
 export const databaseOfFile = () => endsWithFile(createTestDatabase(), (database) => database.drop());
+
+export const databaseOfTest = () => endsWithTest(createTestDatabase(), (database) => database.drop());
+
+/** A new e-shop with a webhook for each test of the file, which finds these tables empty. */
+export function shopOfEachTest(
+  { sql }: TestDatabase,
+  ...tables: string[]
+): Awaited<ReturnType<typeof insertShop>> {
+  const shop = { eshopId: 0, webhookId: 0 };
+  beforeEach(async () => {
+    if (tables.length > 0) await sql`truncate ${sql(tables)}`;
+    Object.assign(shop, await insertShop(sql));
+  });
+  return shop;
+}
 
 export const installationOfFile = (...args: Parameters<typeof createInstallation>) =>
   endsWithFile(createInstallation(...args), (installation) => installation.remove());
+
+export const mailServerOfTest = (...args: Parameters<typeof startMailServer>) =>
+  endsWithTest(startMailServer(...args), (server) => server.close());
 
 export const programOfFile = (...args: Parameters<typeof startProgram>) =>
   endsWithFile(startProgram(...args), (program) => program.stop());

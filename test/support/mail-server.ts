@@ -1,6 +1,7 @@
 /** A real mail server, and a link to it that can be slow or die. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
+import { createMailer } from '../../src/mail/mailer.ts';
 
 export interface ReceivedMail {
   readonly from: string;
@@ -150,3 +151,7 @@ async function portOf(listening: Server): Promise<number> {
   if (address === null || typeof address === 'string') throw new Error('The mail server has no port.');
   return address.port;
 }
+
+/** A mailer that knows no other way than this server. */
+export const mailerTo = ({ url }: MailServer, from = 'waybill@warehouse.example') =>
+  createMailer({ smtpUrl: url, from, directory: '/nowhere' });

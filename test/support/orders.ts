@@ -6,6 +6,14 @@ export async function stockedProducts(eshop: TestEshop): Promise<void> {
   for (const sku of ['TEA', 'CUP']) await stockedProduct(eshop, sku, '10000');
 }
 
+let made = 0;
+
+/** Creates a product with units available, under an SKU that no other has. */
+export async function newProduct(eshop: TestEshop, available: string): Promise<string> {
+  made += 1;
+  return await stockedProduct(eshop, `P-${made}`, available);
+}
+
 /** Creates a product with units available. */
 export async function stockedProduct(eshop: TestEshop, sku: string, available: string): Promise<string> {
   const made = await eshop.shop.request('POST', '/v21/products', { sku, name: sku });

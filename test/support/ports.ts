@@ -1,6 +1,7 @@
 /** Ports that are known in advance, or used again. */
 import { randomInt } from 'node:crypto';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
 
 /**
  * Below the ports that systems assign themselves (Linux from 32768, macOS from 49152): nobody else takes one between
@@ -24,4 +25,13 @@ export async function freePort(): Promise<number> {
     if (await isFree(port)) return port;
   }
   throw new Error(`No port from ${LOWEST} to ${HIGHEST} is free.`);
+}
+
+/** Lets a server listen on this machine; answers its port. @param port 0: any that is free */
+export async function listenLocally(server: Server, port = 0, host = '127.0.0.1'): Promise<number> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  return address.port;
 }

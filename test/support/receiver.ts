@@ -11,6 +11,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { listenLocally } from './ports.ts';
 import { PATIENCE_MS } from './until.ts';
 
 /** A request as it arrived. */
@@ -158,13 +159,7 @@ export async function createReceiver(
     socket.on('error', () => {});
     socket.on('close', () => connections.delete(socket));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(wantedPort, host, resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The receiver has no port.');
-  const { port } = address;
+  const port = await listenLocally(server, wantedPort, host);
 
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Pool } from '../../src/db/pool.ts';
 import { nodesOf } from './lists/plan.ts';
+import { listenLocally } from './ports.ts';
 
 /** The fields read of a node of a plan, as `auto_explain` writes it. */
 interface PlanNode {
@@ -98,12 +99,9 @@ export async function watchPlans(sql: Pool, url: string, pooled: boolean): Promi
     outer.on('close', () => inner.destroy());
     for (const socket of [inner, outer]) socket.on('error', () => {});
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('There is no port.');
+  const port = await listenLocally(server);
   return {
-    url: Object.assign(new URL(url), { host: `127.0.0.1:${address.port}` }).href,
+    url: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href,
     plans: () => [...found.values()],
     async close() {
       const closed = once(server, 'close');

@@ -10,6 +10,7 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { listenLocally } from './ports.ts';
 
 /** The target of the links. */
 export interface ProxyTarget {
@@ -133,11 +134,7 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
       if (!link.silent) outer.destroy();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The proxy has no port.');
-  const { port } = address;
+  const port = await listenLocally(server);
 
   return {
     port,

@@ -2,7 +2,8 @@
 import { expect } from 'vitest';
 import type { Pool } from '../../src/db/pool.ts';
 import type { Keys } from '../../src/secrets/keys.ts';
-import type { Request } from './api.ts';
+import type { Request, TestApi } from './api.ts';
+import { eshopOfEachTest } from './lifetimes.ts';
 
 /** The smallest valid webhook. */
 export const minimalWebhook = {
@@ -11,6 +12,18 @@ export const minimalWebhook = {
   active: true,
   method: 'POST',
 };
+
+/** A new e-shop for each test of the file, and the calls on its webhooks. */
+export function webhooksOfEachTest(api: TestApi) {
+  const { eshop, request } = eshopOfEachTest(api);
+  return {
+    eshop,
+    request,
+    create: (fields?: object) => createWebhook(request, fields),
+    row: (id: number) => webhookRow(api.sql, id),
+    takeOutbox: () => takeSignalledWebhooks(api.sql, eshop.eshopId),
+  };
+}
 
 /** Creates one and answers its record, the secret included. */
 export async function createWebhook(request: Request, fields: object = {}) {

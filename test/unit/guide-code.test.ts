@@ -10,6 +10,7 @@ import { importOperations } from '../../src/api/import/operations.ts';
 import { policyTable } from '../../src/cli/policy-table.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { type Block, blocksOf, guideNames, guideText } from '../support/guides.ts';
+import { runProgram } from '../support/run-program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -34,7 +35,7 @@ async function withFolder(use: (folder: string) => Promise<void>): Promise<void>
 async function withFile(
   extension: string,
   { text }: Block,
-  use: (path: string) => Promise<void>,
+  use: (path: string) => Promise<unknown>,
 ): Promise<void> {
   await withFolder(async (folder) => {
     const path = join(folder, `block.${extension}`);
@@ -43,13 +44,7 @@ async function withFile(
   });
 }
 
-/** @throws Error with its output if it fails */
-async function check(program: string, ...args: string[]): Promise<void> {
-  await run(program, args, { cwd: root }).catch((error: unknown) => {
-    const { stdout = '', stderr = '', message = '' } = Object(error);
-    throw new Error(`${message}\n${stdout}${stderr}`);
-  });
-}
+const check = (program: string, ...args: string[]) => runProgram(program, args, { cwd: root });
 
 it('every block says its language, and it is one that is tried', () => {
   expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual([

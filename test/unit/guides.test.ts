@@ -1,11 +1,11 @@
 /** Guides and other documents: Markdown in the repository, pages of the documentation. */
-import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { guideOrder, hrefFrom, readDocuments } from '../../site/documents.ts';
 import { readPage } from '../../site/page-text.ts';
 import { deliveryStates } from '../../src/domain/delivery-state.ts';
+import { folderOfTest } from '../support/ends.ts';
 
 const pages = new Set(['guides/receiving.md', 'guides/retries.md', 'handbook/README.md', 'console.md']);
 const guide = readPage(
@@ -91,8 +91,8 @@ test('what is searched is text by section', () => {
   ]);
 });
 
-test('the guides come in the order of the list, and one that is not in it comes last', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'waybill-docs-'));
+test('the guides come in the order of the list, and one that is not in it comes last', async () => {
+  const folder = await folderOfTest('waybill-docs-');
   cpSync('docs', folder, { recursive: true });
   writeFileSync(join(folder, 'guides/a-new-one.md'), '# A new one\n');
   const names = readDocuments(folder).guides.map(({ source }) => source);

@@ -1,21 +1,17 @@
 /** What the process writes: nothing is waited for; what cannot be written is dropped beyond a bound, and counted. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createOutput } from '../../src/log/output.ts';
+import { folderOfFile } from '../support/ends.ts';
 import { until } from '../support/until.ts';
 
 const LINE = `${'x'.repeat(1_023)}\n`;
 /** More than any pipe and the buffer hold together. */
 const LINES = 4_096;
 
-let directory: string;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'waybill-output-'));
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = await folderOfFile('waybill-output-');
 
 test('lines for a full disk are dropped beyond the bound, and counted', async () => {
   // Never closed: the output writes what waits again and again, and other files would get the descriptor's number.

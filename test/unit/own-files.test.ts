@@ -1,25 +1,14 @@
 /** Another user of the machine plants files in `DATA_DIR`. */
-import {
-  chmod,
-  chown,
-  lchown,
-  mkdir,
-  mkdtemp,
-  readdir,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, lchown, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { dataDirAt, openDataDir } from '../../src/embedded/data-dir.ts';
 import { startEmbedded } from '../../src/embedded/index.ts';
 import { requireOwnFolder } from '../../src/embedded/own-files.ts';
 import { createShutdown } from '../../src/lib/shutdown.ts';
 import { UserError } from '../../src/lib/user-error.ts';
+import { folderOfTest } from '../support/ends.ts';
 
 const ME = process.getuid?.() ?? 0;
 const STRANGER = 54_321;
@@ -29,14 +18,11 @@ const IS_ROOT = ME === 0;
 let directory: string;
 let path: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'waybill-planted-'));
+  directory = await folderOfTest('waybill-planted-');
   path = join(directory, '.waybill');
   await mkdir(join(path, 'postgres'), { recursive: true, mode: 0o700 });
   for (const file of ['secret-key', 'postgres-password', 'postgres/postgresql.auto.conf'])
     await writeFile(join(path, file), '', { mode: 0o600 });
-});
-afterEach(async () => {
-  await rm(directory, { recursive: true, force: true });
 });
 
 const mode = async (file: string) => (await stat(file)).mode & 0o777;

@@ -15,6 +15,7 @@ import { atLeast } from '../../src/embedded/temporal-cli/program.ts';
 import { type Release, releaseFor } from '../../src/embedded/temporal-cli/release.ts';
 import { UserError } from '../../src/lib/user-error.ts';
 import { nightly } from '../support/nightly.ts';
+import { listenLocally } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 
 /** Prints the same as the real one. */
@@ -92,10 +93,8 @@ const endless = () => `
 
 /** Listens until the end of the test; answers the address. */
 async function listening(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => server.close());
-  const address = server.address();
-  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/`;
+  return `http://127.0.0.1:${await listenLocally(server)}/`;
 }
 
 /** An HTTP server with this response; answers its address. */
@@ -256,13 +255,6 @@ describe("Temporal's own download", () => {
     expect(said.filter((text) => text.startsWith('Temporal dev server: '))).toEqual([
       expect.stringMatching(/: downloading Temporal CLI 1\.9\.1 /),
     ]);
-  });
-
-  it('comes before Python is even asked whether it has pip', async () => {
-    const url = await serveArchive(program());
-    await pretendPython(program());
-    await search(['python'], release(url));
-    expect(await readdir(directory)).not.toContain('python-calls');
   });
 
   it('gives way when nothing answers, be it a proxy', async () => {

@@ -2,13 +2,11 @@
 import { expect, test } from 'vitest';
 import { createSlices, SLICE_MS } from '../../src/api/budget/slices.ts';
 import { createTurns } from '../../src/concurrency/turns.ts';
+import { later } from '../support/later.ts';
 
 /** Work that ends when told to. */
 function controlled(started: string[], name: string) {
-  let end = () => {};
-  const done = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const [done, end] = later();
   const work = () => {
     started.push(name);
     return done;

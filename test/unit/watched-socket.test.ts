@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSocket, SocketGroup } from '../../src/db/watched-socket.ts';
+import { listenLocally } from '../support/ports.ts';
 
 let port = 0;
 const taken: Socket[] = [];
@@ -14,11 +15,7 @@ const server = createServer({ allowHalfOpen: true }, (socket) => {
 });
 
 beforeEach(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  port = address.port;
+  port = await listenLocally(server);
 });
 afterEach(async () => {
   for (const socket of taken.splice(0)) socket.destroy();

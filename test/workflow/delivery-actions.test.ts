@@ -11,6 +11,7 @@ import { createActionRequester } from '../../src/temporal/action-requester.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { deliverInTenMinutes } from '../support/waiting-delivery.ts';
 
 type Role = 'shop' | 'warehouse';
 
@@ -45,14 +46,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** A delivery whose first attempt failed, and whose next one is due in ten minutes. */
-async function waitingDelivery(path: string) {
-  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
-  const webhook = await stack.createWebhook(`${receiver.url}${path}`);
-  const id = await stack.fireOne(`order for ${path}`);
-  await stack.untilState(id, 'retrying');
-  return { id, webhook };
-}
+const waitingDelivery = (path: string) => deliverInTenMinutes(stack, receiver, path);
 
 const ask = (client: ApiClient, id: string, action: string) =>
   client.send(DeliveryWithAttempts, 'POST', `/v21/deliveries/${id}/${action}`);

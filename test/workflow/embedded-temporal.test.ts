@@ -1,26 +1,20 @@
 /** The dev server of `npm start` and of the tests. */
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
+import { folderOfTest } from '../support/ends.ts';
 import { freePort } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 
-/** A program that records its port, and exits at the first `failures` starts like one whose port is taken. */
-async function failing(directory: string, failures: number): Promise<string> {
+/** A program that records its port, does this, and is then the real one. */
+async function pretended(directory: string, first: string): Promise<string> {
   const program = join(directory, 'temporal');
-  await writeFile(
-    program,
-    `#!/bin/sh
-echo "$6" >> '${directory}/ports'
-[ "$(wc -l < '${directory}/ports')" -le ${failures} ] && exit 1
-exec '${await findTemporal({ report: () => {} })}' "$@"
-`,
-  );
+  const real = await findTemporal({ report: () => {} });
+  await writeFile(program, `#!/bin/sh\necho "$6" >> '${directory}/ports'\n${first}\nexec '${real}' "$@"\n`);
   await chmod(program, 0o755);
   return program;
 }
@@ -32,43 +26,27 @@ test.each([
   [1, 2],
   [MAX_STARTS, MAX_STARTS],
 ])('it ends at once %d times: started at least %d times, each on another port', async (failures, starts) => {
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-temporal-'));
-  try {
-    const started = startTemporal({ binary: await failing(directory, failures), ui: false });
-    if (failures < starts) await (await started).stop();
-    else await expect(started).rejects.toThrow(/^Temporal exited immediately\.$/);
-    const ports = (await readFile(join(directory, 'ports'), 'utf8')).trim().split('\n');
-    expect(ports.length).toBeGreaterThanOrEqual(starts);
-    expect(ports.length).toBeLessThanOrEqual(MAX_STARTS);
-    expect(new Set(ports).size).toBe(ports.length);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const directory = await folderOfTest('waybill-temporal-');
+  // Like one whose port is taken.
+  const exits = `[ "$(wc -l < '${directory}/ports')" -le ${failures} ] && exit 1`;
+  const started = startTemporal({ binary: await pretended(directory, exits), ui: false });
+  if (failures < starts) await (await started).stop();
+  else await expect(started).rejects.toThrow(/^Temporal exited immediately\.$/);
+  const ports = (await readFile(join(directory, 'ports'), 'utf8')).trim().split('\n');
+  expect(ports.length).toBeGreaterThanOrEqual(starts);
+  expect(ports.length).toBeLessThanOrEqual(MAX_STARTS);
+  expect(new Set(ports).size).toBe(ports.length);
 });
 
-/** A program that records its port, and begins only once the file `begin` exists. */
-async function waiting(directory: string): Promise<string> {
-  const program = join(directory, 'temporal');
-  await writeFile(
-    program,
-    `#!/bin/sh
-echo "$6" >> '${directory}/ports'
-while [ ! -e '${directory}/begin' ]; do sleep 0.05; done
-exec '${await findTemporal({ report: () => {} })}' "$@"
-`,
-  );
-  await chmod(program, 0o755);
-  return program;
-}
-
 test('two that begin on one port at the same moment: each ends up with a server of its own', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-temporal-'));
+  const directory = await folderOfTest('waybill-temporal-');
   const preferredPort = await freePort();
   const noted = () => readFile(join(directory, 'ports'), 'utf8').catch(() => '');
   const over = new AbortController();
   const running: Promise<EmbeddedTemporal>[] = [];
   try {
-    const binary = await waiting(directory);
+    const waits = `while [ ! -e '${directory}/begin' ]; do sleep 0.05; done`;
+    const binary = await pretended(directory, waits);
     const late = startTemporal({ binary, ui: false, preferredPort, signal: over.signal });
     running.push(late);
     await until('the port is chosen', async () => (await noted()).endsWith('\n'));
@@ -88,7 +66,6 @@ test('two that begin on one port at the same moment: each ends up with a server 
   } finally {
     over.abort();
     for (const started of running) await started.then((server) => server.stop()).catch(() => {});
-    await rm(directory, { recursive: true, force: true });
   }
 });
 

@@ -9,6 +9,7 @@ import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { later } from '../support/later.ts';
 import { fireMany, relayTo } from '../support/relay.ts';
 import { until } from '../support/until.ts';
 
@@ -124,10 +125,7 @@ test('deliveries are started while a change cannot be passed on', async () => {
   const { webhookId } = await openDeliveries(10);
   await change(webhookId, false);
   let asked = 0;
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+  const [held, answer] = later();
   const { started } = relay({
     async signalWebhookChanged() {
       asked += 1;
@@ -235,10 +233,7 @@ describe('deliveries without a workflow', () => {
     await database.sql`
       update deliveries set attempts_made = 1, state = 'retrying' where id = any(${attempted}::uuid[])`;
     await change(webhookId, true);
-    let answer = () => {};
-    const held = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
+    const [held, answer] = later();
     relay(
       {},
       {

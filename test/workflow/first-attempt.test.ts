@@ -37,12 +37,6 @@ test('a POST webhook gets the entity in its payload version, a GET webhook its i
   }
 });
 
-test('an event without a subscribed webhook delivers nothing; one for an inactive webhook neither', async () => {
-  await stack.createWebhook(`${receiver.url}/other`, { type: 'CREATE_PRODUCT' });
-  await stack.createWebhook(`${receiver.url}/inactive`, { active: false });
-  expect(await stack.fire('10003')).toEqual([]);
-});
-
 test('the history holds identifiers and sentences alone: no URL path, secret or customer data', async () => {
   let count = 0;
   receiver.respond(() => ({ status: ++count < 3 ? 500 : 200, body: 'answer-of-the-receiver' }));

@@ -15,6 +15,7 @@ import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { beginAttempt } from '../support/deliveries.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { later } from '../support/later.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { runsOf } from '../support/lost-workflows.ts';
 import { attemptFromQueue } from '../support/queue-attempts.ts';
@@ -29,14 +30,6 @@ function relayTo(...args: Parameters<typeof startRelayTo>) {
   const made = startRelayTo(...args);
   onTestFinished(() => made.relay.stop());
   return made;
-}
-/** A result that the test provides later. */
-function later<T>() {
-  let answer: (result: T) => void = () => {};
-  const answered = new Promise<T>((resolve) => {
-    answer = resolve;
-  });
-  return { answered, answer };
 }
 /** Attempts that are accepted. */
 const delivering =
@@ -88,7 +81,7 @@ test('accepted at once: its workflow is started with the result, and orders noth
 
 test('a slow receiver: its workflow is started once there is a result', async () => {
   const stack = await start({ scheduler: { slowMs: 10 } });
-  const { answered, answer } = later<void>();
+  const [answered, answer] = later();
   const receiver = await receiverOfTest(async () => {
     await answered;
     return { status: 200 };
@@ -199,7 +192,7 @@ test('under way in a process that died: nobody makes it while it may be at its r
 
 test('deleted with its webhook between request and start: canceled once the request has failed', async () => {
   const stack = await start();
-  const { answered, answer } = later<void>();
+  const [answered, answer] = later();
   const receiver = await receiverOfTest(async () => {
     await answered;
     return { status: 503 };
@@ -218,7 +211,7 @@ test.each([
   ['in a burst', burst],
 ])('held by an operator between request and start (%s): no second attempt', async (_, scheduler) => {
   const stack = await start({ scheduler, policy: { windowMs: 3_600_000 } });
-  const { answered, answer } = later<void>();
+  const [answered, answer] = later();
   const receiver = await receiverOfTest(async () => {
     await answered;
     return { status: 503 };
@@ -237,7 +230,7 @@ test('it is dispatched once Temporal has its workflow, and keeps its claim until
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10008');
-  const { answered, answer } = later<void>();
+  const [answered, answer] = later();
   let asked = false;
   relayTo(
     stack,
@@ -263,7 +256,7 @@ test.each([
   async (_, scheduler) => {
     const stack = await start({ worker: false });
     await stack.createWebhook('http://127.0.0.1:9/');
-    const { answered, answer } = later<void>();
+    const [answered, answer] = later();
     let passes = 0;
     let isRefused = false;
     const made = relayTo(
@@ -340,7 +333,7 @@ test('deliveries that wait for a permit hold up nobody, however many they are', 
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 50);
-  const { answered, answer } = later<void>();
+  const [answered, answer] = later();
   const asked = new Set<string>();
   const { started } = relayTo(
     stack,
@@ -364,29 +357,29 @@ test('deliveries that wait for a permit hold up nobody, however many they are', 
 test('slow receivers, and starts that take long, hold up nobody', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
-  const slow = later<void>();
-  const silent = later<void>();
+  const [slow, endSlow] = later();
+  const [silent, endSilent] = later();
   const asked = new Set<string>();
   const { started } = relayTo(
     stack,
-    { startDelivery: () => silent.answered },
+    { startDelivery: () => silent },
     {
       scheduler: { inFlight: 4, worthAClaim: 1, slowMs: 10, tickMs: 20, silentMs: 600_000 },
       async makeAttempt(delivery, queue, { onPermit }) {
         asked.add(delivery.id);
         onPermit?.('granted');
-        await slow.answered;
+        await slow;
         return await attemptFromQueue(stack.sql, delivery, queue);
       },
     },
   );
   await fireMany(stack, 20);
   await stack.until('all attempts', async () => asked.size === 20);
-  slow.answer();
+  endSlow();
   await fireMany(stack, 20);
   await stack.until('the attempts of further ones', async () => asked.size === 40);
   expect(started).toEqual([]);
-  silent.answer();
+  endSilent();
   await stack.until('all workflows', async () => new Set(started).size === 40);
 });
 
@@ -450,7 +443,7 @@ test('a worker that no longer reaches Temporal: attempts and retries go on, and 
 
 test('told to stop, it lets the requests under way finish', async () => {
   const stack = await start();
-  const { answered, answer } = later<void>();
+  const [answered, answer] = later();
   const receiver = await receiverOfTest(async () => {
     await answered;
     return { status: 200 };

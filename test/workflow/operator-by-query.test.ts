@@ -63,14 +63,3 @@ test('held, resumed and tried by query, and one given up with an answer', async 
   for (const id of others) await stack.untilState(id, 'delivered');
   expect(receiver.requests).toHaveLength(5);
 });
-
-test('canceled by query: canceled by an operator', async () => {
-  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
-  const id = await stack.fireOne('10001');
-  await stack.untilState(id, 'retrying');
-  const query = `ExecutionStatus = "Running" AND EntityId = "10001" AND ReceiverHost = "127.0.0.1:${receiver.port}"`;
-  await listed(query, 1);
-  await temporal('workflow', 'cancel', '--query', query, '--reason', 'a test order', '--yes');
-  await stack.untilState(id, 'canceled');
-  expect(await stack.delivery(id)).toMatchObject({ canceledBy: 'operator' });
-});

@@ -2,7 +2,9 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
+import { later } from '../support/later.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import { deliverInTenMinutes } from '../support/waiting-delivery.ts';
 import { skipWait } from '../support/windows.ts';
 
 const stack = await stackOfFile('operator-updates', {
@@ -13,14 +15,7 @@ afterEach(() => stack.retireWebhooks());
 
 const by = 'anna';
 
-/** A delivery whose first attempt failed, and whose next one is due in ten minutes. */
-async function waitingDelivery(path: string) {
-  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
-  const webhook = await stack.createWebhook(`${receiver.url}${path}`);
-  const id = await stack.fireOne(`order for ${path}`);
-  await stack.untilState(id, 'retrying');
-  return { id, webhook };
-}
+const waitingDelivery = (path: string) => deliverInTenMinutes(stack, receiver, path);
 
 /** Sends the update; answers its sentence, also that of a rejection. */
 async function ask(id: string, action: string, order?: unknown): Promise<string> {
@@ -89,10 +84,7 @@ test('given up: canceled by an operator, the webhook stays active, and nobody is
 
 /** The receiver keeps requests until they are released; then it answers as given. */
 function keepRequests(status: number, headers: Record<string, string> = {}) {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const [released, release] = later();
   receiver.respond(async () => {
     await released;
     return { status, headers };

@@ -1,6 +1,7 @@
 /** Temporal's own buttons: an operator's commands there take effect, and the records stay readable. */
 import { afterEach, expect, test } from 'vitest';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import { deliverInTenMinutes } from '../support/waiting-delivery.ts';
 import { skipWait } from '../support/windows.ts';
 
 const stack = await stackOfFile('operator', {
@@ -12,14 +13,11 @@ afterEach(() => stack.retireWebhooks());
 
 /** A delivery whose first attempt failed, then one made by its workflow: the next one is due in ten minutes. */
 async function waitingDelivery(path: string) {
-  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
-  const webhook = await stack.createWebhook(`${receiver.url}${path}`);
-  const id = await stack.fireOne(`order for ${path}`);
   // If the change came while it made the attempt, its next wait would be its own, and not the engine's.
-  await stack.untilWaiting(id);
-  await skipWait(stack, id);
-  await untilEngineWaits(id, 2);
-  return { id, webhook };
+  const made = await deliverInTenMinutes(stack, receiver, path);
+  await skipWait(stack, made.id);
+  await untilEngineWaits(made.id, 2);
+  return made;
 }
 
 /** Waits until Temporal has recorded an attempt's failure: a reset of a running activity would have no effect. */

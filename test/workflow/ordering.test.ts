@@ -14,6 +14,7 @@ import { jitteredWait, maxAttempts } from '../../src/domain/retry-policy.ts';
 import type { Ordering } from '../../src/domain/webhook-fields.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { later } from '../support/later.ts';
 import { receiverOfFile, receiverOfTest, stackOfFile } from '../support/lifetimes.ts';
 import type { ReceiverAnswer } from '../support/receiver.ts';
 import { endWindowIn } from '../support/windows.ts';
@@ -113,14 +114,8 @@ async function restart(): Promise<void> {
 
 test('nothing goes while the one before it is at its receiver; delivered: the next one goes at once', async () => {
   await subscribe('record');
-  let arrives = () => {};
-  const there = new Promise<void>((resolve) => {
-    arrives = resolve;
-  });
-  let accept = () => {};
-  const accepted = new Promise<void>((resolve) => {
-    accept = resolve;
-  });
+  const [there, arrives] = later();
+  const [accepted, accept] = later();
   receiver.respond(async ({ headers }) => {
     if (headers['x-service-event'] !== 'CREATE_ORDER') return { status: 200 };
     arrives();
@@ -217,10 +212,7 @@ test('deactivated: the others go on; activated again, what is left goes in its o
 
 test('deactivated while its request is under way: the next one goes when that is over', async () => {
   const [created] = await subscribe('record', ['CREATE_ORDER', 'UPDATE_ORDER']);
-  let accept = () => {};
-  const accepted = new Promise<void>((resolve) => {
-    accept = resolve;
-  });
+  const [accepted, accept] = later();
   receiver.respond(async ({ headers }) => {
     if (headers['x-service-event'] === 'CREATE_ORDER') await accepted;
     return { status: 200 };

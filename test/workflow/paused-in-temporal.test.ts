@@ -2,7 +2,7 @@
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
-import { afterEach, expect, inject, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { PAUSED_BY, pauseWorkflow } from '../support/pause.ts';
@@ -32,11 +32,7 @@ async function paused() {
 
 /** What `waybill` prints, or its error. */
 async function waybill(...words: string[]) {
-  const { printed, error } = await triedWaybill(words, {
-    DATABASE_URL: stack.database.url,
-    TEMPORAL_ADDRESS: inject('temporalAddress'),
-    TEMPORAL_TASK_QUEUE: stack.taskQueue,
-  });
+  const { printed, error } = await triedWaybill(words, stack.env);
   return { printed, error };
 }
 

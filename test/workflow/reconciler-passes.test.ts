@@ -24,6 +24,7 @@ import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { exhaustDelivery } from '../support/deliveries.ts';
 import type { DeliveryStack } from '../support/delivery-stack.ts';
 import { PERMISSION_DENIED, startGrpcProxy } from '../support/grpc-proxy.ts';
+import { later } from '../support/later.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
 import { PAUSED_BY, pauseWorkflow } from '../support/pause.ts';
@@ -396,10 +397,7 @@ test('every interval in which Temporal answers is reported', async () => {
 
 test('answers are reported while the checks take long', async () => {
   const stack = await start('long-checks');
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const [ended, end] = later();
   let answers = 0;
   const onAnswered = () => {
     answers += 1;
@@ -410,7 +408,7 @@ test('answers are reported while the checks take long', async () => {
       yield [];
     },
   });
-  onTestFinished(end);
+  onTestFinished(() => end());
   await stack.until('three answers', async () => answers > 2);
 });
 

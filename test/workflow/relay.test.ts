@@ -8,6 +8,7 @@ import type { Sql } from '../../src/db/pool.ts';
 import { createDispatcher, type Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { isRejection } from '../../src/temporal/rejection.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { later } from '../support/later.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { attemptFromQueue } from '../support/queue-attempts.ts';
 import { fireMany, relayTo as startRelayTo } from '../support/relay.ts';
@@ -67,22 +68,22 @@ test('a second claim passes over the changes that a first one is still taking', 
   expect(new Set([...one, ...two].map((change) => change.id)).size).toBe(3);
 });
 
+const untilRenewedTwice = ({ until, sql }: DeliveryStack, id: string) =>
+  until('two renewals of the lease', async () => {
+    const [row] = await sql`
+      select claimed_until > created_at + make_interval(secs => ${LEASE_SECONDS * 1.4}) as renewed
+      from deliveries where id = ${id}`;
+    return row?.renewed === true;
+  });
+
 test('a relay keeps what it claimed while Temporal takes its time', async () => {
   const stack = await start(false);
   await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10050');
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+  const [held, answer] = later();
   const { relay } = relayTo(stack, { startDelivery: () => held });
   try {
-    await stack.until('two renewals of the lease', async () => {
-      const [row] = await stack.sql`
-        select claimed_until > created_at + make_interval(secs => ${LEASE_SECONDS * 1.4}) as renewed
-        from deliveries where id = ${id}`;
-      return row?.renewed === true;
-    });
+    await untilRenewedTwice(stack, id);
     expect(await claim(stack.sql, 10)).toEqual([]);
   } finally {
     answer();
@@ -94,10 +95,7 @@ test('a relay keeps what it claimed while a receiver takes its time', async () =
   const stack = await start(false);
   await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10056');
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+  const [held, answer] = later();
   const { started } = relayTo(
     stack,
     {},
@@ -110,12 +108,7 @@ test('a relay keeps what it claimed while a receiver takes its time', async () =
     },
   );
   onTestFinished(async () => answer());
-  await stack.until('two renewals of the lease', async () => {
-    const [row] = await stack.sql`
-      select claimed_until > created_at + make_interval(secs => ${LEASE_SECONDS * 1.4}) as renewed
-      from deliveries where id = ${id}`;
-    return row?.renewed === true;
-  });
+  await untilRenewedTwice(stack, id);
   expect(await claim(stack.sql, 10)).toEqual([]);
   answer();
   await stack.until('its workflow', async () => started.includes(id));

@@ -12,6 +12,7 @@ import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { builtWorkflows } from '../support/built.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { later } from '../support/later.ts';
 import { limitsWith } from '../support/limits.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { fireMany } from '../support/relay.ts';
@@ -75,10 +76,7 @@ test('deliveries that wait for a permit go back, and the workers that took over 
     policy: { attemptTimeoutMs: 60_000 },
   });
   onTestFinished(() => stack.stop());
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const [released, release] = later();
   const receiver = await createReceiver(async () => {
     await released;
     return {};

@@ -3,6 +3,7 @@ import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import { deliverInTenMinutes } from '../support/waiting-delivery.ts';
 import { skipWait } from '../support/windows.ts';
 
 const stack = await stackOfFile('webhook-changed', {
@@ -11,14 +12,7 @@ const stack = await stackOfFile('webhook-changed', {
 const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
 
-/** A delivery whose first attempt failed: it now waits ten minutes, much longer than the policy's first wait. */
-async function waitingDelivery(path: string) {
-  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
-  const webhook = await stack.createWebhook(`${receiver.url}${path}`);
-  const id = await stack.fireOne(`order for ${path}`);
-  await stack.untilWaiting(id);
-  return { id, webhook };
-}
+const waitingDelivery = (path: string) => deliverInTenMinutes(stack, receiver, path);
 const requestsTo = (path: string) => receiver.requests.filter((request) => request.path === path);
 
 test('deactivated during a ten-minute wait and activated again: an attempt at once', async () => {
