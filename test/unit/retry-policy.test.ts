@@ -145,72 +145,41 @@ describe('the next attempt', () => {
 describe('time that an outage took', () => {
   const window = defaultRetryPolicy.windowMs;
   const hour = 3_600_000;
+  type Failure = Parameters<typeof nextAttempt>[1];
+  const failedAfter = (failure: Pick<Failure, 'number' | 'now'> & Partial<Failure>) => {
+    const others = { deliveryId, windowEndsAt: window, retryAfterMs: null, lateMs: 0 };
+    return nextAttempt(defaultRetryPolicy, { ...others, ...failure });
+  };
 
   test('without an outage nothing is shortened', () => {
-    expect(
-      nextAttempt(defaultRetryPolicy, {
-        deliveryId,
-        number: 20,
-        now: 30.8 * hour,
-        windowEndsAt: window,
-        retryAfterMs: null,
-        lateMs: 0,
-      }),
-    ).toEqual({ at: 30.8 * hour + jitteredWait(defaultRetryPolicy, deliveryId, 20) });
+    const at = 30.8 * hour + jitteredWait(defaultRetryPolicy, deliveryId, 20);
+    expect(failedAfter({ number: 20, now: 30.8 * hour })).toEqual({ at });
   });
 
   test('four hours lost before the 20th attempt: the 21st comes before the end of the window', () => {
-    const now = 34.8 * hour;
-    const next = nextAttempt(defaultRetryPolicy, {
-      deliveryId,
-      number: 20,
-      now,
-      windowEndsAt: window,
-      retryAfterMs: null,
-      lateMs: 4 * hour,
-    });
-    expect(next.at).toBeGreaterThan(window - 60_000);
-    expect(next.at).toBeLessThanOrEqual(window);
+    const { at } = failedAfter({ number: 20, now: 34.8 * hour, lateMs: 4 * hour });
+    expect(at).toBeGreaterThan(window - 60_000);
+    expect(at).toBeLessThanOrEqual(window);
   });
 
   test('the last attempt keeps room for its time-out, though no more than a twentieth of a short window', () => {
     const short = { ...defaultRetryPolicy, initialIntervalMs: 1_000, coefficient: 2, windowMs: 100_000 };
-    const lost = {
-      deliveryId,
-      number: 6,
-      now: 70_000,
-      windowEndsAt: 100_000,
-      retryAfterMs: null,
-      lateMs: 10_000,
-    };
-    const next = (attemptTimeoutMs: number) => nextAttempt({ ...short, attemptTimeoutMs }, lost);
+    const lost = { deliveryId, number: 6, now: 70_000, windowEndsAt: 100_000 };
+    const next = (attemptTimeoutMs: number) =>
+      nextAttempt({ ...short, attemptTimeoutMs }, { ...lost, retryAfterMs: null, lateMs: 10_000 });
     expect(next(2_000)).toEqual({ at: 98_000 });
     expect(next(50_000)).toEqual({ at: 95_000 });
   });
 
   test('no room left for the shortest wait: the retries are over, and the receiver is not to blame', () => {
-    const lost = {
-      deliveryId,
-      number: 5,
-      now: window - 1_000,
-      windowEndsAt: window,
-      retryAfterMs: null,
-      lateMs: 47 * hour,
-    };
-    expect(nextAttempt(defaultRetryPolicy, lost)).toEqual({ at: null, internal: true });
-    expect(nextAttempt(defaultRetryPolicy, { ...lost, lateMs: 0 })).toEqual({ at: null, internal: false });
+    const lost = { number: 5, now: window - 1_000 };
+    expect(failedAfter({ ...lost, lateMs: 47 * hour })).toEqual({ at: null, internal: true });
+    expect(failedAfter(lost)).toEqual({ at: null, internal: false });
   });
 
   test('a Retry-After is honored all the same', () => {
-    const next = {
-      deliveryId,
-      number: 5,
-      now: 40 * hour,
-      windowEndsAt: window,
-      retryAfterMs: 2 * hour,
-      lateMs: 39 * hour,
-    };
-    expect(nextAttempt(defaultRetryPolicy, next)).toEqual({ at: 42 * hour });
+    const patient = { retryAfterMs: 2 * hour, lateMs: 39 * hour };
+    expect(failedAfter({ number: 5, now: 40 * hour, ...patient })).toEqual({ at: 42 * hour });
   });
 
   test('whenever we were away, a delivery that has an hour left gets all 21 attempts, in the window', () => {
@@ -222,14 +191,7 @@ describe('time that an outage took', () => {
           let now = 0;
           let lateMs = 0;
           for (let number = 1; number < maxAttempts(defaultRetryPolicy); number += 1) {
-            const next = nextAttempt(defaultRetryPolicy, {
-              deliveryId,
-              number,
-              now,
-              windowEndsAt: window,
-              retryAfterMs: null,
-              lateMs,
-            });
+            const next = failedAfter({ number, now, lateMs });
             expect(next.at, `after attempt ${number}`).not.toBeNull();
             const due = next.at ?? 0;
             expect(due).toBeLessThanOrEqual(window);

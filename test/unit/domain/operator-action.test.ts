@@ -50,23 +50,30 @@ const inTurn: Partial<ActionTarget> = {
 
 type Row = [ActionName, string, Partial<ActionTarget>, string];
 
+const heldByAnna = 'held by anna at 2026-11-20T11:00:00.000Z: stock-taking.';
+const behind = '01a204dd-8a46-7707-b199-6100010924c5';
+const itsOrder = `It waits for its order: delivery ${behind}, of the same record, has to end first.`;
+const nextFollows =
+  'Attempt 2 of 21 follows at once. It counts as one of them; if it fails, the next wait of the policy follows.';
+const isHeld =
+  'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z.';
+const isGivenUp =
+  'Given up: it ends as canceled. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.';
+const finishes =
+  'Attempt 2 is under way and is allowed to finish: if it is accepted, the delivery is delivered.';
+
 test('the bounds of what operators write are those of all histories: a replay decides by them whether a signal was taken', () => {
   expect({ MAX_REASON_CHARS, MAX_NAME_CHARS }).toEqual({ MAX_REASON_CHARS: 500, MAX_NAME_CHARS: 100 });
 });
 
 describe('is refused', () => {
   test.each<Row>([
-    [
-      'tryNow',
-      'held',
-      { hold: held },
-      'It is held by anna at 2026-11-20T11:00:00.000Z: stock-taking. Resume it first.',
-    ],
+    ['tryNow', 'held', { hold: held }, `It is ${heldByAnna} Resume it first.`],
     [
       'tryNow',
       'held and inactive',
       { hold: held, webhook: 'inactive' },
-      'It is held by anna at 2026-11-20T11:00:00.000Z: stock-taking. Resume it first.',
+      `It is ${heldByAnna} Resume it first.`,
     ],
     [
       'tryNow',
@@ -77,15 +84,10 @@ describe('is refused', () => {
     [
       'tryNow',
       'behind another one of its record',
-      { ...untried, queued: true, blocked: true, behind: '01a204dd-8a46-7707-b199-6100010924c5' },
-      'It waits for its order: delivery 01a204dd-8a46-7707-b199-6100010924c5, of the same record, has to end first.',
+      { ...untried, queued: true, blocked: true, behind },
+      itsOrder,
     ],
-    [
-      'tryNow',
-      'behind another one, with the count of an older one',
-      { ...inTurn, behind: '01a204dd-8a46-7707-b199-6100010924c5' },
-      'It waits for its order: delivery 01a204dd-8a46-7707-b199-6100010924c5, of the same record, has to end first.',
-    ],
+    ['tryNow', 'behind another one, with the count of an older one', { ...inTurn, behind }, itsOrder],
     ['tryNow', 'about to have its turn', inTurn, 'It waits for its turn in the order of its record.'],
     ['tryNow', 'spent', spent, 'No attempt is left.'],
     ['tryNow', 'all made', { attemptsMade: 21 }, 'No attempt is left.'],
@@ -96,12 +98,7 @@ describe('is refused', () => {
       { ...untried, queued: true },
       'It waits in the queue for its first attempt, which is made as soon as there is room.',
     ],
-    [
-      'hold',
-      'held already',
-      { hold: held },
-      'It is already held by anna at 2026-11-20T11:00:00.000Z: stock-taking.',
-    ],
+    ['hold', 'held already', { hold: held }, `It is already ${heldByAnna}`],
     ['hold', 'spent', spent, 'No attempts are left: there is nothing to hold.'],
     [
       'hold',
@@ -129,66 +126,26 @@ describe('is refused', () => {
 
 describe('is done', () => {
   test.each<Row>([
-    [
-      'tryNow',
-      'waiting',
-      {},
-      'Attempt 2 of 21 follows at once. It counts as one of them; if it fails, the next wait of the policy follows.',
-    ],
-    [
-      'tryNow',
-      'its first waits for room',
-      untried,
-      'Attempt 1 of 21 follows at once. It counts as one of them; if it fails, the next wait of the policy follows.',
-    ],
-    [
-      'tryNow',
-      'requeued by a batch',
-      { queued: true },
-      'Attempt 2 of 21 follows at once. It counts as one of them; if it fails, the next wait of the policy follows.',
-    ],
+    ['tryNow', 'waiting', {}, nextFollows],
+    ['tryNow', 'its first waits for room', untried, nextFollows.replace('2', '1')],
+    ['tryNow', 'requeued by a batch', { queued: true }, nextFollows],
     [
       'tryNow',
       'its last',
       lastOne,
       'Attempt 21 of 21 follows at once. It is the last one: if it fails, the delivery has failed.',
     ],
-    [
-      'hold',
-      'waiting',
-      {},
-      'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z.',
-    ],
-    [
-      'hold',
-      'in the queue',
-      { ...untried, queued: true },
-      'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z.',
-    ],
+    ['hold', 'waiting', {}, isHeld],
+    ['hold', 'in the queue', { ...untried, queued: true }, isHeld],
     [
       'hold',
       'behind another one, never tried',
       { ...untried, queued: true, blocked: true },
       'Held: no attempt is made until it is resumed. Its window begins with its first attempt.',
     ],
-    [
-      'hold',
-      'behind another one, with the count of an older one',
-      inTurn,
-      'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z.',
-    ],
-    [
-      'hold',
-      'inactive',
-      { webhook: 'inactive' },
-      'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z.',
-    ],
-    [
-      'hold',
-      'under way',
-      { underWay: 2 },
-      'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z. Attempt 2 is under way and is allowed to finish: if it is accepted, the delivery is delivered.',
-    ],
+    ['hold', 'behind another one, with the count of an older one', inTurn, isHeld],
+    ['hold', 'inactive', { webhook: 'inactive' }, isHeld],
+    ['hold', 'under way', { underWay: 2 }, `${isHeld} ${finishes}`],
     ['resume', 'due later', { hold: held }, 'Resumed: attempt 2 of 21 follows at 2026-11-20T15:00:00.000Z.'],
     [
       'resume',
@@ -210,24 +167,9 @@ describe('is done', () => {
       { hold: held, webhook: 'inactive' },
       'Resumed, but still held because webhook 7 is inactive.',
     ],
-    [
-      'giveUp',
-      'waiting',
-      {},
-      'Given up: it ends as canceled. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.',
-    ],
-    [
-      'giveUp',
-      'held',
-      { hold: held },
-      'Given up: it ends as canceled. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.',
-    ],
-    [
-      'giveUp',
-      'under way',
-      { underWay: 2 },
-      'Given up: it ends as canceled. Nothing more is sent, the webhook stays as it is, and no e-mail is sent. Attempt 2 is under way and is allowed to finish: if it is accepted, the delivery is delivered.',
-    ],
+    ['giveUp', 'waiting', {}, isGivenUp],
+    ['giveUp', 'held', { hold: held }, isGivenUp],
+    ['giveUp', 'under way', { underWay: 2 }, `${isGivenUp} ${finishes}`],
   ])('%s, %s', (action, _, change, message) => {
     expect(answerTo(action, { ...waiting, ...change })).toEqual({ accepted: true, message });
   });

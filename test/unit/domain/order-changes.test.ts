@@ -11,7 +11,7 @@ import type { OrderRecord, PackingList } from '../../../src/domain/order/schema.
 import { shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { problemMessage } from '../../support/problem-message.ts';
 
-const { make: newOrder, patch: patchOrder, replace: replaceOrder, skusIn } = orderEdits;
+const { make: newOrder, patch: patchOrder, replace: replaceOrder } = orderEdits;
 const created = '2026-11-20T12:00:00.000Z';
 const context: WriteContext = {
   now: new Date(created),
@@ -114,37 +114,6 @@ describe('a new order', () => {
       billingCity: 'Brno',
     });
   });
-
-  test.each([
-    ['a text', 'order'],
-    ['a list', []],
-    ['nothing', null],
-    ['lines that are none', { ...body, orderProducts: 'TEA' }],
-    ['a line that is none', { ...body, orderProducts: ['TEA'] }],
-  ])('%s is refused, and not taken apart', (_what, sent) => {
-    expect(problemMessage(() => newOrder(sent, context))).toMatch(/^400 /);
-  });
-
-  test.each([
-    ['that are no list', 'TEA', 'must be a list of products'],
-    ['of which there are none', [], 'must have at least one product'],
-    ['far too many to be looked at', Array(10_001).fill({}), 'must have at most 1000 products'],
-  ])('lines %s are refused for what they are', (_what, orderProducts, message) => {
-    expect(problemMessage(() => newOrder({ ...body, orderProducts }, context))).toBe(
-      `400 orderProducts: ${message}`,
-    );
-  });
-});
-
-describe('the SKUs of a body', () => {
-  test('each once, of lines alone that name one', () => {
-    const lines = [{ sku: 'TEA' }, { sku: 'CUP' }, { sku: 'TEA' }, {}, { sku: 7 }, { sku: '' }, 'POT', null];
-    expect(skusIn({ orderProducts: lines })).toEqual(['TEA', 'CUP']);
-  });
-
-  test.each([[null], ['text'], [[]], [{}], [{ orderProducts: 'TEA' }]])('none in %j', (sent) => {
-    expect(skusIn(sent)).toEqual([]);
-  });
 });
 
 describe('an update', () => {
@@ -162,22 +131,12 @@ describe('an update', () => {
     });
   });
 
-  test('PUT of something that is no object is refused', () => {
-    expect(problemMessage(() => replaceOrder(order, 'text', context))).toBe(
-      '400 The body must be a JSON object.',
-    );
-    expect(problemMessage(() => replaceOrder(order, [], context))).toBe(
-      '400 The body must be a JSON object.',
-    );
-  });
-
   test('PATCH changes what is sent and nothing else; a status is ignored', () => {
     expect(patchOrder(order, { note: 'second', status: 'packed' }, context)).toEqual({
       ...order,
       note: 'second',
     });
     expect(patchOrder(order, {}, context)).toEqual(order);
-    expect(problemMessage(() => patchOrder(order, [], context))).toBe('400 The body must be a JSON object.');
   });
 
   test('PATCH: a bill that goes to the recipient follows the recipient', () => {

@@ -204,10 +204,4 @@ describe('on an update', () => {
       problemMessage(() => patchOrder(before, { orderProducts: [{ sku: 'TEA', quantity: 2 }] }, afterwards)),
     ).toBe('400 orderProducts.0.sku: "TEA" is not a known product');
   });
-
-  test('the identifier stays', () => {
-    expect(problemMessage(() => patchOrder(before, { eshopOrderId: '2' }, context))).toBe(
-      '400 eshopOrderId: must be the identifier in the path: it cannot be changed',
-    );
-  });
 });

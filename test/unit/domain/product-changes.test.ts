@@ -1,7 +1,6 @@
 /** An e-shop's changes of a product: from the record before to the record after. */
 import { expect, test } from 'vitest';
 import { productEdits } from '../../../src/domain/product/changes.ts';
-import { problemMessage } from '../../support/problem-message.ts';
 
 const { make: newProduct, patch: patchProduct, replace: replaceProduct } = productEdits;
 const now = new Date('2026-11-20T12:00:00.000Z');
@@ -59,19 +58,4 @@ test('PUT replaces: what is left out becomes its default; SKU and stock stay', (
 
 test('PATCH changes what is sent and nothing else', () => {
   expect(patchProduct(full, { active: false }, context)).toEqual({ ...full, active: false });
-});
-
-test('the SKU cannot be changed, and a body is an object', () => {
-  const message = '400 sku: must be the identifier in the path: it cannot be changed';
-  expect(problemMessage(() => patchProduct(full, { sku: 'CUP' }, context))).toBe(message);
-  expect(problemMessage(() => replaceProduct(full, { sku: 'CUP', name: 'Tea' }, context))).toBe(message);
-  for (const body of ['text', [], null]) {
-    expect(problemMessage(() => patchProduct(full, body, context))).toBe(
-      '400 The body must be a JSON object.',
-    );
-    expect(problemMessage(() => replaceProduct(full, body, context))).toBe(
-      '400 The body must be a JSON object.',
-    );
-    expect(problemMessage(() => newProduct(body, context))).toMatch(/^400 /);
-  }
 });

@@ -84,25 +84,10 @@ describe('a new receiving', () => {
     expect(newReceiving(sent, context)).toEqual(record);
   });
 
-  test.each([
-    ['a text', 'receiving'],
-    ['a list', []],
-    ['nothing', null],
-    ['lines that are none', { ...body, products: 'TEA' }],
-    ['a line that is none', { ...body, products: ['TEA'] }],
-    ['no lines', { eshopReceivingId: 'IN-1', supplier: 'Gardens' }],
-  ])('%s is refused, and not taken apart', (_what, sent) => {
-    expect(problemMessage(() => newReceiving(sent, context))).toMatch(/^400 /);
-  });
-
-  test.each([
-    ['that are no list', 'TEA', 'must be a list of products'],
-    ['of which there are none', [], 'must have at least one product'],
-    ['all marked D', [{ ...tea, lineState: 'D' }], 'must have at least one product'],
-    ['far too many to be looked at', Array(10_001).fill({}), 'must have at most 1000 products'],
-  ])('lines %s are refused for what they are', (_what, products, message) => {
+  test('lines all marked D are none', () => {
+    const products = [{ ...tea, lineState: 'D' }];
     expect(problemMessage(() => newReceiving({ ...body, products }, context))).toBe(
-      `400 products: ${message}`,
+      '400 products: must have at least one product',
     );
   });
 
@@ -126,13 +111,6 @@ describe('a new receiving', () => {
   });
 });
 
-test('the SKUs of a body: each once, of lines alone that name one', () => {
-  const products = [{ sku: 'TEA' }, { sku: 'CUP' }, { sku: 'TEA' }, {}, { sku: 7 }, 'POT', null];
-  expect(receivingEdits.skusIn({ products })).toEqual(['TEA', 'CUP']);
-  for (const sent of [null, 'text', [], {}, { products: 'TEA' }])
-    expect(receivingEdits.skusIn(sent)).toEqual([]);
-});
-
 describe('an update', () => {
   test('PUT replaces: what is left out becomes its default; lines left out are marked D; the identifier stays', () => {
     const before = { ...record, urgent: true, status: 'awaiting' as const };
@@ -150,17 +128,10 @@ describe('an update', () => {
       ],
       unitsAmount: '1',
     });
-    expect(problemMessage(() => replaceReceiving(record, 'text', context))).toBe(
-      '400 The body must be a JSON object.',
-    );
   });
 
   test('PATCH changes what is sent and nothing else', () => {
     expect(patchReceiving(record, { urgent: true }, context)).toEqual({ ...record, urgent: true });
-    expect(patchReceiving(record, record, context)).toEqual(record);
-    expect(problemMessage(() => patchReceiving(record, [], context))).toBe(
-      '400 The body must be a JSON object.',
-    );
   });
 
   test('what was counted stays, and a line that was left out can come back', () => {
@@ -185,12 +156,6 @@ describe('an update', () => {
       'CUP',
       'POT',
     ]);
-  });
-
-  test('the identifier cannot be changed', () => {
-    expect(problemMessage(() => patchReceiving(record, { eshopReceivingId: 'IN-2' }, context))).toBe(
-      '400 eshopReceivingId: must be the identifier in the path: it cannot be changed',
-    );
   });
 
   test.each(['arrived', 'received', 'stocked', 'canceled'] as const)(

@@ -4,22 +4,19 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { describeSchema } from '../../../src/api/json-schema.ts';
-import { type CatalogueEntry, catalogue, idOf } from '../../../src/domain/catalogue.ts';
+import { type CatalogueEntry, catalogue } from '../../../src/domain/catalogue.ts';
 import { contractSchema } from '../../../src/domain/contract.ts';
 import { count, money, payloadVersions, writtenDecimal } from '../../../src/domain/decimal.ts';
 import { eshopPatchSchema, eshopRecordSchema } from '../../../src/domain/eshop.ts';
-import { eventTypeNames, eventTypes, stockMovementTypes } from '../../../src/domain/event-types.ts';
+import { eventTypes } from '../../../src/domain/event-types.ts';
 import { examinationSchema } from '../../../src/domain/examination.ts';
 import { country, currency, flag, identifier, oneOf, optional, text } from '../../../src/domain/fields.ts';
 import { list } from '../../../src/domain/list.ts';
-import { shippedMarketplaces } from '../../../src/domain/order/marketplaces.ts';
 import { packingListsSchema } from '../../../src/domain/order/packing-lists.ts';
 import { documentedEntries, orderEntries, orderInputSchema } from '../../../src/domain/order/schema.ts';
 import { shipperSchema } from '../../../src/domain/order/shipper-services.ts';
-import { orderStatuses } from '../../../src/domain/order/status.ts';
 import { productInputSchema } from '../../../src/domain/product/schema.ts';
 import { receivingInputSchema, receivingLinesSchema } from '../../../src/domain/receiving/schema.ts';
-import { receivingStatuses } from '../../../src/domain/receiving/status.ts';
 import {
   fieldKinds,
   recordObject,
@@ -27,13 +24,10 @@ import {
   writtenTimestamp,
 } from '../../../src/domain/record-schema.ts';
 import { returnInputSchema, returnLinesSchema } from '../../../src/domain/return/schema.ts';
-import { returnStatuses } from '../../../src/domain/return/status.ts';
-import { roles } from '../../../src/domain/role.ts';
 import { stockMovementInputSchema } from '../../../src/domain/stock/movement.ts';
 import { testResultSchema } from '../../../src/domain/test-delivery.ts';
 import { timestamp } from '../../../src/domain/timestamp.ts';
 import {
-  deactivationReasons,
   webhookInputSchema,
   webhookRecordSchema,
   webhookWithSecretSchema,
@@ -83,78 +77,6 @@ test.each(schemas)('%s: no sentence, no value of a list, no pattern is empty', (
   expect(emptyIn(make(), name)).toEqual([]);
 });
 
-/** The values of every enumeration in a schema, with the name of its field. */
-function enumerations(schema: unknown, name = ''): [string, unknown][] {
-  if (typeof schema !== 'object' || schema === null) return [];
-  if ('type' in schema && schema.type === 'picklist' && 'options' in schema) return [[name, schema.options]];
-  return Object.entries(schema)
-    .filter(([key]) => ['entries', 'item', 'wrapped', 'pipe'].includes(key))
-    .flatMap(([key, inner]): [string, unknown][] => {
-      if (typeof inner !== 'object' || inner === null) return [];
-      if (key === 'entries')
-        return Object.entries(inner).flatMap(([field, each]) => enumerations(each, field));
-      return key === 'pipe'
-        ? Object.values(inner).flatMap((each) => enumerations(each, name))
-        : enumerations(inner, name);
-    });
-}
-
-test('the values of every enumeration', () => {
-  const orderTypes = ['b2c', 'b2b', 'transfer'];
-  const resolution = ['returnToInventory', 'qualityHold', 'dispose', 'sendBack'];
-  const of = (schema: v.GenericSchema) => Object.fromEntries(enumerations(schema));
-  expect(of(orderInputSchema)).toEqual({
-    status: ['preReceived', 'preOrder'],
-    orderType: orderTypes,
-    paymentType: [0, 1, 2],
-    priority: [0, 1],
-    type: ['invoice', 'shippingLabel', 'shippingAddonLabel', 'other'],
-  });
-  expect(of(productInputSchema)).toEqual({
-    batteryType: ['no', 'device', 'package'],
-    expMethod: ['FIFO', 'FEFO'],
-    productType: ['finalProduct', 'semiProduct', 'packagingMaterial', 'promoMaterial', 'virtual'],
-  });
-  expect(of(receivingInputSchema)).toEqual({
-    deliveryType: ['courier', 'transportCompany', 'truckingCompany', 'container'],
-    handlingUnits: ['pallet', 'carton', 'box_loose', 'piece', 'container'],
-  });
-  expect(of(receivingLinesSchema)).toEqual({ lineState: ['E', 'D'] });
-  expect(of(returnInputSchema)).toEqual({
-    orderType: orderTypes,
-    returnReason: [
-      'exchange',
-      'defective',
-      'wrongItem',
-      'wrongSize',
-      'notAsDescribed',
-      'unwanted',
-      'undeliverable',
-      'other',
-    ],
-  });
-  expect(of(returnLinesSchema)).toEqual({ resolution, lineState: ['E', 'D'] });
-  expect(of(stockMovementInputSchema)).toEqual({ type: stockMovementTypes });
-  expect(of(webhookInputSchema)).toEqual({
-    webhookType: eventTypeNames,
-    additionalTypes: eventTypeNames,
-    method: ['POST', 'GET'],
-    payloadVersion: ['v2', 'v21'],
-    ordering: ['none', 'record', 'latest'],
-  });
-  expect(of(examinationSchema)).toEqual({ verdict: ['ok', 'warning', 'fail'] });
-  expect(of(testResultSchema)).toEqual({
-    method: ['POST', 'GET'],
-    outcome: ['success', 'failure', 'gone', 'inconclusive'],
-  });
-  expect(deactivationReasons).toEqual(['user', 'retriesExhausted', 'gone']);
-  expect(roles).toEqual(['shop', 'warehouse']);
-  expect(of(catalogue.order.recordSchema('v2')).status).toEqual(orderStatuses);
-  expect(of(catalogue.receiving.recordSchema('v2')).status).toEqual(receivingStatuses);
-  expect(of(catalogue.return.recordSchema('v2'))).toMatchObject({ status: returnStatuses, resolution });
-  expect(shippedMarketplaces.length).toBeGreaterThan(10);
-});
-
 test('the documentation lists the marketplaces that are loaded, and the other fields as they are', () => {
   const { marketplace, ...others } = documentedEntries(['bazaar']);
   expect(v.getMetadata(marketplace.wrapped).jsonSchema).toEqual({ type: 'string', enum: ['bazaar'] });
@@ -164,42 +86,6 @@ test('the documentation lists the marketplaces that are loaded, and the other fi
 
 test('what each event says of itself', () => {
   for (const { firesWhen } of Object.values(eventTypes)) expect(firesWhen).toMatch(/^(an?|the) .+ /);
-});
-
-test('each kind of record: noun, path, identifier, and the fields that are not the requests’', () => {
-  const table = Object.values(catalogue).map(({ kind, noun, path, idField, responseOnly }) => [
-    ...[kind, noun, path, idField],
-    [...responseOnly],
-  ]);
-  expect(table).toEqual([
-    [
-      'order',
-      'order',
-      '/orders',
-      'eshopOrderId',
-      ['createdAt', 'updatedAt', 'deliveredAt', 'canceledAt', 'statusHistory'],
-    ],
-    ['product', 'product', '/products', 'sku', ['stock', 'createdAt', 'updatedAt']],
-    ['receiving', 'receiving', '/receivings', 'eshopReceivingId', ['status', 'unitsAmount']],
-    [
-      ...['return', 'return', '/returns', 'eshopReturnId'],
-      ['note', 'status', 'createdAt', 'updatedAt', 'confirmedAt', 'receivedAt', 'canceledAt'],
-    ],
-    ['stockMovement', 'stock movement', '/stock-movements', 'id', ['id', 'balance', 'createdAt']],
-  ]);
-});
-
-test('a record has a name in the documentation, and another in the v2 form', () => {
-  const names = records.map(([, make]) => v.getMetadata(make()).ref);
-  expect(names).toEqual(
-    ['Order', 'Product', 'Receiving', 'Return', 'StockMovement'].flatMap((name) => [`${name}V2`, name]),
-  );
-});
-
-test('the identifier of each kind of record, as GET webhooks get it', () => {
-  expect(Object.values(catalogue).map((entry) => idOf(entry, entry.sample))).toEqual([
-    ...['2026-10001', 'TEA-GREEN-100', '2026-IN-42', '2026-R-17', '4711'],
-  ]);
 });
 
 describe('how a field is stored', () => {
