@@ -266,27 +266,12 @@ describe('names that every object inherits are unknown fields', () => {
   test.each(names)('%s', async (name) => {
     const product = (field: string) => `{"sku":"inherited","name":"N",${field}}`;
     const line = `{"sku":"TEA","quantity":1,"${name}":{}}`;
-    for (const [request, method, path, body, at] of [
-      [api.shop, 'POST', '/v21/products', product(`"${name}":{"a":1}`), name],
-      [api.shop, 'PATCH', '/v21/orders/big', `{"${name}":1}`, name],
-      [
-        api.shop,
-        'POST',
-        '/v21/orders',
-        `{"eshopOrderId":"i","orderProducts":[${line}]}`,
-        `orderProducts.0.${name}`,
-      ],
-      [
-        api.shop,
-        'POST',
-        '/v21/webhooks',
-        `{"url":"https://shop.example","webhookType":"UPDATE_ORDER","active":true,"method":"POST","parameters":{"${name}":true}}`,
-        `parameters.${name}`,
-      ],
-      [api.warehouse, 'PUT', '/v21/warehouse/orders/big/status', `{"status":"received","${name}":1}`, name],
+    for (const [path, body, at] of [
+      ['/v21/products', product(`"${name}":{"a":1}`), name],
+      ['/v21/orders', `{"eshopOrderId":"i","orderProducts":[${line}]}`, `orderProducts.0.${name}`],
     ] as const) {
-      const answer = await request(method, path, body);
-      expect(answer.body, `${method} ${path}`).toMatchObject({
+      const answer = await api.shop('POST', path, body);
+      expect(answer.body, path).toMatchObject({
         statusCode: 400,
         message: expect.stringContaining(`${at}: unknown field`),
       });

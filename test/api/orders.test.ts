@@ -88,14 +88,6 @@ describe('creation', () => {
     expect((await api.shop('GET', '/v21/orders/twice')).data.note).toBe('first');
     expect(await firedEvents(api.sql, api.eshop.eshopId, 'twice')).toHaveLength(1);
   });
-
-  test('ten creations of one identifier at once make one order', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => api.shop('POST', '/v21/orders', minimalOrder('race'))),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)]);
-    expect(await firedEvents(api.sql, api.eshop.eshopId, 'race')).toHaveLength(1);
-  });
 });
 
 describe('identifiers', () => {
@@ -203,33 +195,6 @@ describe('updates', () => {
       orderProducts: [{ sku: 'CUP', quantity: 1 }],
     });
     expect(replaced.data.createdAt).toBe(patched.data.createdAt);
-  });
-
-  test('from processing on the e-shop may change four fields, before that all', async () => {
-    await api.shop('POST', '/v21/orders', fullOrder('late'));
-    const move = (status: string) => api.warehouse('PUT', '/v21/warehouse/orders/late/status', { status });
-    await move('received');
-    expect((await api.shop('PATCH', '/v21/orders/late', { branch: 'west' })).status).toBe(200);
-    await move('processing');
-    const refused = await api.shop('PATCH', '/v21/orders/late', { branch: 'x', priority: 0, note: 'n' });
-    expect(refused.status).toBe(409);
-    expect(refused.body.message).toBe(
-      'The order is processing; only note, trackingNumbers, orderFiles, paid can still be changed, not branch, priority.',
-    );
-    const read = (await api.shop('GET', '/v21/orders/late')).data;
-    expect(read).toMatchObject({ branch: 'west', note: 'ring twice' });
-    const allowed = {
-      note: 'n',
-      trackingNumbers: ['Z 3'],
-      paid: true,
-      orderFiles: [...read.orderFiles, { type: 'other', fileName: 'o', url: 'http://shop.example/o' }],
-    };
-    const changed = await api.shop('PATCH', '/v21/orders/late', allowed);
-    expect(changed.data).toMatchObject(allowed);
-    const put = await api.shop('PUT', '/v21/orders/late', { ...changed.data, note: 'again' });
-    expect(put.data.note).toBe('again');
-    await move('suspended');
-    expect((await api.shop('PATCH', '/v21/orders/late', { branch: 'x' })).status).toBe(200);
   });
 });
 

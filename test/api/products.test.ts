@@ -149,12 +149,3 @@ test('the list is filtered by active and by time; a change of stock counts as a 
   expect(await skus(`createdSince=${off.updatedAt}`)).toEqual([]);
   expect((await shop.request('GET', '/v2/products?active=maybe')).status).toBe(400);
 });
-
-test('the list is paged, oldest first', async () => {
-  const { shop } = await api.newEshop();
-  for (const sku of ['C', 'A', 'B']) await shop.request('POST', '/v21/products', { sku, name: sku });
-  const page = await shop.request('GET', '/v2/products?page=1&items=2');
-  expect(page.body.pagination).toEqual({ page: 1, items: 2, totalCount: 3, totalPages: 2 });
-  expect(page.data.map((product: { sku: string }) => product.sku)).toHaveLength(2);
-  expect(page.data[0].stock.available).toBe('0');
-});

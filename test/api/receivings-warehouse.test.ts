@@ -64,33 +64,6 @@ describe('the warehouse', () => {
     expect(await calls.fired(String(movements[0].id))).toEqual(['CREATE_STOCK_MOVEMENT_RECEIVING']);
   });
 
-  test('counts only what was announced, while it is there', async () => {
-    const [tea, cup] = [await calls.product(), await calls.product()];
-    const id = await calls.announced({ sku: tea, quantity: 10 });
-    const early = await calls.count(id, { sku: tea, received: 1 });
-    expect(early.status).toBe(409);
-    expect(early.body.message).toBe(
-      'The receiving is awaiting: counts can be entered only while it is arrived or received.',
-    );
-    await calls.way(id, 'arrived');
-    expect((await calls.count(id, { sku: cup, received: 1 })).body.message).toBe(
-      `products.0.sku: "${cup}" was not announced`,
-    );
-    expect((await calls.count(id, { sku: tea, received: -1 })).status).toBe(400);
-    expect((await calls.count(id, { sku: tea })).body.message).toBe('products.0.received: is required');
-    const twice = await calls.count(
-      id,
-      { sku: tea, lot: 'A', received: 1 },
-      { sku: tea, lot: 'A', received: 1 },
-    );
-    expect(twice.body.message).toBe('products.1: appears twice: enter the sum');
-    expect((await calls.count(id, { sku: tea, received: 9 })).data.products[0].received).toBe(9);
-    expect((await calls.count(id, { sku: tea, received: null })).data.products[0].received).toBeNull();
-    const events = (await calls.fired(id)).length;
-    expect((await calls.count(id, { sku: tea, received: null })).status).toBe(200);
-    expect((await calls.fired(id)).length).toBe(events);
-  });
-
   test('lines that were read can be sent, with what was counted', async () => {
     const [tea, cup] = [await calls.product(), await calls.product()];
     const expirationDate = '2031-01-01T00:00:00.000Z';

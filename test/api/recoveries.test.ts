@@ -3,35 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { countLostEvents } from '../../src/db/recoveries/lost-events.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
-import type { TestEshop } from '../support/api.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
-import { apiOfFile } from '../support/lifetimes.ts';
+import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { endDeliveries, fireEvent, type Lost, loseEvents, recoveredBy } from '../support/recoveries.ts';
 import { until } from '../support/until.ts';
+import { createWebhook } from '../support/webhooks.ts';
 
-let eshop: TestEshop;
-let request: TestEshop['shop']['request'];
 let webhookId: number;
 let lost: Lost;
 
 const api = await apiOfFile();
+const { eshop, request } = eshopOfEachTest(api);
 beforeEach(async () => {
-  eshop = await api.newEshop();
-  request = eshop.shop.request;
   webhookId = await newWebhook();
   lost = { sql: api.sql, eshopId: eshop.eshopId, webhookId };
 });
 
-async function newWebhook(change: object = {}): Promise<number> {
-  const answer = await request('POST', '/v21/webhooks', {
-    url: 'https://shop.example',
-    webhookType: 'CREATE_ORDER',
-    active: true,
-    method: 'POST',
-    ...change,
-  });
-  return answer.data.id;
-}
+const newWebhook = async (change: object = {}): Promise<number> => (await createWebhook(request, change)).id;
 
 const path = (more = '', version = 'v21') => `/${version}/webhooks/${webhookId}/${more}`;
 const hourAgo = () => new Date(Date.now() - 3_600_000).toISOString();
@@ -57,15 +45,10 @@ test('e-shops that have very many events counted keep nobody else waiting', asyn
   await api.sql.begin(async (tx) => {
     await tx`lock table events in access exclusive mode`;
     for (const { shop } of others) {
-      const answer = await shop.request('POST', '/v21/webhooks', {
-        url: 'https://shop.example',
-        webhookType: 'CREATE_ORDER',
-        active: true,
-        method: 'POST',
-      });
+      const { id } = await createWebhook(shop.request);
       const body = { since: hourAgo(), dryRun: true };
       for (let time = 0; time < 8; time += 1)
-        asked.push(shop.request('POST', `/v21/webhooks/${answer.data.id}/recover`, body));
+        asked.push(shop.request('POST', `/v21/webhooks/${id}/recover`, body));
     }
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect((await request('GET', '/v21/webhooks')).status).toBe(200);

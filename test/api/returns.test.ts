@@ -67,25 +67,14 @@ describe('an announcement', () => {
     expect(again.body.message).toBe('Return vratka 1/ž already exists.');
   });
 
-  test.each<[string, (sku: string) => object, string]>([
-    [
-      'nothing',
-      () => ({ eshopReturnId: undefined, returnedOrderProducts: undefined }),
-      'eshopReturnId: is required',
-    ],
-    [
-      'an unknown product',
-      () => ({ returnedOrderProducts: [{ sku: 'NONE', quantity: 1 }] }),
-      '"NONE" is not a known',
-    ],
-    ['a typo', () => ({ shiper: 'x' }), 'shiper: unknown field'],
-  ])('%s is refused', async (_name, change, message) => {
-    const sku = await calls.product();
-    const body = { eshopReturnId: 'bad', returnedOrderProducts: [{ sku, quantity: 1 }], ...change(sku) };
-    const refused = await api.shop('POST', '/v21/returns', body);
-    expect(refused.status).toBe(400);
-    expect(refused.body.message).toContain(message);
-    expect((await calls.shop('GET', 'bad')).status).toBe(404);
+  test('of an unknown product, and with a typo, is refused', async () => {
+    const returnedOrderProducts = [{ sku: 'NONE', quantity: 1 }];
+    const refused = await api.shop('POST', '/v21/returns', { shiper: 'x', returnedOrderProducts });
+    expect(refused.body).toMatchObject({
+      statusCode: 400,
+      message:
+        'eshopReturnId: is required; shiper: unknown field; returnedOrderProducts.0.sku: "NONE" is not a known product',
+    });
   });
 });
 
@@ -189,11 +178,7 @@ describe('the warehouse', () => {
   test('rejected: nothing comes back; counted only while it is there', async () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 3 });
-    expect((await calls.count(id, { sku, received: 1 })).status).toBe(409);
     await calls.way(id, 'arrived');
-    expect((await calls.count(id, { sku: 'NONE', received: 1 })).body.message).toContain(
-      '"NONE" was not announced',
-    );
     expect((await calls.count(id, { sku, received: 1, resolution: 'x' })).status).toBe(400);
     await calls.way(id, 'rejected');
     expect((await calls.count(id, { sku, received: 1 })).body.message).toBe(
@@ -210,15 +195,6 @@ describe('the warehouse', () => {
     const [line] = (await calls.count(id, { ...read, received: 3, resolution: 'dispose' })).data
       .returnedOrderProducts;
     expect(line).toEqual({ ...read, received: 3, resolution: 'dispose' });
-  });
-
-  test('completed twice at once: once', async () => {
-    const sku = await calls.product();
-    const id = await calls.announced({ sku, quantity: 3 });
-    await calls.way(id, 'arrived', 'processing');
-    const answers = await Promise.all([1, 2, 3].map(() => calls.move(id, 'completed')));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
-    expect(await calls.stockOf(sku)).toMatchObject({ available: '3' });
   });
 });
 

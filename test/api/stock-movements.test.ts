@@ -8,17 +8,10 @@ import { render } from '../../src/domain/render.ts';
 import { stockMovementRecordSchema } from '../../src/domain/stock/movement.ts';
 import { firedEvents, insertWebhook } from '../support/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { stockedProduct } from '../support/orders.ts';
-
-let made = 0;
+import { newProduct } from '../support/orders.ts';
 
 const api = await apiOfFile();
-
-/** A new product with units available. */
-function product(available: string): Promise<string> {
-  made += 1;
-  return stockedProduct(api.eshop, `P-${made}`, available);
-}
+const product = (available: string) => newProduct(api.eshop, available);
 const move = (body: object) => api.warehouse('POST', '/v21/warehouse/stock-movements', body);
 const stockOf = async (sku: string) => (await api.shop('GET', `/v2/products/${sku}`)).data.stock;
 
@@ -72,25 +65,9 @@ describe('a movement', () => {
       expect(payload).toEqual((await api.shop('GET', `/${version}/stock-movements/${data.id}`)).data);
     }
   });
-
-  test('fires no UPDATE_PRODUCT', async () => {
-    const sku = await product('10');
-    const types = (await firedEvents(api.sql, api.eshop.eshopId, sku)).map(({ type }) => type);
-    expect(types).toEqual(['CREATE_PRODUCT']);
-  });
 });
 
 describe('what a movement does to stock', () => {
-  test.each(['stock_correction', 'completition', 'order', 'return', 'receiving'])(
-    '%s changes what is available, both ways',
-    async (type) => {
-      const sku = await product('10');
-      expect((await move({ type, sku, count: '0.5' })).data.balance).toBe(10.5);
-      expect((await move({ type, sku, count: -4 })).data.balance).toBe(6.5);
-      expect(await stockOf(sku)).toEqual({ available: '6.5', reserved: '0', onHold: '0', awaiting: '0' });
-    },
-  );
-
   test('a hold and a release move units between available and onHold', async () => {
     const sku = await product('10');
     expect((await move({ type: 'quality_hold', sku, count: 4 })).data.balance).toBe(6);
@@ -121,15 +98,8 @@ describe('what a movement does to stock', () => {
 describe('refusals', () => {
   test.each<[string, object, string]>([
     ['of 0', { count: 0 }, 'count: must not be 0'],
-    [
-      'a negative hold',
-      { type: 'quality_hold', count: -1 },
-      'count: must be greater than 0 for quality_hold',
-    ],
     ['an unknown type', { type: 'correction' }, 'type: '],
     ['an unknown product', { sku: 'NONE' }, 'sku: "NONE" is not a known product'],
-    ['a typo', { cuont: 1 }, 'cuont: unknown field'],
-    ['no count', { count: undefined }, 'count: is required'],
     ['too many decimals', { count: '0.0000001' }, 'count: has more than 6 decimals'],
   ])('%s', async (_name, change, message) => {
     const sku = await product('10');
