@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -149,28 +149,4 @@ it('a build that fails or is interrupted leaves the last one as it was, and noth
   expect((await interrupted).code).toBe(1);
   expect(await builds()).toEqual(['dist']);
   expect(await read('dist/workflow-bundle.js')).toBe('one');
-});
-
-it('of two builds at once each is whole, and the later one stays', async () => {
-  const first = build(join(folder, 'first'));
-  await until('half of the first', async () => (await readdir(folder)).includes('first-begun'));
-  await write('src/text.ts', 'two');
-  const second = build(join(folder, 'second'));
-  await until('half of the second', async () => (await readdir(folder)).includes('second-begun'));
-  await write('first', '');
-  expect((await first).code).toBe(0);
-  const all = () => Promise.all(['src/main.js', 'src/late.js'].map((name) => read(`dist/${name}`)));
-  for (const text of await all()) expect(text).toContain('one');
-  await write('second', '');
-  expect((await second).code).toBe(0);
-  for (const text of await all()) expect(text).toContain('two');
-  expect(await builds()).toEqual(['dist']);
-});
-
-it('what killed builds have left is removed an hour later', async () => {
-  await mkdir(join(folder, 'dist.old'));
-  await mkdir(join(folder, 'dist.new'));
-  await utimes(join(folder, 'dist.old'), 1, 1);
-  await build();
-  expect(await builds()).toEqual(['dist', 'dist.new']);
 });

@@ -67,11 +67,6 @@ describe('a release', () => {
   const commands = (job: string) =>
     (release.jobs[job].steps as { run?: string }[]).flatMap(({ run }) => (run === undefined ? [] : [run]));
 
-  test('is made for tags of versions only, one after the other', () => {
-    expect(release.on).toEqual({ push: { tags: ['v*.*.*'] } });
-    expect(release.concurrency).toEqual({ group: 'release', 'cancel-in-progress': false });
-  });
-
   test('is made by the script that can be tried before, without permission to publish', () => {
     expect(commands('make')).toContain('npm run release');
     expect(release.jobs.make.permissions).toBeUndefined();
@@ -107,14 +102,4 @@ describe('a release', () => {
     expect(stdout).toBe(`image=${image}\nname=${image}:1.2.3-try\n`);
     expect(image).toBe('ghcr.io/acme/waybill');
   });
-
-  test('is announced when everything is there', () => {
-    expect(release.jobs.announce.needs).toEqual(['packages', 'image', 'documentation']);
-  });
-});
-
-test('updates are proposed for packages, actions and images', () => {
-  const { updates } = parse(read('.github/dependabot.yml'));
-  const ecosystems = updates.map((update: { 'package-ecosystem': string }) => update['package-ecosystem']);
-  expect(ecosystems).toEqual(['npm', 'github-actions', 'docker', 'docker-compose']);
 });

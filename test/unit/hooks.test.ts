@@ -1,12 +1,12 @@
 /** The checks before a commit, which `npm run hooks` switches on in a checkout, in a repository of their own. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderOfFile } from '../support/ends.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-let repository: string;
+const repository = await folderOfFile('waybill-hooks-');
 
 function git(...args: string[]): { code: number | null; said: string } {
   const { status: code, stdout, stderr } = spawnSync('git', args, { cwd: repository, encoding: 'utf8' });
@@ -20,19 +20,15 @@ function stage(name: string, text: string): void {
   git('add', name);
 }
 
-beforeAll(() => {
-  repository = mkdtempSync(join(tmpdir(), 'waybill-hooks-'));
-  for (const name of ['biome.json', '.oxlintrc.json', 'tsconfig.json'])
-    copyFileSync(join(root, name), join(repository, name));
-  symlinkSync(join(root, 'node_modules'), join(repository, 'node_modules'));
-  git('init', '--quiet');
-  git('config', 'user.name', 'A');
-  git('config', 'user.email', 'a@a.example');
-  const { hooks } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
-  expect(hooks).toBe('git config core.hooksPath .githooks');
-  git('config', 'core.hooksPath', join(root, '.githooks'));
-});
-afterAll(() => rmSync(repository, { recursive: true, force: true }));
+for (const name of ['biome.json', '.oxlintrc.json', 'tsconfig.json'])
+  copyFileSync(join(root, name), join(repository, name));
+symlinkSync(join(root, 'node_modules'), join(repository, 'node_modules'));
+git('init', '--quiet');
+git('config', 'user.name', 'A');
+git('config', 'user.email', 'a@a.example');
+const { hooks } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
+expect(hooks).toBe('git config core.hooksPath .githooks');
+git('config', 'core.hooksPath', join(root, '.githooks'));
 
 describe('the subject of a commit', () => {
   it.each([
@@ -69,14 +65,4 @@ describe('what is staged', () => {
     stage('a.txt', 'other');
     expect(commit('Change a file')).toEqual({ code: 0, said: expect.any(String) });
   });
-});
-
-it('nothing switches them on where a package is installed, an image is built, or a change is tried', () => {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const others = Object.entries(scripts).filter(([name]) => name !== 'hooks');
-  const texts = [
-    ...others.map(([, script]) => String(script)),
-    ...['Dockerfile', '.ci/run'].map((name) => readFileSync(join(root, name), 'utf8')),
-  ];
-  for (const text of texts) expect(text).not.toMatch(/githooks|hooksPath|run hooks\b/);
 });

@@ -2,8 +2,8 @@
  * The manifests of deploy/kubernetes, checked with the schemas of Kubernetes and against the program's needs.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
@@ -14,6 +14,7 @@ import { variables } from '../../src/config/variables.ts';
 import { createAddressGuard } from '../../src/delivery/address-guard.ts';
 import { createMetrics, watchProcess } from '../../src/metrics/metrics.ts';
 import { selectedIn } from '../support/expressions.ts';
+import { installedProgram } from '../support/installed-program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, 'deploy/kubernetes');
@@ -204,12 +205,6 @@ it('each Deployment has a budget and, at most, one autoscaler', () => {
   expect(budgets.sort()).toEqual(deployments.map(([name]) => name).sort());
 });
 
-it('the example is of the version of package.json', () => {
-  const { version } = JSON.parse(read(join(root, 'package.json')));
-  const { images } = parse(read(join(folder, 'overlays/example/kustomization.yaml')));
-  expect(images).toMatchObject([{ name: 'waybill', newTag: version }]);
-});
-
 it('the autoscaler asks for metrics that there are', () => {
   const metrics = createMetrics();
   watchProcess(metrics);
@@ -246,10 +241,7 @@ it('the autoscaler asks for metrics that there are', () => {
   }
 });
 
-const kubectl = (process.env.PATH ?? '')
-  .split(delimiter)
-  .map((path) => join(path, 'kubectl'))
-  .find((path) => existsSync(path));
+const kubectl = installedProgram('kubectl');
 
 it.skipIf(kubectl === undefined)('kustomize makes of the example what Kubernetes takes', () => {
   const text = execFileSync(kubectl ?? '', ['kustomize', join(folder, 'overlays/example')], {

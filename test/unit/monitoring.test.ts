@@ -1,7 +1,7 @@
 /** The delivered files for Prometheus and Grafana name only series that `/metrics` has. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
@@ -16,6 +16,7 @@ import {
 } from '../../src/cli/status.ts';
 import { createMetrics, watchProcess } from '../../src/metrics/metrics.ts';
 import { groupedBy, selectedIn } from '../support/expressions.ts';
+import { installedProgram } from '../support/installed-program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -92,14 +93,6 @@ function problemsOf(expression: string): string[] {
   const grouped = groupedBy(expression).filter((label) => !known.has(label));
   return [...unknown, ...unknownLabels, ...grouped.map((label) => `nothing has the label ${label}`)];
 }
-
-it('a series or label that is not there is noticed', () => {
-  expect(problemsOf('waybill_attempts_totals')).toEqual(['there is no waybill_attempts_totals']);
-  expect(problemsOf('waybill_attempts_total{state="x"}')).toEqual([
-    'waybill_attempts_total has no label state',
-  ]);
-  expect(problemsOf('sum by (eshop) (waybill_attempts_total)')).toEqual(['nothing has the label eshop']);
-});
 
 it.each(recorded.map(({ record, expr }) => [record ?? '', expr] as const))('the rule %s', (name, expr) => {
   expect(name).toMatch(/^waybill:\w+:\w+$/);
@@ -182,10 +175,7 @@ it('Prometheus asks where the compose file has the processes show their metrics'
   expect(String(scraped[0].dns_sd_configs[0].port)).toBe(METRICS_PORT);
 });
 
-const promtool = (process.env.PATH ?? '')
-  .split(delimiter)
-  .map((folder) => join(folder, 'promtool'))
-  .find((path) => existsSync(path));
+const promtool = installedProgram('promtool');
 
 it.skipIf(promtool === undefined)('every alert fires for what it is about, by promtool', async () => {
   const run = promisify(execFile);

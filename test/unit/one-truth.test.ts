@@ -15,7 +15,6 @@ const tracked = (...patterns: string[]) =>
     .filter((path) => path !== '');
 const documents = tracked('*.md');
 const version = await readVersion();
-const code = tracked('*.ts', '*.tsx', '*.js', '*.yml', '*.yaml', '*.sh', 'Dockerfile');
 
 /** The places of a text that must not be in any of the files. */
 function places(pattern: RegExp, files: readonly string[]): string[] {
@@ -33,22 +32,9 @@ describe('no document says', () => {
     ['that a package is in no registry', /\bnot (yet )?in (a|the|any) registry\b/i],
     // A file that a release freezes: what to do instead is in CONTRIBUTING.md, "Change the database".
     ['which file of the schema to edit', /migrations\/\d{4}-|\b\d{4}-[\w-]+\.sql\b/],
-    // It was written when it was true.
-    ['how long a patch is', /\b(twelve|[\d,]+) lines, applied\b/],
-    ['the name of a variable that is refused', /\bFIRST_ATTEMPTS\b/],
   ])('%s', (_what, pattern) => {
     expect(places(pattern, documents)).toEqual([]);
   });
-});
-
-it('a variable that is refused is named only where it is refused', () => {
-  const refusing = ['src/config/config.ts', 'test/unit/config.test.ts', 'test/unit/one-truth.test.ts'];
-  expect(
-    places(
-      /\bFIRST_ATTEMPTS\b/,
-      code.filter((file) => !refusing.includes(file)),
-    ),
-  ).toEqual([]);
 });
 
 describe('the version', () => {
@@ -58,11 +44,6 @@ describe('the version', () => {
 
   it('of the changelog’s top section is that, too, or Unreleased', () => {
     expect(['Unreleased', version]).toContain(topSection(read('CHANGELOG.md')).version);
-  });
-
-  it('is found in every place of the lock file', () => {
-    const [, place] = VERSIONED.find(([file]) => file === 'package-lock.json') ?? [];
-    expect(versionsIn(read('package-lock.json'), place ?? /(?!)/g)).toEqual([version, version]);
   });
 });
 

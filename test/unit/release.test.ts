@@ -1,7 +1,6 @@
 /** What a release decides from texts: the version's places, the changelog, and what a package may contain. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { PACKAGES, type Package, packageProblems } from '../../release/artefacts.ts';
 import { released, topSection } from '../../release/version.ts';
 
 const changelog =
@@ -32,41 +31,5 @@ describe('the changelog', () => {
   it('as it is has a section', () => {
     const text = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
     expect(topSection(text).text).toContain('### Added');
-  });
-});
-
-describe('a package', () => {
-  const [server] = PACKAGES;
-  const packed = (paths: readonly string[], unpackedSize = 1_000) => ({
-    name: 'waybill',
-    version: '1.0.0',
-    filename: 'waybill-1.0.0.tgz',
-    size: 100,
-    unpackedSize,
-    files: paths.map((path) => ({ path, size: 1 })),
-  });
-  const one: Package = {
-    folder: '.',
-    needs: ['LICENSE'],
-    without: server?.without ?? /^/,
-    maxUnpackedMib: 1,
-  };
-
-  it.each([
-    [['LICENSE', 'dist/src/main.js'], []],
-    [['dist/src/main.js'], ['has no LICENSE']],
-    [['LICENSE', 'test/api/a.test.ts'], ['contains test/api/a.test.ts']],
-    [['LICENSE', 'src/main.ts'], ['contains src/main.ts']],
-    [['LICENSE', '.ci/run'], ['contains .ci/run']],
-    [['LICENSE', 'deploy/.env'], ['contains deploy/.env']],
-    [['LICENSE', 'test/support/tls/key.pem'], ['contains test/support/tls/key.pem']],
-  ])('of %j: %j', (paths, problems) => {
-    expect(packageProblems(packed(paths), one)).toEqual(problems.map((text) => `waybill-1.0.0.tgz ${text}.`));
-  });
-
-  it('that is too large is reported', () => {
-    expect(packageProblems(packed(['LICENSE'], 2_000_000), one)).toEqual([
-      'waybill-1.0.0.tgz has 1.9 MiB unpacked, more than 1.',
-    ]);
   });
 });

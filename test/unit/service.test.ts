@@ -1,8 +1,7 @@
 /**
  * A server that runs as our child process, and its failures.
  */
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { isAlive } from '../../src/embedded/processes.ts';
@@ -10,14 +9,15 @@ import { startService } from '../../src/embedded/service.ts';
 import { folderOfTest } from '../support/ends.ts';
 import { until } from '../support/until.ts';
 
+/** What the servers below have in common. */
+const usual = { name: 'The server', readyTimeoutMs: 60_000, stopTimeoutMs: 1_000 } as const;
+
 it('one that stops at once fails the start at once, long before it would be too late', async () => {
   const failed = startService({
-    name: 'The server',
+    ...usual,
     command: '/bin/false',
     args: [],
     ready: async () => false,
-    readyTimeoutMs: 60_000,
-    stopTimeoutMs: 1_000,
   });
   await expect(failed).rejects.toThrow(/^The server exited immediately\.$/);
 });
@@ -28,13 +28,11 @@ it('a long log is put aside when its server starts, in the place of an older one
   // Wait for its own line: with one of an earlier run it might be stopped before it has written.
   const run = async (name: string) => {
     const service = await startService({
-      name: 'The server',
+      ...usual,
       command: '/bin/sh',
       args: ['-c', `echo ${name}; exec sleep 60`],
       logFile,
       ready: async () => (await readFile(logFile, 'utf8')).endsWith(`${name}\n`),
-      readyTimeoutMs: 60_000,
-      stopTimeoutMs: 1_000,
     });
     await service.stop();
   };
@@ -52,43 +50,31 @@ it('a long log is put aside when its server starts, in the place of an older one
 });
 
 it('an answer from somebody else, where it was to serve, does not make one that has ended ready', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-service-'));
-  const pidFile = join(directory, 'pid');
-  try {
-    const failed = startService({
-      name: 'The server',
-      command: '/bin/false',
-      args: [],
-      pidFile,
-      ready: async () => {
-        const pid = Number(await readFile(pidFile, 'utf8'));
-        return await until('its end', async () => !(await isAlive(pid)));
-      },
-      readyTimeoutMs: 60_000,
-      stopTimeoutMs: 1_000,
-    });
-    await expect(failed).rejects.toThrow(/^The server exited immediately\.$/);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const pidFile = join(await folderOfTest('waybill-service-'), 'pid');
+  const failed = startService({
+    ...usual,
+    command: '/bin/false',
+    args: [],
+    pidFile,
+    ready: async () => {
+      const pid = Number(await readFile(pidFile, 'utf8'));
+      return await until('its end', async () => !(await isAlive(pid)));
+    },
+  });
+  await expect(failed).rejects.toThrow(/^The server exited immediately\.$/);
 });
 
 it('it runs in a folder that nobody else can fill, without our confidential variables', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'waybill-service-'));
+  const folder = await folderOfTest('waybill-service-');
   process.env.SECRET_KEY = 'secret';
-  onTestFinished(async () => {
-    delete process.env.SECRET_KEY;
-    await rm(folder, { recursive: true, force: true });
-  });
+  onTestFinished(() => void delete process.env.SECRET_KEY);
   const logFile = join(folder, 'server.log');
   const service = await startService({
-    name: 'The server',
+    ...usual,
     command: '/bin/sh',
     args: ['-c', 'pwd; printenv SECRET_KEY || echo none; exec sleep 60'],
     logFile,
     ready: async () => (await readFile(logFile, 'utf8')).split('\n').length > 2,
-    readyTimeoutMs: 60_000,
-    stopTimeoutMs: 1_000,
   });
   await service.stop();
   expect(await readFile(logFile, 'utf8')).toBe('/\nnone\n');
