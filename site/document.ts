@@ -39,5 +39,5 @@ export async function documentOfFirstInstance(): Promise<OpenApiDocument> {
     shipperCatalogue: shippedCatalogue,
     marketplaces: shippedMarketplaces,
   });
-  return await makeOpenApi(app, version, EXAMPLE_URL);
+  return await makeOpenApi(app, { version, publicUrl: EXAMPLE_URL, policy: defaultRetryPolicy });
 }

@@ -5,12 +5,14 @@ import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { verifyServiceSignature, verifyStandardSignature } from '../../site/receiver-code.ts';
+import { createApp } from '../../src/api/app.ts';
 import type { DocumentedMedia, DocumentedSchema, OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
 import { standardSignature } from '../../src/delivery/signature.ts';
 import { entryOf } from '../../src/domain/catalogue.ts';
 import { eventTypeNames, movementOf } from '../../src/domain/event-types.ts';
 import { shippedMarketplaces } from '../../src/domain/order/marketplaces.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { newWebhookSecret } from '../../src/secrets/keys.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 import { wireEvent } from '../support/wire-event.ts';
@@ -52,6 +54,19 @@ test('every event of a record is named where it is fired', () => {
     );
     expect(documented, type).not.toEqual([]);
   }
+});
+
+test('the retry policy is the one in force, not the default', async () => {
+  const policy = { ...defaultRetryPolicy, maxRetries: 29, windowMs: 90 * 60_000, attemptTimeoutMs: 20_000 };
+  const configured = await createApp({ ...api.deps, policy }).request('/openapi.json');
+  const said = await configured.text();
+  for (const words of [
+    'Respond within 20 s',
+    'retried up to 29 times within 1.5 hours',
+    '(1–30)',
+    '"maximum":30',
+  ])
+    expect(said).toContain(words);
 });
 
 /** A schema as TypeScript would write it, on one line unless `between`, before each field of an object, breaks it. */

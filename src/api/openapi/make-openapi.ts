@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document: the operations as described by their routes, and the parts that all share. */
 import type { Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';
-import type { ApiEnv } from '../deps.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { errorContent } from '../describe.ts';
 import { reasonPhrase } from '../errors.ts';
 import { IDEMPOTENCY_KEY } from '../idempotency.ts';
@@ -116,16 +116,12 @@ function complete(path: string, operation: DocumentedOperation): DocumentedOpera
   return { ...operation, responses: Object.fromEntries(withHeaders) };
 }
 
-/**
- * @param app the whole application, all routes mounted
- * @param version of the program
- */
+/** @param app the whole application, all routes mounted */
 export async function makeOpenApi(
   app: Hono<ApiEnv>,
-  version: string,
-  publicUrl: string | null,
+  { version, publicUrl, policy }: Pick<ApiDeps, 'version' | 'publicUrl' | 'policy'>,
 ): Promise<OpenApiDocument> {
-  const { webhooks, components } = describeWebhooks();
+  const { webhooks, components } = describeWebhooks(policy);
   const generated = await generateSpecs(app, {
     defaultValidationErrorResponse: false,
     documentation: {
@@ -139,7 +135,7 @@ export async function makeOpenApi(
           authentication,
           versions,
           events,
-          receiving,
+          receiving(policy),
         ].join('\n\n'),
       },
       tags: [...tags],

@@ -6,15 +6,13 @@ import { makeOpenApi } from './make-openapi.ts';
 /** The document of an application, made at the first request, when all its routes are mounted. */
 export function openApiRoutes(
   app: Hono<ApiEnv>,
-  { version, publicUrl }: Pick<ApiDeps, 'version' | 'publicUrl'>,
+  deps: Pick<ApiDeps, 'version' | 'publicUrl' | 'policy'>,
 ): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   // Serialized once: it is large, and anyone may request it.
   let bytes: Promise<Uint8Array<ArrayBuffer>> | undefined;
   routes.get('/openapi.json', async (c) => {
-    bytes ??= makeOpenApi(app, version, publicUrl).then((document) =>
-      new TextEncoder().encode(JSON.stringify(document)),
-    );
+    bytes ??= makeOpenApi(app, deps).then((document) => new TextEncoder().encode(JSON.stringify(document)));
     return c.body(await bytes, 200, { 'content-type': 'application/json' });
   });
   return routes;

@@ -1,10 +1,7 @@
 /** Rules beyond single schemas and operations, in Markdown: the introduction of the OpenAPI document. */
 import { MAX_PROBLEMS } from '../../domain/problem.ts';
 import { HISTORY_BYTES, MAX_RECORD_BYTES } from '../../domain/record-size.ts';
-import { defaultRetryPolicy, maxAttempts } from '../../domain/retry-policy.ts';
-
-const hours = defaultRetryPolicy.windowMs / 3_600_000;
-const attempts = maxAttempts(defaultRetryPolicy);
+import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
 
 export const conventions = `## Conventions
 
@@ -52,15 +49,19 @@ Creating a record fires \`CREATE_X\`. Changing any writable field except the sta
 
 An event creates one delivery for each webhook of its type that is active when the event is committed.`;
 
-export const receiving = `## What a receiver gets
+/** @param policy the one in force here */
+export function receiving(policy: RetryPolicy): string {
+  const hours = inUnits(policy.windowMs / 3_600_000);
+  const seconds = inUnits(policy.attemptTimeoutMs / 1_000);
+  return `## What a receiver gets
 
 - **POST**: the record as its read endpoint returns it (\`data\` without the envelope), \`content-type: application/json\`, in the webhook's \`payloadVersion\`. **GET**: no body; the percent-encoded identifier is appended to the URL.
-- Both have \`X-Service-Signature\`, \`X-Service-Event\` (the type), \`X-Service-Event-Id\` (the same at every webhook, in redeliveries and in recoveries), \`X-Service-Event-Time\` (when it happened: never before the event of the same record before it), \`X-Service-Sequence\` (see below), \`X-Service-Origin\` (who made the change: \`shop\`, \`warehouse\` or \`service\`), for updates and changes of status \`X-Service-Changed\` (the top-level fields that changed, joined by commas; \`*\` for more than 1 KiB), \`X-Service-Webhook\` (the webhook's id), \`X-Service-Delivery\` (the delivery's id, the same on every attempt), \`X-Service-Attempt\` (1–${attempts}), \`User-Agent: Waybill/<version>\`, \`Accept-Encoding: identity\`, and \`webhook-id\`, \`webhook-timestamp\`, \`webhook-signature\` of Standard Webhooks. If the operator of the warehouse collects traces, both also have W3C's \`traceparent\`, which is not signed: continue the trace if you collect traces yourself, but do not base any decision on it.
+- Both have \`X-Service-Signature\`, \`X-Service-Event\` (the type), \`X-Service-Event-Id\` (the same at every webhook, in redeliveries and in recoveries), \`X-Service-Event-Time\` (when it happened: never before the event of the same record before it), \`X-Service-Sequence\` (see below), \`X-Service-Origin\` (who made the change: \`shop\`, \`warehouse\` or \`service\`), for updates and changes of status \`X-Service-Changed\` (the top-level fields that changed, joined by commas; \`*\` for more than 1 KiB), \`X-Service-Webhook\` (the webhook's id), \`X-Service-Delivery\` (the delivery's id, the same on every attempt), \`X-Service-Attempt\` (1–${maxAttempts(policy)}), \`User-Agent: Waybill/<version>\`, \`Accept-Encoding: identity\`, and \`webhook-id\`, \`webhook-timestamp\`, \`webhook-signature\` of Standard Webhooks. If the operator of the warehouse collects traces, both also have W3C's \`traceparent\`, which is not signed: continue the trace if you collect traces yourself, but do not base any decision on it.
 - Try your receiver first: \`POST /v21/webhooks/{id}/test\` sends it a sample, marked \`X-Service-Test: true\`, and returns what was sent, what came back and what is wrong, even while the webhook is inactive. Test events that the operator of the warehouse triggers carry the same mark: their records do not exist.
 - Deliveries are **at least once**: recognize duplicates by the delivery's id, or by the event's where a thing must not be done twice whichever webhook or redelivery brings it. The order of deliveries is not guaranteed.
 - \`X-Service-Sequence\` says in which order the events of a record happened: it starts at 1 and rises with every event of the record, whatever its type. A delivery with a lower one than you have handled for this record is out of date. Gaps are normal, so never wait for a missing one. A write that fires two events takes two, the creation or update first; a stock movement is a record of its own; tests have 1. \`updatedAt\` rises strictly as well, whenever anything in the record changes, a product's \`stock\` included; receivings have none.
-- Success is any 2xx, once the status line and the headers have arrived. Up to 16 KiB of the response body is read; the first 1 KiB is kept in the delivery log, as text. Respond within 15 s (5 s to connect). Redirects count as failures.
-- A failure is retried up to ${defaultRetryPolicy.maxRetries} times within ${hours} hours of the first attempt, at exponentially increasing intervals (each 90–100 % of the planned one, so that what failed together does not come back together). \`429\` and \`503\` with \`Retry-After\` postpone the next attempt accordingly, by six hours at most and within these ${hours} hours.
+- Success is any 2xx, once the status line and the headers have arrived. Up to 16 KiB of the response body is read; the first 1 KiB is kept in the delivery log, as text. Respond within ${seconds} s (5 s to connect). Redirects count as failures.
+- A failure is retried up to ${policy.maxRetries} times within ${hours} hours of the first attempt, at exponentially increasing intervals (each 90–100 % of the planned one, so that what failed together does not come back together). \`429\` and \`503\` with \`Retry-After\` postpone the next attempt accordingly, by six hours at most and within these ${hours} hours.
 - Only failures on the receiver's side count as attempts: its responses, a time-out, a failed connection, an invalid certificate, a host name that does not exist or whose name server does not respond. If the fault is on our side (our resolver, network or machine), no attempt is used up, and the same attempt is made again. Host names are resolved for every connection.
 - When all retries fail, the webhook is deactivated and the e-shop gets an e-mail that says how to reactivate it. \`410 Gone\` deactivates it at once, with the e-mail.
 - Before that, there is a warning: the webhook's record shows since when it has been failing and when it will be deactivated (\`incident\`), and one e-mail is sent after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted. \`PATCH /v21/eshop\` turns these e-mails off. Beyond twenty e-mails at once, notices are merged into one e-mail every six minutes at most.
@@ -74,6 +75,10 @@ export const receiving = `## What a receiver gets
 \`v2\` is the same without \`X-Service-Origin\` and \`X-Service-Changed\`: a receiver that verifies it must not act on these two. \`v1\` is over \`<t>.<body>\` for POST and \`<t>.<path and query as requested>\` for GET. For 24 hours after the secret was regenerated, each is there twice, made with the new secret and then the old one: \`t=,v1=new,v1=old,v2=new,v2=old,v3=new,v3=old\`. Reject a \`t\` that is more than five minutes off.
 
 \`webhook-signature: v1,<base64>\` follows the Standard Webhooks specification, with the base64 part of the secret as the key (all of your own secret, in UTF-8, if it does not begin with \`whsec_\`), over \`<webhook-id>.<webhook-timestamp>.<body>\`; its published libraries verify it. \`webhook-id\` is the delivery's id and the timestamp the same as \`t\`. On GET its body is empty, so it does not protect the identifier: verify \`X-Service-Signature\` there.`;
+}
+
+/** At most one decimal, without zeros at its end. */
+const inUnits = (value: number) => String(Math.round(value * 10) / 10);
 
 export const tags = [
   { name: 'Authentication', description: 'Log in with a user name and password to get a token.' },

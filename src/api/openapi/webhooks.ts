@@ -9,7 +9,7 @@ import {
 } from '../../domain/event-types.ts';
 import { origins } from '../../domain/origin.ts';
 import { render } from '../../domain/render.ts';
-import { defaultRetryPolicy, maxAttempts } from '../../domain/retry-policy.ts';
+import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
 import { capital } from '../../domain/text.ts';
 import { describeSchema } from '../json-schema.ts';
 
@@ -26,7 +26,7 @@ function changedHeader(type: EventType) {
   return [header('X-Service-Changed', description, { type: 'string', examples: [example] })];
 }
 
-const headers = (type: EventType) => [
+const headers = (type: EventType, policy: RetryPolicy) => [
   header('X-Service-Signature', 'See "How to verify a signature".', {
     type: 'string',
     examples: [
@@ -63,7 +63,7 @@ const headers = (type: EventType) => [
   header('X-Service-Attempt', 'The number of the attempt.', {
     type: 'integer',
     minimum: 1,
-    maximum: maxAttempts(defaultRetryPolicy),
+    maximum: maxAttempts(policy),
   }),
   header('webhook-id', 'The id of the delivery (Standard Webhooks).', { type: 'string', format: 'uuid' }),
   header('webhook-timestamp', 'The time of the attempt, in Unix seconds (Standard Webhooks).', {
@@ -103,12 +103,16 @@ function operationId(type: EventType, method: 'Post' | 'Get'): string {
   return `on${type.toLowerCase().split('_').map(capital).join('')}${method}`;
 }
 
-export function describeWebhooks(): { webhooks: Record<string, object>; components: Record<string, object> } {
+/** @param policy the one in force here */
+export function describeWebhooks(policy: RetryPolicy): {
+  webhooks: Record<string, object>;
+  components: Record<string, object>;
+} {
   const components: Record<string, object> = {};
   const webhooks: Record<string, object> = {};
   for (const type of eventTypeNames) {
     const entry = entryOf(type);
-    const common = { tags: ['Events'], parameters: headers(type), responses, security: [] };
+    const common = { tags: ['Events'], parameters: headers(type, policy), responses, security: [] };
     const summary = `When ${eventTypes[type].firesWhen}`;
     const payload = content(entry, type);
     Object.assign(components, payload.components);
