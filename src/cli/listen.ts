@@ -60,7 +60,10 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
   const { eshop: eshopId, forwardTo, types, method, payloadVersion } = options;
   const { config, own, keys } = await ownParts(env);
   const secret = options.secret ?? newWebhookSecret();
-  const forward = forwardTo === undefined ? null : new URL(forwardTo).origin;
+  const forward =
+    forwardTo === undefined
+      ? null
+      : { origin: new URL(forwardTo).origin, timeoutMs: config.settings.DELIVERY_TIMEOUT };
   const onRequest = (request: ReceivedRequest) =>
     print(options.json ? JSON.stringify(request) : lines(request, options.body));
 

@@ -33,8 +33,6 @@ export interface ListeningServer {
 
 /** The tolerance of a signature's time, in seconds. */
 const TOLERANCE_S = 300;
-/** The time-out of the program behind, in milliseconds: as long as the sender waits. */
-const FORWARD_MS = 15_000;
 /** Headers of a single connection, or of the encoding of its body. */
 const NOT_PASSED_ON = [
   'host',
@@ -59,14 +57,24 @@ interface Received {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** @param origin such as `http://localhost:3000`; path and query are the request's, as its signature covers them */
-async function forwarded(origin: string, { method, target, headers, body }: Received): Promise<Response> {
+/** The program behind. */
+interface Forwarding {
+  /** Such as `http://localhost:3000`; path and query are the request's, as its signature covers them. */
+  readonly origin: string;
+  /** In milliseconds: as long as the sender waits. */
+  readonly timeoutMs: number;
+}
+
+async function forwarded(
+  { origin, timeoutMs }: Forwarding,
+  { method, target, headers, body }: Received,
+): Promise<Response> {
   const response = await fetch(`${origin}${target}`, {
     method,
     headers: passedOn(headers),
     ...(method === 'POST' ? { body } : {}),
     redirect: 'manual',
-    signal: AbortSignal.timeout(FORWARD_MS),
+    signal: AbortSignal.timeout(timeoutMs),
   });
   const { status } = response;
   const empty = status === 204 || status === 205 || status === 304;
@@ -76,9 +84,9 @@ async function forwarded(origin: string, { method, target, headers, body }: Rece
   });
 }
 
-function whyNotForwarded(origin: string, error: unknown): string {
+function whyNotForwarded({ origin, timeoutMs }: Forwarding, error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
-    return `${origin} did not answer within ${FORWARD_MS / 1_000} s.`;
+    return `${origin} did not answer within ${timeoutMs / 1_000} s.`;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
   return `${origin} cannot be reached${code}.`;
@@ -87,14 +95,14 @@ function whyNotForwarded(origin: string, error: unknown): string {
 /**
  * Starts the receiver on loopback.
  * @param options.port 0: a free one
- * @param options.forwardTo the origin to forward to; null: it answers by itself
+ * @param options.forwardTo null: it answers by itself
  * @param options.onRequest called with each request once it is answered
  * @throws UserError when the port is taken
  */
 export async function startListening(options: {
   readonly port: number;
   readonly secret: string;
-  readonly forwardTo: string | null;
+  readonly forwardTo: Forwarding | null;
   readonly onRequest: (request: ReceivedRequest) => void;
 }): Promise<ListeningServer> {
   const { secret, forwardTo, onRequest } = options;
