@@ -101,9 +101,9 @@ test.each([
       delivery_mode: 'at_most_once',
       retry_config: { type: 'linear', duration: 1, retry_count: 2 },
       filter_config: { event_types: ['order.created'], filter: { body: { total: { $gt: 1 } } } },
-      endpoint_metadata: { ...endpoint, rate_limit: 5, support_email: 'a@b.example' },
+      endpoint_metadata: { ...endpoint, http_timeout: 30, rate_limit: 5, support_email: 'a@b.example' },
     },
-    ['filter', 'function', 'retry_config', 'delivery_mode', 'rate_limit', 'support_email'],
+    ['filter', 'function', 'retry_config', 'delivery_mode', 'http_timeout', 'rate_limit', 'support_email'],
   ],
   [
     'outpost',

@@ -4,6 +4,7 @@
  * `models.SubscriptionResponse` (docs/swagger.json, 26.3.5), Outpost's `DestinationWebhook` (docs/apis/openapi.yaml).
  */
 import * as v from 'valibot';
+import { defaultRetryPolicy } from '../../domain/retry-policy.ts';
 
 export const foreignSystems = ['svix', 'convoy', 'outpost'] as const;
 export type ForeignSystem = (typeof foreignSystems)[number];
@@ -66,6 +67,8 @@ const convoyEndpoint = v.looseObject({
   description: text,
   status: text,
   owner_id: text,
+  /** In seconds. */
+  http_timeout: v.nullish(v.unknown(), null),
   secrets: v.nullish(v.array(v.object({ value: v.string(), expires_at: text, deleted_at: text })), []),
   authentication: v.nullish(
     v.object({
@@ -77,6 +80,8 @@ const convoyEndpoint = v.looseObject({
   ),
 });
 
+/** A receiver that was given longer may be given up here, in seconds. */
+const LIMIT_S = defaultRetryPolicy.attemptTimeoutMs / 1_000;
 /** Where Convoy reports an endpoint's failures, besides by e-mail. */
 const CHATS = ['slack_webhook_url', 'teams_webhook_url'];
 
@@ -120,6 +125,7 @@ const convoy = v.pipe(
         ...filled(filter ?? {}, ['filter']),
         ...filled(each, ['function', 'retry_config', 'rate_limit_config', 'alert_config']),
         ...(each.delivery_mode === 'at_most_once' ? ['delivery_mode'] : []),
+        ...(Number(endpoint.http_timeout ?? 0) > LIMIT_S ? ['http_timeout'] : []),
         ...filled(endpoint, ['rate_limit', 'mtls_client_cert', 'support_email', ...CHATS]),
         ...(type === 'oauth2' ? ['oauth2'] : []),
       ],
