@@ -106,7 +106,11 @@ export const variables = v.object({
     'further keys, separated by commas, that still open what they sealed: old ones, or the next one, while `SECRET_KEY` is being replaced',
     '',
   ),
-  DELIVERY_TIMEOUT: withDefault(duration, 'time limit for a whole attempt', '15s'),
+  DELIVERY_TIMEOUT: withDefault(
+    duration,
+    'time limit for a whole attempt; a stop takes up to 25 s more, so what stops the process must wait as long',
+    '15s',
+  ),
   WORKFLOWS: withDefault(
     v.picklist(['all', 'undelivered'], 'must be all or undelivered'),
     'which attempted deliveries get a workflow of their own: `all`, in a burst later; `undelivered`: not those that a receiver accepted at the first attempt while others waited',

@@ -117,6 +117,7 @@ create table order_products (
   packing_lists json not null,
   primary key (eshop_id, eshop_order_id, position),
   foreign key (eshop_id, eshop_order_id) references orders (eshop_id, eshop_order_id) on delete cascade,
+  -- Refuses unknown SKUs, which the API then names.
   foreign key (eshop_id, sku) references products (eshop_id, sku)
 );
 create index order_products_by_sku on order_products (eshop_id, sku);
