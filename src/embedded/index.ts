@@ -96,8 +96,7 @@ export async function startEmbedded(
   }
   async function startWorkflows(program: Promise<string>): Promise<EmbeddedTemporal> {
     say('Starting the Temporal dev server …');
-    const options = { signal: shutdown.signal, meanwhile };
-    const starting = startTemporalIn(dataDir, program, options, say);
+    const starting = startTemporalIn(dataDir, program, { signal: shutdown.signal, meanwhile }, say);
     return await shutdown.starting(starting, ({ stop }) => stop(), true);
   }
   // Side by side: neither needs the other. They are stopped in reverse, Temporal first.

@@ -5,14 +5,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '../lib/backoff.ts';
 import { onceAMinute } from '../lib/once-a-minute.ts';
 import { UserError } from '../lib/user-error.ts';
 import { commandLine, endProcess, isAlive, type StopSignals } from './processes.ts';
 import type { User } from './reachable.ts';
-import { rotateLog } from './rotate-log.ts';
 import { childEnvironment, PROGRAMS_FOLDER } from './run-program.ts';
 
 export interface ServiceOptions {
@@ -81,6 +80,15 @@ export async function stopOrphan(
   if (isOwn) await endProcess(pid, patienceMs, signals);
   else await rm(pidFile, { force: true });
   return isOwn;
+}
+
+/** The size at which a log is rotated, in bytes. */
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+
+/** Renames a long log to `<path>.1`, before its server starts: a running one keeps writing to the renamed file. */
+async function rotateLog(path: string): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found !== null && found.size > MAX_LOG_BYTES) await rename(path, `${path}.1`);
 }
 
 /** The last lines of a log file, for the message of a failed start. */

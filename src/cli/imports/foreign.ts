@@ -33,9 +33,6 @@ interface Endpoint {
   readonly types: Set<EventType>;
 }
 
-/** The endpoints of a list that may occur again, by e-shop and name. */
-type Endpoints = Map<string, Endpoint>;
-
 function lineOf({ line, webhook, types }: Endpoint): ImportLine {
   const [webhookType, ...additionalTypes] = sortedTypes([...types]);
   return { line, value: { ...webhook, webhookType, additionalTypes } };
@@ -56,7 +53,8 @@ export function* foreignLines(
     line,
     problem: 'is not the last page of its list: append the next one',
   });
-  const endpoints: Endpoints = new Map();
+  /** Those that may occur again, by e-shop and name. */
+  const endpoints = new Map<string, Endpoint>();
   for (const each of lines) {
     if ('problem' in each) {
       yield each;
@@ -86,7 +84,7 @@ function* webhookOf(
   system: ForeignSystem,
   line: number,
   record: unknown,
-  { types, eshops, endpoints }: Mapping & { readonly endpoints: Endpoints },
+  { types, eshops, endpoints }: Mapping & { readonly endpoints: Map<string, Endpoint> },
 ): Generator<ImportLine, void> {
   const read = v.safeParse(readers[system], record);
   if (!read.success) {
