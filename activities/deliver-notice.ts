@@ -1,12 +1,6 @@
 /** Notices to an e-shop (docs/interface.md, D7, W15, W20, N5 to N8). */
 import { readLostWebhooks } from '../src/db/incidents/warnings.ts';
-import {
-  dropNotice,
-  findDeactivationMail,
-  type Notice,
-  otherDeferredNotices,
-  readNotice,
-} from '../src/db/notices/pending.ts';
+import { dropNotice, findDeactivationMail, type Notice, readNotice } from '../src/db/notices/pending.ts';
 import { newToken } from '../src/db/notices/tokens.ts';
 import { confirmationMail } from '../src/mail/confirmation-mail.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
@@ -14,9 +8,9 @@ import { lostSecretsMail } from '../src/mail/lost-secrets-mail.ts';
 import type { Mail } from '../src/mail/mail.ts';
 import { noticeMessageId, recoveredMail } from '../src/mail/recovered-mail.ts';
 import { warningMail } from '../src/mail/warning-mail.ts';
-import type { DeliveryActivities } from '../workflows/delivery-types.ts';
-import type { NoticeActivities, NoticeResult } from '../workflows/notice-types.ts';
-import { deferral, MAX_MERGED, type MailOnceDeps, mailOnce } from './mail-once.ts';
+import type { DeliveryActivities, NoticeResult } from '../workflows/delivery-types.ts';
+import type { NoticeActivities } from '../workflows/notice-types.ts';
+import { acceptedBefore, deferral, type MailOnceDeps, mailOnce, recordAccepted } from './mail-once.ts';
 import { createNoticePlaces } from './notice-places.ts';
 import { type Subject, type SubjectDeps, subjectOf } from './notice-subject.ts';
 import { type PostNoticeDeps, postNotice } from './post-notice.ts';
@@ -42,6 +36,9 @@ export function createNoticeActivities(
   async function send(id: string): Promise<NoticeResult> {
     const notice = await readNotice(sql, id);
     if (notice === undefined || !notice.pending) return { outcome: 'endedBefore' };
+    // Before anything else: what was sent does not lapse when its reason does.
+    const included = acceptedBefore();
+    if (included !== null) return await recordAccepted(deps, notice, included);
     const { kind, recipient, address, addressId } = notice;
     if (kind === 'confirmation' && notice.wanted && address !== null && addressId !== null) {
       return await mailOnce(deps, notice, async () => {
@@ -66,8 +63,8 @@ export function createNoticeActivities(
     }
     if (recipient === 'url') return await postNotice({ ...deps, places }, notice, subject);
     if (address === null) throw new Error('A notice that is wanted has an address.');
-    return await mailOnce(deps, notice, async () => {
-      const others = await othersOf(deps, notice);
+    return await mailOnce(deps, notice, async (deferred) => {
+      const others = await stillApplying(deps, deferred);
       const mail = mailOf(deps, { ...notice, email: address }, subject, others);
       return { mail, others: others.map((other) => other.id) };
     });
@@ -81,7 +78,7 @@ export function createNoticeActivities(
     },
     async mailDeactivation(deactivation) {
       const id = await findDeactivationMail(sql, deactivation);
-      if (id !== null) await send(id);
+      return id === null ? null : await send(id);
     },
   };
 }
@@ -91,10 +88,9 @@ interface OtherNotice {
   readonly subject: Subject;
 }
 
-/** Others to the same address that were deferred, and still apply. */
-async function othersOf(deps: NoticeDeps, notice: Notice): Promise<OtherNotice[]> {
+async function stillApplying(deps: NoticeDeps, deferred: readonly string[]): Promise<OtherNotice[]> {
   const others: OtherNotice[] = [];
-  for (const id of await otherDeferredNotices(deps.sql, notice, MAX_MERGED)) {
+  for (const id of deferred) {
     const other = await readNotice(deps.sql, id);
     const subject = other === undefined ? null : await subjectOf(deps, other);
     if (subject !== null && subject !== 'later') others.push({ id, subject });

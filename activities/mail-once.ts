@@ -6,13 +6,12 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
 import * as v from 'valibot';
-import { giveBackMail, takeFromBudget } from '../src/db/incidents/mail-budget.ts';
-import { deferMail, recordMailError, recordMailRejected } from '../src/db/incidents/mail-outcome.ts';
-import { type Notice, recordNoticeSent } from '../src/db/notices/pending.ts';
+import { recordMailError, recordMailRejected } from '../src/db/incidents/mail-outcome.ts';
+import { claimMail, giveBackClaim, type Notice, recordNoticeSent } from '../src/db/notices/pending.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { Mail, Mailer } from '../src/mail/mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
-import type { NoticeResult } from '../workflows/notice-types.ts';
+import type { NoticeResult } from '../workflows/delivery-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 /** The dependencies of sending it. */
@@ -30,7 +29,10 @@ export interface MergedMail {
   readonly others: readonly string[];
 }
 
-type MailedNotice = Pick<Notice, 'id' | 'kind' | 'eshopId' | 'webhookId' | 'deliveryId'>;
+type MailedNotice = Pick<
+  Notice,
+  'id' | 'kind' | 'eshopId' | 'webhookId' | 'deliveryId' | 'recipient' | 'addressId'
+>;
 
 /**
  * How long an e-mail that the server rejects permanently is retried, in milliseconds from the first rejection: many a
@@ -38,11 +40,14 @@ type MailedNotice = Pick<Notice, 'id' | 'kind' | 'eshopId' | 'webhookId' | 'deli
  */
 const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
 
-/**
- * The last heartbeat of an execution whose e-mail the server accepted: the others merged into it. The next execution
- * only has to record them all.
- */
-const mergedWith = v.array(v.string());
+/** The last heartbeat of an execution whose recipient accepted the notice: the others that its mail includes. */
+const accepted = v.array(v.string());
+
+/** The others included in a notice that an earlier execution sent without recording it; null if none did. */
+export function acceptedBefore(): readonly string[] | null {
+  const parsed = v.safeParse(accepted, Context.current().info.heartbeatDetails);
+  return parsed.success ? parsed.output : null;
+}
 
 /**
  * The most mails that a process sends at once: a quarter of the places of Waybill's own steps. A silent mail server
@@ -50,31 +55,22 @@ const mergedWith = v.array(v.string());
  */
 const MAX_UNDER_WAY = 20;
 
-/** The maximum number of deferred mails that are merged into one. */
-export const MAX_MERGED = 50;
-
 /**
  * Sends the mail of a notice and records that. Without a place in the e-shop's budget (docs/interface.md, N3) it is
  * deferred: retried when there is one, or merged with another mail by then.
- * @param make called once the budget has a place
+ * @param make called once the budget has a place, with the notices deferred before; returns those that it includes
  * @throws the error that kept it from being sent or recorded: to be retried
  */
 export async function mailOnce(
   deps: MailOnceDeps,
   notice: MailedNotice,
-  make: () => Promise<MergedMail>,
+  make: (deferred: readonly string[]) => Promise<MergedMail>,
 ): Promise<NoticeResult> {
   const { sql, log } = deps;
-  const { id: noticeId, kind, webhookId, deliveryId } = notice;
-  const name = {
-    noticeId,
-    ...(webhookId === null ? {} : { webhookId }),
-    ...(deliveryId === null ? {} : { deliveryId }),
-  };
-  const sent = v.safeParse(mergedWith, Context.current().info.heartbeatDetails);
+  const { id: noticeId, kind } = notice;
   let others: readonly string[];
   try {
-    others = sent.success ? sent.output : await send(deps, notice, make);
+    others = await send(deps, notice, make);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     if (!error.refused) {
@@ -85,36 +81,55 @@ export async function mailOnce(
     }
     if (!(await recordMailRejected(sql, noticeId, error.message, REFUSED_PATIENCE_MS))) throw error;
     log.error(
-      { ...name, alarm: 'mailRefused', reason: error.message },
+      { ...nameOf(notice), alarm: 'mailRefused', reason: error.message },
       `a notice (${kind}) could not be mailed: the mail server has refused it for a day`,
     );
     return { outcome: 'refused' };
   }
+  return await recordAccepted(deps, notice, others);
+}
+
+/** Records that the recipient accepted it. @param others included in it */
+export async function recordAccepted(
+  { sql, log }: Pick<MailOnceDeps, 'sql' | 'log'>,
+  notice: MailedNotice,
+  others: readonly string[],
+): Promise<NoticeResult> {
   // Its own comes last: once that is recorded, a repeated activity does nothing.
-  for (const each of [...others, noticeId]) await recordNoticeSent(sql, each);
-  log.info(name, `notice (${kind}) mailed`);
+  for (const each of [...others, notice.id]) await recordNoticeSent(sql, each);
+  log.info(nameOf(notice), notice.recipient === 'url' ? 'notice sent' : `notice (${notice.kind}) mailed`);
   return { outcome: 'sent' };
 }
+
+/** Its identifiers, for log lines. */
+export const nameOf = ({ id, eshopId, webhookId, deliveryId }: MailedNotice) => ({
+  noticeId: id,
+  eshopId,
+  ...(webhookId === null ? {} : { webhookId }),
+  ...(deliveryId === null ? {} : { deliveryId }),
+});
 
 /** @returns the others merged into it */
 async function send(
   { sql, mailer, mailsUnderWay }: MailOnceDeps,
   notice: MailedNotice,
-  make: () => Promise<MergedMail>,
+  make: (deferred: readonly string[]) => Promise<MergedMail>,
 ): Promise<readonly string[]> {
   const context = Context.current();
   if (mailsUnderWay.count >= MAX_UNDER_WAY) throw deferral('the notice waits: many mails are being sent');
   mailsUnderWay.count += 1;
   try {
-    await takePlace(sql, notice);
+    const claimed = await claimMail(sql, notice);
+    if ('waitMs' in claimed)
+      throw deferral('the notice is deferred: its e-shop is sent many mails', claimed.waitMs);
     try {
-      const { mail, others } = await make();
+      const { mail, others } = await make(claimed.others);
       await withHeartbeat(context, (signal) => mailer.send(mail, signal));
       context.heartbeat(others);
       return others;
     } catch (error) {
-      // If this fails, there is one place less for six minutes.
-      await giveBackMail(sql, notice.eshopId).catch(() => {});
+      // If this fails, there is one place less for six minutes, and the others wait for two.
+      await giveBackClaim(sql, notice.eshopId, claimed.others).catch(() => {});
       throw error;
     }
   } finally {
@@ -122,19 +137,11 @@ async function send(
   }
 }
 
-/** @throws ApplicationFailure if there is none: to be retried when there is one */
-async function takePlace(sql: Pool, { id, eshopId }: MailedNotice): Promise<void> {
-  const wait = await takeFromBudget(sql, eshopId);
-  if (wait === null) return;
-  await deferMail(sql, id);
-  throw deferral('the notice is deferred: its e-shop has been sent many mails in a short time', wait);
-}
-
 /** Fails a step that only waits. @param wait until it is retried, in milliseconds; default: as after a failure */
 export function deferral(message: string, wait?: number): ApplicationFailure {
   return ApplicationFailure.create({
     message,
-    type: 'MailDeferred',
+    type: 'NoticeDeferred',
     category: ApplicationFailureCategory.BENIGN,
     ...(wait === undefined ? {} : { nextRetryDelay: wait }),
   });

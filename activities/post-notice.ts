@@ -2,14 +2,13 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
-import * as v from 'valibot';
 import type { SendNotice } from '../src/attempt/notice-sender.ts';
-import { type Notice, recordNoticeSent, recordTry } from '../src/db/notices/pending.ts';
+import { type Notice, recordTry } from '../src/db/notices/pending.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { RecoveredWebhook } from '../src/domain/mailed.ts';
 import { type NoticeContent, noticeBody } from '../src/domain/notice-body.ts';
-import type { NoticeResult } from '../workflows/notice-types.ts';
-import { deferral } from './mail-once.ts';
+import type { NoticeResult } from '../workflows/delivery-types.ts';
+import { deferral, nameOf, recordAccepted } from './mail-once.ts';
 import type { NoticePlaces } from './notice-places.ts';
 import type { Subject } from './notice-subject.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
@@ -28,9 +27,6 @@ export const NOTICE_WAITS_MS = [1, 3, 8, 16, 30].map((minutes) => minutes * MINU
 /** The longest wait that `Retry-After` can ask for: that before the last try. */
 const MAX_ASKED_WAIT_MS = 30 * MINUTE_MS;
 
-/** The last heartbeat of an execution whose request was accepted. */
-const accepted = v.object({ noticeId: v.string() });
-
 /** @throws ApplicationFailure to be tried again */
 export async function postNotice(
   deps: PostNoticeDeps & { readonly places: NoticePlaces },
@@ -39,27 +35,22 @@ export async function postNotice(
 ): Promise<NoticeResult> {
   const { sql, log, places, noticeWaitsMs = NOTICE_WAITS_MS } = deps;
   const { id, eshopId, tries } = notice;
-  const name = { noticeId: id, eshopId };
-  if (!v.is(accepted, Context.current().info.heartbeatDetails)) {
-    const { outcome, error, retryAfterMs } = await inTurn(places, eshopId, () =>
-      request(deps, notice, subject),
-    );
-    if (outcome === 'internal') throw deferral(`the notice is tried again: ${error}`);
-    if (error !== null) {
-      const wait = noticeWaitsMs[tries];
-      const givenUp = outcome === 'gone' || wait === undefined;
-      await recordTry(sql, id, error, givenUp);
-      if (givenUp) {
-        log.warn({ ...name, reason: error }, 'a notice was given up: its URL does not accept it');
-        return { outcome: 'refused' };
-      }
-      throw failed(Math.max(wait, Math.min(retryAfterMs ?? 0, MAX_ASKED_WAIT_MS)));
+  const { outcome, error, retryAfterMs } = await inTurn(places, eshopId, () =>
+    request(deps, notice, subject),
+  );
+  if (outcome === 'internal') throw deferral(`the notice is tried again: ${error}`);
+  if (error !== null) {
+    const wait = noticeWaitsMs[tries];
+    const givenUp = outcome === 'gone' || wait === undefined;
+    await recordTry(sql, id, error, givenUp);
+    if (givenUp) {
+      log.warn({ ...nameOf(notice), reason: error }, 'a notice was given up: its URL does not accept it');
+      return { outcome: 'refused' };
     }
-    Context.current().heartbeat({ noticeId: id });
+    throw failed(Math.max(wait, Math.min(retryAfterMs ?? 0, MAX_ASKED_WAIT_MS)));
   }
-  await recordNoticeSent(sql, id);
-  log.info(name, 'notice sent');
-  return { outcome: 'sent' };
+  Context.current().heartbeat([]);
+  return await recordAccepted(deps, notice, []);
 }
 
 async function request({ sendNotice }: PostNoticeDeps, notice: Notice, subject: Subject) {

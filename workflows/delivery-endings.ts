@@ -77,13 +77,12 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
   }
 
   /** The compensation and, if it deactivated the webhook, the e-mail. */
-  async function compensation(): Promise<CompensationResult> {
+  async function compensation(): Promise<Compensated> {
     const result = await own.compensate(input.deliveryId);
     const { state, deactivatedGeneration: generation } = result;
-    if (state === 'failed' && generation !== null) {
-      await mail.mailDeactivation({ webhookId: input.webhookId, generation });
-    }
-    return result;
+    if (state !== 'failed' || generation === null) return { ...result, mailRefused: false };
+    const mailed = await mail.mailDeactivation({ webhookId: input.webhookId, generation });
+    return { ...result, mailRefused: mailed?.outcome === 'refused' };
   }
 
   /** The end of a delivery that was not delivered: a sentence without a stack trace, because no code failed. */
@@ -115,11 +114,18 @@ function whyExpired(situation: OpenSituation, alarm: boolean): string {
   return `Expired: the window ended while ${meanwhile}.`;
 }
 
+interface Compensated extends CompensationResult {
+  /** The mail server has refused the e-mail for a day. */
+  readonly mailRefused: boolean;
+}
+
 /** "21 attempts (HTTP 503 from shop.example after 212 ms); the webhook was left as it is." */
-function whatFailed({ attemptsMade, lastError, deactivatedGeneration }: CompensationResult): string {
+function whatFailed(result: Compensated): string {
+  const { attemptsMade, lastError, deactivatedGeneration, mailRefused } = result;
+  const mail = mailRefused ? 'the mail server refused the e-mail about it' : 'its e-shop mailed';
   const webhook =
     deactivatedGeneration === null
       ? 'the webhook was left as it is'
-      : 'the webhook was deactivated and its e-shop mailed';
+      : `the webhook was deactivated and ${mail}`;
   return `${counted(attemptsMade, 'attempt')} (${lastError ?? 'no answer'}); ${webhook}.`;
 }

@@ -42,6 +42,15 @@ export interface CompensationResult {
   readonly lastError: string | null;
 }
 
+/** The result of a notice. */
+export interface NoticeResult {
+  /**
+   * `dropped`: no longer true, or no longer wanted. `refused`: the mail server refused it for a day, or six requests
+   * failed. `endedBefore`: it had ended already.
+   */
+  readonly outcome: 'sent' | 'dropped' | 'refused' | 'endedBefore';
+}
+
 /** Activities of a delivery; `activities/index.ts` makes them. */
 export interface DeliveryActivities {
   /** Makes one attempt. Throws an ApplicationFailure of a type listed in `failureTypes`. */
@@ -58,7 +67,8 @@ export interface DeliveryActivities {
     state: 'expired' | 'canceled';
     alarm: boolean;
   }): Promise<FinalState>;
-  mailDeactivation(input: { webhookId: number; generation: number }): Promise<void>;
+  /** @returns null if there is no such mail */
+  mailDeactivation(input: { webhookId: number; generation: number }): Promise<NoticeResult | null>;
   /** Carries out and records an operator action, or says why not. */
   steerDelivery(input: {
     readonly deliveryId: string;

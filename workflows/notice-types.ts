@@ -1,6 +1,6 @@
 /** The data exchanged by the workflow of a notice and its activities: identifiers. */
 import type { NoticeKind } from '../src/domain/notifications.ts';
-import type { MailTimes } from './delivery-types.ts';
+import type { MailTimes, NoticeResult } from './delivery-types.ts';
 
 /** Input of `notifyEshop`. The content of the notice, and its recipient's address, are read when it is sent. */
 export interface NoticeInput extends MailTimes {
@@ -8,15 +8,6 @@ export interface NoticeInput extends MailTimes {
   readonly kind: NoticeKind | 'confirmation' | 'lostSecrets';
   /** Absent for a confirmation, and for lost secrets. */
   readonly webhookId?: number;
-}
-
-/** The result of a notice. */
-export interface NoticeResult {
-  /**
-   * `dropped`: no longer true, or no longer wanted. `refused`: the mail server refused it for a day, or six requests
-   * failed. `endedBefore`: it had ended already.
-   */
-  readonly outcome: 'sent' | 'dropped' | 'refused' | 'endedBefore';
 }
 
 /** Activities of a notice; made by `createNoticeActivities`. */

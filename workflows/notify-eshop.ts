@@ -5,7 +5,8 @@
  */
 import { setCurrentDetails } from '@temporalio/workflow';
 import { mailOptions } from './delivery-options.ts';
-import { type NoticeActivities, type NoticeInput, type NoticeResult, noticeTitle } from './notice-types.ts';
+import type { NoticeResult } from './delivery-types.ts';
+import { type NoticeActivities, type NoticeInput, noticeTitle } from './notice-types.ts';
 import { ownSteps } from './own-steps.ts';
 
 const ENDS: Readonly<Record<NoticeResult['outcome'], string>> = {

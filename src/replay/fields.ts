@@ -7,8 +7,9 @@ import type {
   DeliverEventInput,
   DeliveryActivities,
   FailedAttempt,
+  NoticeResult,
 } from '../../workflows/delivery-types.ts';
-import type { NoticeActivities, NoticeInput, NoticeResult } from '../../workflows/notice-types.ts';
+import type { NoticeActivities, NoticeInput } from '../../workflows/notice-types.ts';
 import type {
   RecoverWebhookInput,
   RecoveryActivities,

@@ -78,7 +78,6 @@ test('every list of every request has a greatest length in the OpenAPI document'
       'include',
       'additionalTypes',
       'emails',
-      'states',
     ]),
   );
 });

@@ -51,7 +51,7 @@ async function waitOf(mailing: Promise<unknown>): Promise<number | null> {
   return await mailing.then(
     () => null,
     (error: unknown) => {
-      if (!(error instanceof ApplicationFailure) || error.type !== 'MailDeferred') throw error;
+      if (!(error instanceof ApplicationFailure) || error.type !== 'NoticeDeferred') throw error;
       return Number(error.nextRetryDelay);
     },
   );
@@ -96,6 +96,37 @@ test('25 deactivations at once: twenty mails, then one that tells the other five
   }
   const pending = await database.sql`select from notices where sent_at is null`;
   expect(pending).toHaveLength(0);
+});
+
+test('deferred ones whose time has come together, with places for each, are one mail', async () => {
+  const { sql } = database;
+  await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
+  const webhooks: number[] = [];
+  for (let index = 0; index < 10; index += 1) webhooks.push(await deactivated());
+  for (const webhookId of webhooks) expect(await mailOf(webhookId)).not.toBeNull();
+  await minutesLater(120);
+  const waits = await Promise.all(webhooks.map(mailOf));
+  expect(waits.filter((wait) => wait === null)).toHaveLength(1);
+  expect(server.mails).toHaveLength(1);
+  for (const webhookId of webhooks) expect(await mailOf(webhookId)).toBeNull();
+  expect(server.mails).toHaveLength(1);
+  const mail = await PostalMime.parse(server.mails[0]?.content ?? '');
+  for (const webhookId of webhooks) expect(mail.text).toMatch(new RegExp(`Webhook: +${webhookId}: `));
+});
+
+test('one that could not be sent gives back those that it included', async () => {
+  const { sql } = database;
+  await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
+  const [first, second] = [await deactivated(), await deactivated()];
+  for (const webhookId of [first, second]) expect(await mailOf(webhookId)).not.toBeNull();
+  await minutesLater(120);
+  const mailer: Mailer = { send: () => Promise.reject(new Error('away')) };
+  const { mailDeactivation } = createNoticeActivities({ ...deps(), mailer });
+  const worker = new MockActivityEnvironment();
+  await expect(worker.run(mailDeactivation, { webhookId: first, generation: 1 })).rejects.toThrow('away');
+  expect(await mailOf(second)).toBeNull();
+  expect(await mailOf(first)).toBeNull();
+  expect(server.mails).toHaveLength(1);
 });
 
 test('sent together, but not all recorded: the next try records them, and none is mailed again', async () => {

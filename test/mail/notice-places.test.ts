@@ -63,7 +63,7 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
   await silent.close();
   const failures = await Promise.all(sent);
   const waits = failures.flatMap((error) =>
-    error instanceof ApplicationFailure && error.type === 'MailDeferred'
+    error instanceof ApplicationFailure && error.type === 'NoticeDeferred'
       ? [Number(error.nextRetryDelay)]
       : [],
   );

@@ -10,7 +10,7 @@ import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import type { NoticeResult } from '../../workflows/notice-types.ts';
+import type { NoticeResult } from '../../workflows/delivery-types.ts';
 import { accepted, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
@@ -45,7 +45,7 @@ async function tell(id: string): Promise<string | number> {
     const { outcome }: NoticeResult = await new MockActivityEnvironment().run(activity, id);
     return outcome;
   } catch (error) {
-    if (!(error instanceof ApplicationFailure) || error.type !== 'MailDeferred') throw error;
+    if (!(error instanceof ApplicationFailure) || error.type !== 'NoticeDeferred') throw error;
     return Number(error.nextRetryDelay);
   }
 }
@@ -67,6 +67,22 @@ async function failing(): Promise<{ webhookId: number; deliveryId: string }> {
   return { webhookId, deliveryId };
 }
 const decide = () => decideWarnings(database.sql, warningTimes(defaultRetryPolicy));
+
+test('one that was accepted, but not recorded, counts as sent, also when its reason is over by then', async () => {
+  const { sql } = database;
+  const { deliveryId } = await failing();
+  await decide();
+  const [notice] = await sql<{ id: string }[]>`
+    select id from notices where eshop_id = ${eshopId} and kind = 'warning' and recipient = 'email'`;
+  const id = notice?.id ?? '';
+  await makeAttempt(sql, deliveryId, 2, accepted);
+  const again = new MockActivityEnvironment({ heartbeatDetails: [] });
+  expect(await again.run((each: string) => activities().deliverNotice(each), id)).toEqual({
+    outcome: 'sent',
+  });
+  expect(server.mails).toHaveLength(0);
+  expect(await sql`select from notices where id = ${id} and sent_at is not null`).toHaveLength(1);
+});
 
 test('twelve deactivations for two further addresses: twenty mails, then one for each that tells the rest', async () => {
   const { sql } = database;

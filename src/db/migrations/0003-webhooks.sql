@@ -206,6 +206,8 @@ create table notices (
   sent_at timestamptz,
   -- Beyond the budget of mails when it was due: the next mail of this kind to this recipient includes it.
   deferred boolean not null default false,
+  -- Until when the mail of another notice, which includes this one, has to be sent.
+  merging_until timestamptz,
   -- It no longer applied, or was no longer wanted, before it was sent.
   dropped_at timestamptz,
   -- When the mail server first refused it for good; when it was given up, and why.

@@ -2,7 +2,10 @@
 import type { EventType } from '../../domain/event-types.ts';
 import type { RecoveredWebhook } from '../../domain/mailed.ts';
 import type { NoticeFormat, NoticeKind } from '../../domain/notifications.ts';
-import { oneRow, type Sql } from '../pool.ts';
+import { giveBackMail, takeFromBudget } from '../incidents/mail-budget.ts';
+import { deferMail } from '../incidents/mail-outcome.ts';
+import { oneRow, type Pool, type Sql } from '../pool.ts';
+import { transaction } from '../transaction.ts';
 import { isOwnDeactivation } from './decide.ts';
 
 export interface PendingNotice {
@@ -13,6 +16,14 @@ export interface PendingNotice {
   readonly webhookId: number | null;
   readonly webhookType: EventType | null;
 }
+
+/**
+ * How long a mail may take that includes other notices, in seconds. Shorter: a silent mail server holds one for 40 s, and the
+ * others would be mailed as well. Longer: after the death of its worker they wait longer.
+ */
+const MERGING_SECONDS = 120;
+/** The maximum number of deferred notices that a mail includes. */
+const MAX_MERGED = 50;
 
 const isPending = (sql: Sql) => sql`n.sent_at is null and n.dropped_at is null and n.failed_at is null`;
 
@@ -130,15 +141,46 @@ export async function readNotice(sql: Sql, id: string): Promise<Notice | undefin
   return row;
 }
 
-/** Other notices of the same kind to the same address that were deferred, the oldest first. */
-export async function otherDeferredNotices(sql: Sql, notice: Notice, limit: number): Promise<string[]> {
+/**
+ * Takes a place of the e-shop's budget for the mail of a notice, and with it the notices of its kind to its address that
+ * were deferred before. Under a lock of the e-shop: two mails at once would include the same ones, or each other.
+ * @returns the others, the oldest first; or for how long the notice has to wait, in milliseconds
+ */
+export async function claimMail(
+  sql: Pool,
+  notice: Pick<Notice, 'id' | 'eshopId' | 'kind' | 'recipient' | 'addressId'>,
+): Promise<{ readonly others: readonly string[] } | { readonly waitMs: number }> {
   const { id, eshopId, kind, recipient, addressId } = notice;
-  const rows = await sql<{ id: string }[]>`
-    select n.id from notices n
-    where ${isPending(sql)} and n.eshop_id = ${eshopId} and n.kind = ${kind} and n.recipient = ${recipient}
-      and n.address_id is not distinct from ${addressId} and n.deferred and n.id <> ${id}
-    order by n.at limit ${limit}`;
-  return rows.map((row) => row.id);
+  return await transaction(sql, async (tx) => {
+    await tx`select from eshops where id = ${eshopId} for update`;
+    const [included] = await tx<{ ms: number }[]>`
+      select ceil(extract(epoch from merging_until - now()) * 1000)::float8 as ms from notices
+      where id = ${id} and merging_until > now()`;
+    if (included !== undefined) return { waitMs: included.ms };
+    const waitMs = await takeFromBudget(tx, eshopId);
+    if (waitMs !== null) {
+      await deferMail(tx, id);
+      return { waitMs };
+    }
+    if (kind === 'confirmation' || kind === 'lostSecrets') return { others: [] };
+    const others = await tx<{ id: string; at: Date }[]>`
+      update notices set merging_until = now() + make_interval(secs => ${MERGING_SECONDS}) where id in (
+        select n.id from notices n
+        where ${isPending(tx)} and n.eshop_id = ${eshopId} and n.kind = ${kind} and n.recipient = ${recipient}
+          and n.address_id is not distinct from ${addressId} and n.deferred and n.id <> ${id}
+          and (n.merging_until is null or n.merging_until <= now())
+        order by n.at limit ${MAX_MERGED})
+      returning id, at`;
+    return { others: others.toSorted((one, other) => +one.at - +other.at).map((each) => each.id) };
+  });
+}
+
+/** Gives back what the mail of a notice was given that could not be sent. */
+export async function giveBackClaim(sql: Pool, eshopId: number, others: readonly string[]): Promise<void> {
+  await transaction(sql, async (tx) => {
+    await giveBackMail(tx, eshopId);
+    await tx`update notices set merging_until = null where id = any(${[...others]}::uuid[])`;
+  });
 }
 
 /** Whether this recipient got a notice of the failure. `later`: it is still to be sent. */
