@@ -69,7 +69,7 @@ it('a proxy lets it through with its password, and is named with the reason with
   expect(await fetched({ HTTPS_PROXY: `http://waybill:chosen@${host}` })).toMatch(KEPT);
   const refused = await fetched({ HTTPS_PROXY: `http://waybill:wrong@${host}` });
   expect(refused).toMatch(
-    /^No Temporal server: the download failed \(the proxy answered 407\); there is no Python/m,
+    /^No Temporal server: the download failed \(the proxy answered 407\); fetching it with pip failed \(there is no Python with pip\)/m,
   );
   expect(refused).not.toContain('wrong');
 });
