@@ -6,7 +6,7 @@ import type { Sql } from '../pool.ts';
  * their mails are deferred. More: a loop that switches webhooks on and off fills a mailbox.
  */
 const AT_ONCE = 20;
-/** Then one in this time. Shorter: more mails than a person reads. Longer: what is deferred is told too late. */
+/** Then one in this time. Shorter: more mails than a person reads. Longer: deferred ones come too late. */
 const EACH_SECONDS = 360;
 
 /**

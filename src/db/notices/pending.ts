@@ -18,8 +18,8 @@ export interface PendingNotice {
 }
 
 /**
- * How long a mail may take that includes other notices, in seconds. Shorter: a silent mail server holds one for 40 s, and the
- * others would be mailed as well. Longer: after the death of its worker they wait longer.
+ * How long a mail may take that includes other notices, in seconds. Shorter: a silent mail server holds one for 40 s,
+ * and the others would be mailed as well. Longer: after the death of its worker they wait longer.
  */
 const MERGING_SECONDS = 120;
 /** The maximum number of deferred notices that a mail includes. */
@@ -142,8 +142,9 @@ export async function readNotice(sql: Sql, id: string): Promise<Notice | undefin
 }
 
 /**
- * Takes a place of the e-shop's budget for the mail of a notice, and with it the notices of its kind to its address that
- * were deferred before. Under a lock of the e-shop: two mails at once would include the same ones, or each other.
+ * Takes a place of the e-shop's budget for the mail of a notice, and with it the notices of its kind to its address
+ * that were deferred before. Under a lock of the e-shop: two mails at once would include the same ones, or each
+ * other.
  * @returns the others, the oldest first; or for how long the notice has to wait, in milliseconds
  */
 export async function claimMail(
