@@ -109,8 +109,8 @@ export const queueDefects: readonly Defect[] = [
   {
     name: 'undelivered-without-a-workflow',
     file: 'src/relay/in-flight.ts',
-    text: "return delivered && attemptsMade === 0 && deps.workflows === 'undelivered' ? 'none' : 'pending';",
-    replacement: "return attemptsMade === 0 && deps.workflows === 'undelivered' ? 'none' : 'pending';",
+    text: "return delivered && number === 1 && deps.workflows === 'undelivered' ? 'none' : 'pending';",
+    replacement: "return number === 1 && deps.workflows === 'undelivered' ? 'none' : 'pending';",
     noticed: 'With WORKFLOWS=undelivered a delivery that failed in a burst is never attempted again.',
     caughtBy: [
       {

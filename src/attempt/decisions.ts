@@ -185,7 +185,7 @@ export function recordOf(
         ? null
         : {
             claimId: queue.claimId,
-            workflow: queue.handOver(outcome === 'success'),
+            workflow: queue.handOver(outcome === 'success', number),
             firstWaitMs: policy.initialIntervalMs,
           },
   };

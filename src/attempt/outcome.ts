@@ -25,8 +25,8 @@ export interface QueueTerms {
   readonly claimId: string;
   /** For how long this process has been claiming without a break: a wait in that time is no outage. */
   readonly claimingMs: number;
-  /** Decides, once the result is there, who starts its workflow. */
-  handOver(delivered: boolean): HandOver;
+  /** Decides, once the result of the attempt of this number is there, who starts its workflow. */
+  handOver(delivered: boolean, number: number): HandOver;
 }
 
 /**

@@ -53,10 +53,10 @@ export function createInFlight(deps: RelayDeps): InFlight {
     return precedence.isEmpty('fresh') && precedence.isEmpty('bulk') && starts.hasRoom();
   }
 
-  /** What becomes of the workflow of an attempted delivery. */
-  function handOver({ attemptsMade }: QueuedDelivery, delivered: boolean): HandOver {
+  /** What becomes of the workflow of an attempted delivery. By the attempt's number: the claim may be older. */
+  function handOver(delivered: boolean, number: number): HandOver {
     if (isCalm()) return 'start';
-    return delivered && attemptsMade === 0 && deps.workflows === 'undelivered' ? 'none' : 'pending';
+    return delivered && number === 1 && deps.workflows === 'undelivered' ? 'none' : 'pending';
   }
 
   async function attemptAndHandOver(delivery: QueuedDelivery, name: AttemptClass): Promise<void> {
@@ -71,8 +71,8 @@ export function createInFlight(deps: RelayDeps): InFlight {
         {
           claimId,
           claimingMs: precedence.claimingMs(name),
-          handOver(delivered) {
-            decision.next = handOver(delivery, delivered);
+          handOver(delivered, number) {
+            decision.next = handOver(delivered, number);
             return decision.next;
           },
         },

@@ -15,7 +15,7 @@ export async function attemptFromQueue(
 ): Promise<AttemptVerdict | AttemptFailure> {
   const number = attemptsMade + 1;
   await beginAttempt(sql, { deliveryId: id, number, generation: 1 });
-  const workflow = handOver(result.outcome === 'success');
+  const workflow = handOver(result.outcome === 'success', number);
   const plan = { claimId, workflow, firstWaitMs: 40 };
   const record = attemptRecord(id, { number, ...result, plan });
   await recordAttempt(sql, record);

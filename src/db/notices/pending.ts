@@ -22,7 +22,7 @@ export interface PendingNotice {
  * and the others would be mailed as well. Longer: after the death of its worker they wait longer.
  */
 const MERGING_SECONDS = 120;
-/** The maximum number of deferred notices that a mail includes. */
+/** The most deferred notices that a mail includes. More: nobody reads it to its end. Fewer: more mails. */
 const MAX_MERGED = 50;
 
 const isPending = (sql: Sql) => sql`n.sent_at is null and n.dropped_at is null and n.failed_at is null`;

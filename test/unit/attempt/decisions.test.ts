@@ -200,12 +200,12 @@ describe('what is recorded', () => {
   });
 
   test('made from the queue: with the plan for the queue, decided by its result', () => {
-    const asked: boolean[] = [];
+    const asked: [boolean, number][] = [];
     const queue = {
       claimId: 'claim',
       claimingMs: 0,
-      handOver(delivered: boolean) {
-        asked.push(delivered);
+      handOver(delivered: boolean, number: number) {
+        asked.push([delivered, number]);
         return delivered ? 'none' : 'pending';
       },
     } as const;
@@ -214,7 +214,10 @@ describe('what is recorded', () => {
     expect(recordOf(waiting, { ...command, queue }, success)).toMatchObject({
       plan: { ...plan, workflow: 'none' },
     });
-    expect(asked).toEqual([false, true]);
+    expect(asked).toEqual([
+      [false, 2],
+      [true, 2],
+    ]);
   });
 
   test('a success: no error, and nothing comes next', () => {
