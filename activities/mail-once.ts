@@ -6,8 +6,9 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
 import * as v from 'valibot';
-import { recordMailError, recordMailRejected } from '../src/db/incidents/mail-outcome.ts';
-import { claimMail, giveBackClaim, type Notice, recordNoticeSent } from '../src/db/notices/pending.ts';
+import { claimMail, giveBackClaim } from '../src/db/notices/mail-budget.ts';
+import type { Notice } from '../src/db/notices/notice.ts';
+import { recordMailError, recordMailRejected, recordNoticeSent } from '../src/db/notices/outcome.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { Mail, Mailer } from '../src/mail/mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
@@ -80,10 +81,11 @@ export async function mailOnce(
       throw error;
     }
     if (!(await recordMailRejected(sql, noticeId, error.message, REFUSED_PATIENCE_MS))) throw error;
-    log.error(
-      { ...nameOf(notice), alarm: 'mailRefused', reason: error.message },
-      `a notice (${kind}) could not be mailed: the mail server has refused it for a day`,
-    );
+    const text = `a notice (${kind}) could not be mailed: the mail server has refused it for a day`;
+    const found = { ...nameOf(notice), reason: error.message };
+    // A further address is the e-shop's own matter: it named it.
+    if (notice.recipient === 'email') log.error({ ...found, alarm: 'mailRefused' }, text);
+    else log.warn(found, text);
     return { outcome: 'refused' };
   }
   return await recordAccepted(deps, notice, others);

@@ -1,6 +1,6 @@
 /** What a notice is about, as it is when it is due. */
 import { readWarning, type StoredWarning } from '../src/db/incidents/warnings.ts';
-import { type Notice, readRecoveredWebhook } from '../src/db/notices/pending.ts';
+import { type Notice, readRecoveredWebhook } from '../src/db/notices/notice.ts';
 import type { Pool } from '../src/db/pool.ts';
 import { readDeactivation } from '../src/db/webhooks/deactivations.ts';
 import { deactivationAt } from '../src/domain/incident.ts';

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { type EventType, eventTypeNames, groupNames, typesAbout } from '../domain/event-types.ts';
 import { Problem } from '../domain/problem.ts';
+import type { webhookCreationSchema } from '../domain/webhook.ts';
 import { typesFact } from '../domain/webhook-types.ts';
 import { type CommandContext, flag, option, requiredOption, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -32,15 +33,9 @@ const parameters = v.pipe(
 );
 const headers = v.pipe(v.string(), v.parseJson({}, '--headers must be JSON, such as {"X-Gateway-Key":"…"}.'));
 
-const createOptions = v.object({
-  eshop: eshopOption,
+/** All fields of a webhook except its types: a new one needs an option here. */
+const fieldOptions = {
   url: requiredOption('--url <url>', 'URL of the receiver', v.string()),
-  types: requiredOption(
-    // The former name stays.
-    '--type, --types <types>',
-    `event types, separated by commas; ${[...groups.keys()].join(', ')} for everything about them`,
-    types,
-  ),
   method: option('--method <method>', 'POST or GET', v.string(), 'POST'),
   payloadVersion: option('--payload-version <version>', 'v2 or v21', v.string(), 'v2'),
   ordering: option('--ordering <ordering>', 'none, record or latest', v.string(), 'none'),
@@ -58,6 +53,20 @@ const createOptions = v.object({
     'the one its receiver knows; default: a new one',
     v.optional(v.string()),
   ),
+} satisfies Record<
+  Exclude<keyof v.InferInput<typeof webhookCreationSchema>, 'webhookType' | 'additionalTypes' | 'active'>,
+  unknown
+>;
+
+const createOptions = v.object({
+  eshop: eshopOption,
+  types: requiredOption(
+    // The former name stays.
+    '--type, --types <types>',
+    `event types, separated by commas; ${[...groups.keys()].join(', ')} for everything about them`,
+    types,
+  ),
+  ...fieldOptions,
   inactive: flag('--inactive', 'nothing is sent until it is activated'),
 });
 

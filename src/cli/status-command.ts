@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { FoundLoop } from '../db/console/change-loop.ts';
-import type { NoticesOverview } from '../db/notices/pending.ts';
+import type { NoticesOverview } from '../db/notices/overview.ts';
 import { queueClasses } from '../db/overdue.ts';
 import type { FlowOverview } from '../db/overview.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
@@ -54,19 +54,21 @@ function loopText({ eshopId, kind, entityId, changes }: FoundLoop): string {
   return `${kind} ${oneLine(entityId)} of e-shop ${eshopId}, changed ${changes} times within a minute`;
 }
 
-function noticesText({ urls, mails, deferred, oldestSeconds, lastError }: NoticesOverview): string {
+function noticesText(overview: NoticesOverview): string {
+  const { pending, deferred, givenUp, oldestSeconds, lastError } = overview;
   const waiting = {
-    'to URLs': urls,
-    'to mail': mails - deferred,
+    'to send': pending,
     "deferred, beyond their e-shops' budgets": deferred,
+    'given up in the last day': givenUp,
   };
   const error = lastError === null ? '' : `; ${oneLine(lastError)}`;
-  return `${parts(waiting, 'none to tell')}${since(oldestSeconds)}${error}`;
+  return `${parts(waiting, 'none to send')}${since(oldestSeconds)}${error}`;
 }
 
 export function databaseRows(database: DatabaseStatus): Row[] {
   if (database.problem !== null) return [['Database', database.problem]];
-  const { outbox, open, overdue, mails, partitions, heldUpBy, changeLoop, mailFolder } = database;
+  const { outbox, open, overdue, mails, furtherNotices, partitions, heldUpBy, changeLoop, mailFolder } =
+    database;
   const overdueSeconds: readonly (readonly [string, number])[] = [
     ['an attempt in Temporal', overdue.attemptSeconds],
     ...queueClasses.map((waiting) => [waiting, overdue.queue[waiting]] as const),
@@ -118,11 +120,9 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     ...(database.recoveries.length === 0
       ? [['Recoveries', 'none under way'] as const]
       : database.recoveries.map(recoveryRow)),
-    [
-      'Mails',
-      `${mails.pending === 0 ? 'none to send' : `${mails.pending} to send${since(mails.oldestSeconds)}${mails.lastError === null ? '' : `; ${mails.lastError}`}`}${files}`,
-    ],
-    ['Notices', noticesText(database.notices)],
+    ['Mails', `${noticesText(mails)}${files}`],
+    // To further addresses and URLs.
+    ['Notices', noticesText(furtherNotices)],
     [
       'Partitions',
       `${partitions.since === null ? 'up' : `from ${minute(partitions.since).slice(0, 10)}`} to ${minute(partitions.until).slice(0, 10)}`,

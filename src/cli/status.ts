@@ -8,10 +8,10 @@ import { hasRoom } from '../db/disk.ts';
 import { type ClockStep, lastClockStep } from '../db/future-times.ts';
 import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
-import { readPendingNotices } from '../db/notices/pending.ts';
+import { readNotices } from '../db/notices/overview.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
 import { queueClasses, readOverdue } from '../db/overdue.ts';
-import { countWindowsLost, readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts';
+import { countWindowsLost, readDatabase, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countOutOfRange, readPartitions } from '../db/retention/partitions.ts';
@@ -82,7 +82,7 @@ function* needsOfTemporal(temporal: TemporalStatus): Generator<string, void> {
 
 function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
   if (database.problem !== null) return yield database.problem;
-  const { outbox, overdue, windowsLost, mails, notices, heldUpBy, partitions, clockStep } = database;
+  const { outbox, overdue, windowsLost, mails, heldUpBy, partitions, clockStep } = database;
   if (database.diskFull) yield "The database's disk is full: writes fail until there is room.";
   if (windowsLost > 0)
     yield `${counted(windowsLost, 'delivery', 'deliveries')} expired in the last day because of a failure of Waybill itself: the lines of the workers' log with the alarm windowLost name them.`;
@@ -109,14 +109,12 @@ function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
     const remedy = keeper.kind === 'slot' ? 'drop it unless its reader comes back' : 'let its program end it';
     yield `Tables and indexes grow, since dead rows or old log are kept for ${keeperOfDeadRows(keeper)}: ${remedy}.`;
   }
-  if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS))
-    yield `${counted(mails.pending, 'mail')} about deactivated webhooks not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}${mails.lastError === null ? '' : `; ${mails.lastError}`}: check SMTP_URL and the mail server.`;
-  if (isLate(notices.oldestMailSeconds, MAIL_LATE_SECONDS)) {
-    const error = notices.lastMailError === null ? '' : `; ${notices.lastMailError}`;
-    yield `${counted(notices.mails - notices.deferred, 'notice')} not mailed, the oldest waiting for ${formatTime(notices.oldestMailSeconds * 1_000)}${error}: check SMTP_URL and the mail server.`;
+  if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {
+    const error = mails.lastError === null ? '' : `; ${mails.lastError}`;
+    yield `${counted(mails.pending, 'mail')} to e-shops not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}${error}: check SMTP_URL and the mail server.`;
   }
-  if (mails.recentlyRejected > 0)
-    yield `${counted(mails.recentlyRejected, 'mail')} given up in the last day because the mail server refused ${mails.recentlyRejected === 1 ? 'it' : 'them'}: the e-shop does not know that its webhook is inactive.`;
+  if (mails.givenUp > 0)
+    yield `${counted(mails.givenUp, 'mail')} given up in the last day because the mail server refused ${mails.givenUp === 1 ? 'it' : 'them'}: the lines of the workers' log with the alarm mailRefused name the e-shops, which do not know.`;
   if (clockStep !== null)
     yield `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${formatTime(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`;
   if (partitions.daysAhead < MIN_DAYS_AHEAD)
@@ -137,8 +135,7 @@ export async function readWork(sql: Pool) {
     overdue: await readOverdue(sql),
     /** Deliveries that expired within the last day because of a failure of Waybill itself. */
     windowsLost: await countWindowsLost(sql),
-    mails: await readMails(sql),
-    notices: await readPendingNotices(sql),
+    ...(await readNotices(sql)),
     /** The open transaction that cursors and recoveries wait for; null if there is none. */
     heldUpBy: await readHoldUp(sql),
     recoveries: (await listRecoveriesUnderWay(sql)).map(recoveryStatus),

@@ -4,7 +4,6 @@
  */
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
-import { isOwnDeactivation } from './notices/decide.ts';
 import { CLASS, type DeliveryClass } from './outbox/outbox.ts';
 import { countWithoutWorkflow } from './outbox/pending-workflows.ts';
 import { isPaused, sends } from './pauses.ts';
@@ -121,30 +120,6 @@ export async function countWindowsLost(sql: Sql): Promise<number> {
   return await counted(sql<{ count: number }[]>`
     select count(*)::int as count from deliveries
     where state = 'expired' and window_lost and finished_at > now() - interval '1 day'`);
-}
-
-/** The mails about deactivations. */
-interface MailOverview {
-  readonly pending: number;
-  /** The wait of the oldest pending mail; null if there is none. */
-  readonly oldestSeconds: number | null;
-  /** Why the longest waiting one that was tried was not sent, as a fixed message; null if none has failed. */
-  readonly lastError: string | null;
-  /** Refused permanently by the mail server within the last day. */
-  readonly recentlyRejected: number;
-}
-
-export async function readMails(sql: Sql): Promise<MailOverview> {
-  return await oneRow(sql<MailOverview[]>`
-    with pending as materialized (
-      select count(*)::int as count, min(x.at) as oldest,
-        (array_agg(x.error order by x.at) filter (where x.error is not null))[1] as last_error
-      from notices x where ${isOwnDeactivation(sql)} and x.sent_at is null and x.failed_at is null)
-    select p.count as pending, extract(epoch from now() - p.oldest)::float8 as oldest_seconds, p.last_error,
-           (select count(*)::int from notices x
-            where ${isOwnDeactivation(sql)} and x.sent_at is null and x.failed_at > now() - interval '1 day')
-             as recently_rejected
-    from pending p`);
 }
 
 /** Counts the webhooks that have accepted no attempt since one failed. */

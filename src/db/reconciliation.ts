@@ -128,7 +128,7 @@ export async function findClosed(sql: Sql, ids: readonly string[]): Promise<Atte
       and not exists (select from notices x where x.delivery_id = d.id and ${unmailed(sql)})`;
 }
 
-/** The condition of the index `deactivations_unmailed`, and that the mail was not given up. */
+/** The condition of the index `deactivation_mails_pending`, and that the mail was not given up. */
 const unmailed = (sql: Sql) => sql`${isOwnDeactivation(sql)} and x.sent_at is null and x.failed_at is null`;
 /** The queue starts the workflow of the others, which mails. */
 const hasLeftQueue = (sql: Sql) => sql`

@@ -10,6 +10,8 @@ export interface Deactivation extends GivenTypes, NamedBy {
   /** `gone`: the receiver responded with 410. */
   readonly reason: 'retriesExhausted' | 'gone';
   readonly at: Date;
+  /** Whether it has been activated since. */
+  readonly activeAgain: boolean;
   /** The delivery that caused it. */
   readonly deliveryId: string;
   /** The number of its attempts. */

@@ -23,7 +23,8 @@ export function deactivationMail(
 }
 
 function contentOf(deactivation: Deactivation): MailContent {
-  const { webhookId, generation, url, reason, at, deliveryId, attemptsMade, lastError } = deactivation;
+  const { webhookId, generation, url, reason, at, deliveryId, attemptsMade, lastError, activeAgain } =
+    deactivation;
   const attempts = counted(attemptsMade, 'attempt');
   const why =
     reason === 'gone'
@@ -36,7 +37,7 @@ function contentOf(deactivation: Deactivation): MailContent {
     tone: 'bad',
     blocks: [
       `${deactivation.eshopName},`,
-      `webhook ${webhookId} was deactivated at ${at.toISOString()}. It will receive nothing until it is activated again.`,
+      `webhook ${webhookId} was deactivated at ${at.toISOString()}. ${activeAgain ? 'It has been activated again since.' : 'It will receive nothing until it is activated again.'}`,
       {
         facts: [
           ['Webhook', `${webhookId}: ${nameOf(deactivation)}`],
@@ -47,9 +48,14 @@ function contentOf(deactivation: Deactivation): MailContent {
           ['Delivery', `${deliveryId} (${attempts})`],
         ],
       },
-      'Once its receiver works again, reactivate it with',
-      { request: activation(webhookId, 'activate') },
-      'Open deliveries of this webhook will then resume, each within its own time limit. Every attempt of the failed delivery is listed by',
+      ...(activeAgain
+        ? []
+        : [
+            'Once its receiver works again, reactivate it with',
+            { request: activation(webhookId, 'activate') },
+            'Open deliveries of this webhook will then resume, each within its own time limit.',
+          ]),
+      'Every attempt of the failed delivery is listed by',
       { request: readDelivery(deliveryId) },
     ],
   };

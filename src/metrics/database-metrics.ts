@@ -5,8 +5,9 @@
 
 import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
+import { readNotices } from '../db/notices/overview.ts';
 import { readOverdue } from '../db/overdue.ts';
-import { countIncidents, countWindowsLost, readMails, readOpen, readOutbox } from '../db/overview.ts';
+import { countIncidents, countWindowsLost, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { readPartitions } from '../db/retention/partitions.ts';
 import { atMost } from '../lib/at-most.ts';
@@ -102,7 +103,7 @@ const readAll = async (sql: Pool) => ({
   overdue: await readOverdue(sql),
   windowsLost: await countWindowsLost(sql),
   holdUp: await readHoldUp(sql),
-  mails: await readMails(sql),
+  ...(await readNotices(sql)),
   incidents: await countIncidents(sql),
   partitions: await readPartitions(sql),
   mailFolder: await mailFolder(sql),
@@ -125,7 +126,7 @@ function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Fo
     [metrics.incidents, ({ incidents }) => incidents],
     [metrics.mailsPending, ({ mails }) => mails.pending],
     [metrics.mailsOldest, ({ mails }) => Math.max(0, mails.oldestSeconds ?? 0)],
-    [metrics.mailsRefused, ({ mails }) => mails.recentlyRejected],
+    [metrics.mailsRefused, ({ mails }) => mails.givenUp],
     [metrics.mailsToFiles, (found) => (found.mailFolder === null ? 0 : 1)],
     [metrics.partitionsAhead, ({ partitions }) => partitions.aheadSeconds],
   ];

@@ -204,7 +204,10 @@ export function createMetrics() {
       'How long the transaction that cursors and recoveries wait for has been open, with the name of its program; 0 if they wait for none.',
       'application',
     ),
-    mailsPending: gauge('waybill_mails_pending', 'Mails about deactivations that have not been sent.'),
+    mailsPending: gauge(
+      'waybill_mails_pending',
+      "Mails to e-shops' own addresses that have not been sent, without those deferred beyond the budget of their e-shop.",
+    ),
     mailsOldest: gauge(
       'waybill_mails_oldest_seconds',
       'How long the oldest of them has been waiting; 0 if there is none.',
@@ -215,7 +218,7 @@ export function createMetrics() {
     ),
     mailsRefused: gauge(
       'waybill_mails_refused',
-      'Mails given up within the last day because the mail server refused them.',
+      'Of such mails, those given up within the last day because the mail server refused them.',
     ),
 
     connections: gauge(

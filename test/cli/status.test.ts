@@ -38,7 +38,7 @@ it('says that nothing waits, and what a database that nobody serves needs', asyn
       changes: 0,
     },
     open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
-    mails: { pending: 0, oldestSeconds: null, lastError: null, recentlyRejected: 0 },
+    mails: { pending: 0, deferred: 0, oldestSeconds: null, lastError: null, givenUp: 0 },
     recoveries: [],
   });
   expect(temporal).toEqual({
@@ -130,9 +130,9 @@ it('names mails that are pending or rejected', async () => {
     insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient, at)
     values (${eshopId}, ${delivery?.webhookId ?? 0}, 'deactivated', 7, ${delivery?.id ?? ''}, 'email', now() - interval '3 hours')`;
   const one = await status();
-  expect(one.database.mails).toMatchObject({ pending: 1, recentlyRejected: 0 });
+  expect(one.database.mails).toMatchObject({ pending: 1, givenUp: 0 });
   expect(one.needs).toContainEqual(
-    expect.stringMatching(/^1 mail about deactivated webhooks not sent, the oldest waiting for 3 h/),
+    expect.stringMatching(/^1 mail to e-shops not sent, the oldest waiting for 3 h/),
   );
   const why = 'the mail server has a TLS certificate that has expired (ESOCKET)';
   await sql`update notices set error = ${why}`;
@@ -140,9 +140,9 @@ it('names mails that are pending or rejected', async () => {
     expect.stringMatching(/ 3 h; the mail server has a TLS certificate that has expired \(ESOCKET\): check /),
   );
   await sql`update notices set failed_at = now(), error = '550'`;
-  expect((await status()).database.mails).toMatchObject({ pending: 0, recentlyRejected: 1 });
+  expect((await status()).database.mails).toMatchObject({ pending: 0, givenUp: 1 });
   await sql`update notices set failed_at = now() - interval '2 days'`;
-  expect((await status()).database.mails).toMatchObject({ pending: 0, recentlyRejected: 0 });
+  expect((await status()).database.mails).toMatchObject({ pending: 0, givenUp: 0 });
 });
 
 it('counts the notices that wait, and says why', async () => {
@@ -155,21 +155,35 @@ it('counts the notices that wait, and says why', async () => {
   const addressId = address?.id ?? 0;
   await addNotice('url', 3, { error: 'HTTP 503 from chat.example after 12 ms', tries: 1 });
   await addNotice('address', 2, { addressId, error: 'the mail server is full' });
-  await addNotice('address', 4, { addressId, deferred: true });
+  await addNotice('email', 4, { deferred: true });
+  // One that was refused waits for its mail server, and no longer for the budget.
+  const refused = 'the mail server refused the message (EMESSAGE, 554)';
+  await addNotice('email', 5, { deferred: true, error: refused });
   await addNotice('email', 5, { sentAt: new Date() });
   await addNotice('email', 6, { droppedAt: new Date() });
+  await addNotice('email', 7, { failedAt: new Date(), error: 'given up' });
   await addNotice('url', 7, { failedAt: new Date(), error: 'given up' });
   const { database, needs } = await status();
-  expect(database.notices).toEqual({
-    urls: 1,
-    mails: 2,
-    deferred: 1,
-    oldestSeconds: expect.closeTo(4 * 3_600, -3),
-    oldestMailSeconds: expect.closeTo(2 * 3_600, -3),
-    lastError: 'HTTP 503 from chat.example after 12 ms',
-    lastMailError: 'the mail server is full',
+  expect({ mails: database.mails, furtherNotices: database.furtherNotices }).toEqual({
+    mails: {
+      pending: 1,
+      deferred: 1,
+      oldestSeconds: expect.closeTo(5 * 3_600, -3),
+      lastError: refused,
+      givenUp: 1,
+    },
+    furtherNotices: {
+      pending: 2,
+      deferred: 0,
+      oldestSeconds: expect.closeTo(3 * 3_600, -3),
+      lastError: 'HTTP 503 from chat.example after 12 ms',
+      givenUp: 1,
+    },
   });
-  expect(needs).toContainEqual(expect.stringMatching(/^1 notice not mailed, the oldest waiting for 2 h/));
+  expect(needs).toContainEqual(
+    expect.stringMatching(/^1 mail to e-shops not sent, the oldest waiting for 5 h/),
+  );
+  expect(needs).toContainEqual(expect.stringMatching(/^1 mail given up in the last day/));
   await sql`delete from notices`;
 });
 

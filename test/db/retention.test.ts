@@ -1,7 +1,8 @@
 /** Old data is dropped a week at a time; needed data stays; the coming weeks are made ahead. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { findDeactivationMail, recordNoticeSent } from '../../src/db/notices/pending.ts';
+import { findDeactivationMail } from '../../src/db/notices/notice.ts';
+import { recordNoticeSent } from '../../src/db/notices/outcome.ts';
 import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
 import { counted } from '../../src/db/pool.ts';
 import { removeEvents } from '../../src/db/retention/old-rows.ts';

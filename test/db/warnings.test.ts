@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { readWarning } from '../../src/db/incidents/warnings.ts';
-import { claimNotices, giveBackNotices, readNotice, recordNoticeSent } from '../../src/db/notices/pending.ts';
+import { readNotice } from '../../src/db/notices/notice.ts';
+import { recordNoticeSent } from '../../src/db/notices/outcome.ts';
+import { claimNotices, giveBackNotices } from '../../src/db/notices/pending.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { setActive } from '../../src/db/webhooks/change.ts';

@@ -1,10 +1,11 @@
 /** The activity that mails a deactivation: what it records, with a real mail server and a real database. */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
+import PostalMime from 'postal-mime';
 import { beforeEach, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { readMails } from '../../src/db/overview.ts';
+import { readNotices } from '../../src/db/notices/overview.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -111,6 +112,18 @@ test.each([
   expect(JSON.stringify(logged)).not.toContain('shop.example');
 });
 
+test('a mail that comes after the webhook was activated again says so, and asks for nothing', async () => {
+  await deactivated(3);
+  const { sql } = database;
+  await sql`update webhooks set active = true, generation = 2 where id = ${webhookId}`;
+
+  await mailIt();
+
+  const { text } = await PostalMime.parse(server.mails[0]?.content ?? '');
+  expect(text).toContain('It has been activated again since.');
+  expect(text).not.toContain('reactivate');
+});
+
 test('a server that asks for patience (greylisting) is tried for longer than a day, and takes it in the end', async () => {
   await deactivated(72);
   server.behaviour.refuseRecipient = 451;
@@ -134,6 +147,9 @@ test('a mail server that is away is tried for longer than a day', async () => {
   const why = 'the mail server cannot be reached (ESOCKET)';
   await expect(mailIt()).rejects.toThrow(why);
   expect(await recorded()).toEqual({ ...nothing, error: why });
-  expect(await readMails(database.sql)).toMatchObject({ pending: expect.any(Number), lastError: why });
+  expect((await readNotices(database.sql)).mails).toMatchObject({
+    pending: expect.any(Number),
+    lastError: why,
+  });
   server = await mailServerOfTest();
 });

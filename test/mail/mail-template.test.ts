@@ -15,6 +15,7 @@ const deactivation: Deactivation = {
   url: PLANTED,
   description: NAME,
   generation: 3,
+  activeAgain: false,
   reason: 'retriesExhausted',
   at: new Date('2026-11-20T19:33:00.000Z'),
   deliveryId: '0197a0b4-0000-7000-8000-000000000001',

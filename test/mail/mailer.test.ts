@@ -17,6 +17,7 @@ const deactivation: Deactivation = {
   webhookType: 'CREATE_ORDER',
   url: 'https://shop.example/hooks/orders?key=áé',
   generation: 3,
+  activeAgain: false,
   description: 'ERP',
   reason: 'retriesExhausted',
   at: new Date('2026-11-20T19:33:00.000Z'),

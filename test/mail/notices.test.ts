@@ -27,20 +27,20 @@ beforeEach(async () => {
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'orders@shop.example' }));
 });
 
-const activities = () =>
+const activities = (log = pino({ level: 'silent' })) =>
   createNoticeActivities({
     mailsUnderWay: { count: 0 },
     sql: database.sql,
     mailer: mailerTo(server),
     sendNotice: () => Promise.reject(new Error('none has a URL')),
-    log: pino({ level: 'silent' }),
+    log,
     publicUrl: null,
     policy: defaultRetryPolicy,
   });
 
 /** @returns the outcome, or for how long it is deferred, in milliseconds */
-async function tell(id: string): Promise<string | number> {
-  const activity = (notice: string) => activities().deliverNotice(notice);
+async function tell(id: string, log?: pino.Logger): Promise<string | number> {
+  const activity = (notice: string) => activities(log).deliverNotice(notice);
   try {
     const { outcome }: NoticeResult = await new MockActivityEnvironment().run(activity, id);
     return outcome;
@@ -82,6 +82,23 @@ test('one that was accepted, but not recorded, counts as sent, also when its rea
   });
   expect(server.mails).toHaveLength(0);
   expect(await sql`select from notices where id = ${id} and sent_at is not null`).toHaveLength(1);
+});
+
+test('a further address refused for a day is given up without an alarm', async () => {
+  const { sql } = database;
+  await addAddress(sql, eshopId, 'typo@shop.example');
+  await failing();
+  await decide();
+  const [notice] = await pending('warning');
+  const id = notice?.id ?? '';
+  server.behaviour.refuseRecipient = 550;
+  await expect(tell(id)).rejects.toMatchObject({ responseCode: 550 });
+  await sql`update notices set refused_at = now() - interval '25 hours' where id = ${id}`;
+  const logged: unknown[] = [];
+  const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
+  expect(await tell(id, log)).toBe('refused');
+  expect(logged).toEqual([expect.objectContaining({ noticeId: id, level: 40 })]);
+  expect(JSON.stringify(logged)).not.toContain('alarm');
 });
 
 test('twelve deactivations for two further addresses: twenty mails, then one for each that tells the rest', async () => {

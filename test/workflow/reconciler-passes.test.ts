@@ -329,8 +329,8 @@ test('what is late, and everything, is found by the indexes made for it', async 
     for (const [index, ask] of [
       ['deliveries_by_next_step', () => claimLateDeliveries(reserved, 1_000, 10)],
       ['deliveries_by_next_step', () => dispatchedDeliveries(reserved, { ...options, asOf: '2030-01-01' })],
-      ['deactivations_unmailed', () => claimLateMails(reserved, 1_000, 10)],
-      ['deactivations_unmailed', () => unsentMails(reserved, options)],
+      ['deactivation_mails_pending', () => claimLateMails(reserved, 1_000, 10)],
+      ['deactivation_mails_pending', () => unsentMails(reserved, options)],
       ['orders_to_be_released', () => pendingReleases(reserved, { ...options, lateOnly: true })],
     ] as const) {
       const before = (await scans()).get(index) ?? 0;

@@ -225,7 +225,8 @@ create index notices_by_webhook on notices (webhook_id, at);
 create index notices_by_address on notices (address_id);
 create index notices_pending on notices (check_at)
   where sent_at is null and dropped_at is null and failed_at is null and (kind <> 'deactivated' or recipient <> 'email');
-create index deactivations_unmailed on notices (webhook_id, generation)
+create index notices_given_up on notices (failed_at) where failed_at is not null;
+create index deactivation_mails_pending on notices (webhook_id, generation)
   where kind = 'deactivated' and recipient = 'email' and sent_at is null;
 
 -- Examinations of each webhook's receiver: the starts within the last hour, and until when one is under way.

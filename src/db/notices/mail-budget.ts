@@ -1,0 +1,89 @@
+/** The mail budget of an e-shop (docs/interface.md, N3): several at once, then one at a time. */
+import type { Pool, Sql } from '../pool.ts';
+import { transaction } from '../transaction.ts';
+import type { Notice } from './notice.ts';
+import { deferMail } from './outcome.ts';
+import { isPending } from './pending.ts';
+
+/**
+ * How many at once: a receiver that is gone affects all its webhooks, one for each event type. Fewer:
+ * their mails are deferred. More: a loop that switches webhooks on and off fills a mailbox.
+ */
+const AT_ONCE = 20;
+/** Then one in this time. Shorter: more mails than a person reads. Longer: deferred ones come too late. */
+const EACH_SECONDS = 360;
+
+/**
+ * How long a mail may take that includes other notices, in seconds. Shorter: a silent mail server holds one for 40 s,
+ * and the others would be mailed as well. Longer: after the death of its worker they wait longer.
+ */
+const MERGING_SECONDS = 120;
+/** The most deferred notices that a mail includes. More: nobody reads it to its end. Fewer: more mails. */
+const MAX_MERGED = 50;
+
+/**
+ * Takes a place of the e-shop's budget for the mail of a notice, and with it the notices of its kind to its address
+ * that were deferred before. Under a lock of the e-shop: two mails at once would include the same ones, or each
+ * other.
+ * @returns the others, the oldest first; or for how long the notice has to wait, in milliseconds
+ */
+export async function claimMail(
+  sql: Pool,
+  notice: Pick<Notice, 'id' | 'eshopId' | 'kind' | 'recipient' | 'addressId'>,
+): Promise<{ readonly others: readonly string[] } | { readonly waitMs: number }> {
+  const { id, eshopId, kind, recipient, addressId } = notice;
+  return await transaction(sql, async (tx) => {
+    await tx`select from eshops where id = ${eshopId} for update`;
+    const [included] = await tx<{ ms: number }[]>`
+      select ceil(extract(epoch from merging_until - now()) * 1000)::float8 as ms from notices
+      where id = ${id} and merging_until > now()`;
+    if (included !== undefined) return { waitMs: included.ms };
+    const waitMs = await takeFromBudget(tx, eshopId);
+    if (waitMs !== null) {
+      await deferMail(tx, id);
+      return { waitMs };
+    }
+    if (kind === 'confirmation' || kind === 'lostSecrets') return { others: [] };
+    const others = await tx<{ id: string; at: Date }[]>`
+      update notices set merging_until = now() + make_interval(secs => ${MERGING_SECONDS}) where id in (
+        select n.id from notices n
+        where ${isPending(tx)} and n.eshop_id = ${eshopId} and n.kind = ${kind} and n.recipient = ${recipient}
+          and n.address_id is not distinct from ${addressId} and n.deferred and n.id <> ${id}
+          and (n.merging_until is null or n.merging_until <= now())
+        order by n.at limit ${MAX_MERGED})
+      returning id, at`;
+    return { others: others.toSorted((one, other) => +one.at - +other.at).map((each) => each.id) };
+  });
+}
+
+/** Gives back what the mail of a notice was given that could not be sent. */
+export async function giveBackClaim(sql: Pool, eshopId: number, others: readonly string[]): Promise<void> {
+  await transaction(sql, async (tx) => {
+    await giveBackMail(tx, eshopId);
+    await tx`update notices set merging_until = null where id = any(${[...others]}::uuid[])`;
+  });
+}
+
+/**
+ * Takes a place for one mail.
+ * @returns null if there is one, otherwise the time until there is one, in milliseconds
+ */
+async function takeFromBudget(sql: Sql, eshopId: number): Promise<number | null> {
+  const each = sql`make_interval(secs => ${EACH_SECONDS})`;
+  const most = sql`make_interval(secs => ${EACH_SECONDS * AT_ONCE})`;
+  // If further ahead than it can be, it was written before the clock was set back.
+  const until = sql`greatest(now(), case when mails_until <= now() + ${most} then mails_until end)`;
+  const taken = await sql`
+    update eshops set mails_until = ${until} + ${each}
+    where id = ${eshopId} and ${until} + ${each} <= now() + ${most} returning id`;
+  if (taken.length > 0) return null;
+  const [row] = await sql<{ ms: number }[]>`
+    select extract(epoch from ${until} + ${each} - now() - ${most})::float8 * 1000 as ms from eshops where id = ${eshopId}`;
+  return Math.max(1_000, Math.ceil(row?.ms ?? 0));
+}
+
+/** Gives back a place that no mail used. */
+async function giveBackMail(sql: Sql, eshopId: number): Promise<void> {
+  await sql`
+    update eshops set mails_until = mails_until - make_interval(secs => ${EACH_SECONDS}) where id = ${eshopId}`;
+}

@@ -1,0 +1,43 @@
+/** The notices of all e-shops that are still to be sent, or were given up. Read by indexes of such rows. */
+import { oneRow, type Sql } from '../pool.ts';
+import { isOwnDeactivation } from './decide.ts';
+import { isToBeStarted } from './pending.ts';
+
+/** Those to some of the recipients. */
+export interface NoticesOverview {
+  readonly pending: number;
+  /** Not among these: they wait for the budget of their e-shop (docs/interface.md, N3). */
+  readonly deferred: number;
+  /** The wait of the oldest pending one, in seconds; null if there is none. */
+  readonly oldestSeconds: number | null;
+  /** Why the oldest pending one that was tried was not sent, without secrets; null if none was refused. */
+  readonly lastError: string | null;
+  /** Given up within the last day. */
+  readonly givenUp: number;
+}
+
+/** @returns the mails to the e-shops' own addresses (set by the operator); notices to further addresses and URLs */
+export async function readNotices(
+  sql: Sql,
+): Promise<{ readonly mails: NoticesOverview; readonly furtherNotices: NoticesOverview }> {
+  const of = async (theirs: ReturnType<Sql>) =>
+    await oneRow(sql<NoticesOverview[]>`
+      with waiting as materialized (
+        -- One that was refused waits for its recipient, and no longer for the budget.
+        select n.at, n.error, n.deferred and n.error is null as by_budget
+        from (
+          select n.* from notices n where ${isToBeStarted(sql)}
+          union all
+          select x.* from notices x
+          where ${isOwnDeactivation(sql)} and x.sent_at is null and x.dropped_at is null and x.failed_at is null) n
+        where ${theirs})
+      select count(*) filter (where not by_budget)::int as pending, count(*) filter (where by_budget)::int as deferred,
+        extract(epoch from now() - min(at) filter (where not by_budget))::float8 as oldest_seconds,
+        (array_agg(error order by at) filter (where error is not null))[1] as last_error,
+        (select count(*)::int from notices n where n.failed_at > now() - interval '1 day' and ${theirs}) as given_up
+      from waiting`);
+  return {
+    mails: await of(sql`n.recipient = 'email'`),
+    furtherNotices: await of(sql`n.recipient <> 'email'`),
+  };
+}
