@@ -156,7 +156,7 @@ export function recordOf(
             now: finishedAt.getTime(),
             windowEndsAt: windowEnd(policy, begun.windowStartedAt).getTime(),
             retryAfterMs: result.retryAfterMs,
-            lateMs: delivery.lateMs + lateMs,
+            lateInAllMs: delivery.lateBeforeMs + lateMs,
           });
   return {
     deliveryId: delivery.id,

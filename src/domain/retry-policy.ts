@@ -87,8 +87,8 @@ interface FailedAttemptTimes {
   readonly windowEndsAt: number;
   /** The receiver's `Retry-After`, in milliseconds from now. */
   readonly retryAfterMs: number | null;
-  /** How late the attempts so far began in total because of outages, in milliseconds. */
-  readonly lateMs: number;
+  /** How late the attempts so far began because of outages, in milliseconds: all of them together. */
+  readonly lateInAllMs: number;
 }
 
 /** When the attempt after a failed one is due. */
@@ -104,7 +104,7 @@ export type NextAttempt =
  * in proportion to the rest of the window, but never below the policy's first wait.
  */
 export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): NextAttempt {
-  const { deliveryId, number, now, windowEndsAt, retryAfterMs, lateMs } = failed;
+  const { deliveryId, number, now, windowEndsAt, retryAfterMs, lateInAllMs } = failed;
   if (number >= maxAttempts(policy)) return { at: null, internal: false };
   const asked = Math.min(
     retryAfterMs ?? 0,
@@ -112,10 +112,13 @@ export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): Ne
     Math.max(0, windowEndsAt - now - policy.attemptTimeoutMs),
   );
   const planned = jitteredWait(policy, deliveryId, number);
-  const due = waitsWithinWindow(policy, deliveryId, number, windowEndsAt - now + lateMs);
+  const due = waitsWithinWindow(policy, deliveryId, number, windowEndsAt - now + lateInAllMs);
   if (due === 0) return { at: null, internal: false };
 
-  const wait = Math.max(asked, lateMs === 0 ? planned : shortened(policy, planned, due, windowEndsAt - now));
+  const wait = Math.max(
+    asked,
+    lateInAllMs === 0 ? planned : shortened(policy, planned, due, windowEndsAt - now),
+  );
   return now + wait > windowEndsAt ? { at: null, internal: true } : { at: now + wait };
 }
 

@@ -439,6 +439,9 @@ describe('its control', () => {
     await request('PUT', path('activate'));
     await runOn(recoveryId);
     expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(1);
+    await control(recoveryId, 'cancel');
+    await request('PUT', path('deactivate'));
+    expect((await control(recoveryId, 'resume')).status).toBe(409);
   });
 
   test('each change is for the relay to pass on', async () => {

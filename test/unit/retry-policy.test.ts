@@ -76,7 +76,7 @@ describe('the next attempt', () => {
     now: 10_000,
     windowEndsAt: 100_000,
     retryAfterMs: null,
-    lateMs: 0,
+    lateInAllMs: 0,
   };
   const wait = jitteredWait(policy, deliveryId, 3);
 
@@ -127,7 +127,7 @@ describe('the next attempt', () => {
               now,
               windowEndsAt: any.windowMs,
               retryAfterMs: retryAfters[number] ?? null,
-              lateMs: 0,
+              lateInAllMs: 0,
             });
             if (next === null) break;
             expect(next).toBeGreaterThanOrEqual(now + jitteredWait(any, deliveryId, number));
@@ -147,7 +147,7 @@ describe('time that an outage took', () => {
   const hour = 3_600_000;
   type Failure = Parameters<typeof nextAttempt>[1];
   const failedAfter = (failure: Pick<Failure, 'number' | 'now'> & Partial<Failure>) => {
-    const others = { deliveryId, windowEndsAt: window, retryAfterMs: null, lateMs: 0 };
+    const others = { deliveryId, windowEndsAt: window, retryAfterMs: null, lateInAllMs: 0 };
     return nextAttempt(defaultRetryPolicy, { ...others, ...failure });
   };
 
@@ -157,7 +157,7 @@ describe('time that an outage took', () => {
   });
 
   test('four hours lost before the 20th attempt: the 21st comes before the end of the window', () => {
-    const { at } = failedAfter({ number: 20, now: 34.8 * hour, lateMs: 4 * hour });
+    const { at } = failedAfter({ number: 20, now: 34.8 * hour, lateInAllMs: 4 * hour });
     expect(at).toBeGreaterThan(window - 60_000);
     expect(at).toBeLessThanOrEqual(window);
   });
@@ -166,19 +166,19 @@ describe('time that an outage took', () => {
     const short = { ...defaultRetryPolicy, initialIntervalMs: 1_000, coefficient: 2, windowMs: 100_000 };
     const lost = { deliveryId, number: 6, now: 70_000, windowEndsAt: 100_000 };
     const next = (attemptTimeoutMs: number) =>
-      nextAttempt({ ...short, attemptTimeoutMs }, { ...lost, retryAfterMs: null, lateMs: 10_000 });
+      nextAttempt({ ...short, attemptTimeoutMs }, { ...lost, retryAfterMs: null, lateInAllMs: 10_000 });
     expect(next(2_000)).toEqual({ at: 98_000 });
     expect(next(50_000)).toEqual({ at: 95_000 });
   });
 
   test('no room left for the shortest wait: the retries are over, and the receiver is not to blame', () => {
     const lost = { number: 5, now: window - 1_000 };
-    expect(failedAfter({ ...lost, lateMs: 47 * hour })).toEqual({ at: null, internal: true });
+    expect(failedAfter({ ...lost, lateInAllMs: 47 * hour })).toEqual({ at: null, internal: true });
     expect(failedAfter(lost)).toEqual({ at: null, internal: false });
   });
 
   test('a Retry-After is honored all the same', () => {
-    const patient = { retryAfterMs: 2 * hour, lateMs: 39 * hour };
+    const patient = { retryAfterMs: 2 * hour, lateInAllMs: 39 * hour };
     expect(failedAfter({ number: 5, now: 40 * hour, ...patient })).toEqual({ at: 42 * hour });
   });
 
@@ -191,7 +191,7 @@ describe('time that an outage took', () => {
           let now = 0;
           let lateMs = 0;
           for (let number = 1; number < maxAttempts(defaultRetryPolicy); number += 1) {
-            const next = failedAfter({ number, now, lateMs });
+            const next = failedAfter({ number, now, lateInAllMs: lateMs });
             expect(next.at, `after attempt ${number}`).not.toBeNull();
             const due = next.at ?? 0;
             expect(due).toBeLessThanOrEqual(window);

@@ -15,7 +15,12 @@ import type { Database } from '../../db/transaction.ts';
 import { findWebhook, type WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { described, uuid } from '../../domain/fields.ts';
 import { badRequest, conflict, existing, invalid, type Problem } from '../../domain/problem.ts';
-import { estimatedDurationMs, type RecoveryAction, recoveryOfWebhook } from '../../domain/recovery.ts';
+import {
+  estimatedDurationMs,
+  isUnderWay,
+  type RecoveryAction,
+  recoveryOfWebhook,
+} from '../../domain/recovery.ts';
 import { dateOf, isoTimestamp } from '../../domain/timestamp.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -230,7 +235,7 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
         const { eshopId } = c.get('session');
         const { id, recoveryId } = c.req.valid('param');
         const before = await foundRecovery(eshopId, id, recoveryId);
-        if (action === 'resume' && before.webhookInactive) throw inactive(id);
+        if (action === 'resume' && isUnderWay(before.state) && before.webhookInactive) throw inactive(id);
         if (!(await controlRecovery(sql, recoveryId, action, { by: 'user' }))) {
           const { state } = await foundRecovery(eshopId, id, recoveryId);
           throw conflict(`Recovery ${recoveryId} is ${state}: there is nothing to ${action}.`);

@@ -34,8 +34,8 @@ export interface DeliveryForAttempt
   readonly lastOutcome: RecordedOutcome | null;
   readonly lastStartedAt: Date | null;
   readonly lastAttemptAt: Date | null;
-  /** How late its attempts began because of outages, in milliseconds. */
-  readonly lateMs: number;
+  /** How late its attempts began because of outages, in milliseconds: all recorded ones together. */
+  readonly lateBeforeMs: number;
   /** Outages left no room for the remaining attempts. */
   readonly windowLost: boolean;
   /** The operator stop in effect, and all operator actions. */
@@ -72,7 +72,7 @@ const forAttempt = (sql: Sql, snapshot: postgres.Fragment) => sql`
            ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at,
            case when d.last_attempt_at > clock_timestamp() then d.next_attempt_at - (d.last_attempt_at - clock_timestamp())
              else d.next_attempt_at end as next_attempt_at,
-           d.last_status, d.last_error, d.last_generation, least(d.last_attempt_at, clock_timestamp()) as last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
+           d.last_status, d.last_error, d.last_generation, least(d.last_attempt_at, clock_timestamp()) as last_attempt_at, d.late_ms::float8 as late_before_ms, d.window_lost,
            d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,

@@ -85,7 +85,8 @@ export async function recordOperatorAction(
   const { notifier } = sql;
   if (ended !== null) {
     notifier.ended([ended], 'canceled');
-    await settleOrdering(sql, { records: [deliveryId] });
+    // It is given up whatever becomes of this; if this fails, the reconciler repairs it.
+    await settleOrdering(sql, { records: [deliveryId] }).catch(() => {});
   }
   notifier.notify([...attemptClasses, 'undelivered']);
   return answer;

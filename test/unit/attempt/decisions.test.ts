@@ -275,7 +275,7 @@ describe('what is recorded', () => {
     expect(wait).toBeGreaterThan(policy.initialIntervalMs);
     expect(wait).toBeLessThan(11_000);
 
-    const before = { ...waiting, lateMs: 40 * MINUTE };
+    const before = { ...waiting, lateBeforeMs: 40 * MINUTE };
     expect(recordOf(before, command, { ...attempt, begun: window })).toMatchObject({
       lateMs: 0,
       nextAttemptAt: record.nextAttemptAt,
@@ -283,7 +283,7 @@ describe('what is recorded', () => {
   });
 
   test('no room is left because of time that we lost: the window is lost by us', () => {
-    const late = { ...waiting, lateMs: 55 * MINUTE };
+    const late = { ...waiting, lateBeforeMs: 55 * MINUTE };
     const end = { ...begun, windowStartedAt: at(-60 * MINUTE + 2_000) };
     expect(recordOf(late, command, { ...attempt, begun: end })).toMatchObject({
       nextAttemptAt: null,

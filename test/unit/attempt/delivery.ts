@@ -39,7 +39,7 @@ export const waiting: DeliveryForAttempt = {
   lastOutcome: 'failure',
   lastStartedAt: at(-5 * MINUTE),
   lastAttemptAt: at(-5 * MINUTE + 200),
-  lateMs: 0,
+  lateBeforeMs: 0,
   windowLost: false,
   operatorStop: null,
   receiverHost: 'shop.example',
