@@ -33,6 +33,7 @@ const deps = {
   statements: createStatements(sql, execute),
   sender,
   prepare: createPrepare(createKeys(Buffer.from(SECRET_KEY, 'base64'))),
+  isDiskFull: () => false,
   limits,
   underWay: new Set<string>(),
   compensations: compensationTurns(),

@@ -90,6 +90,7 @@ async function main(): Promise<void> {
       workflows: settings.WORKFLOWS,
       keys,
       sender,
+      isDiskFull,
       mailer: await configuredMailer(sql, settings, embedded.dataDir, print),
       publicUrl: settings.PUBLIC_URL ?? null,
       log,

@@ -39,6 +39,8 @@ export interface SessionOptions {
   readonly workflows: WorkflowsSetting;
   readonly keys: Keys;
   readonly sender: Sender;
+  /** Whether the database's disk is full: until there is room, no attempt begins, since none could be recorded. */
+  readonly isDiskFull: () => boolean;
   readonly mailer: Mailer;
   /** Where e-shops reach the API, for the links in mails; null if unknown. */
   readonly publicUrl: string | null;

@@ -20,6 +20,8 @@ export interface AttemptDeps extends CompensationDeps {
   readonly sender: Pick<Sender, 'send'>;
   readonly prepare: Prepare;
   readonly limits: Limits;
+  /** Whether the database's disk is full. */
+  readonly isDiskFull: () => boolean;
   /**
    * The deliveries whose requests this process has under way. If the database's clock is set ahead, all ownership
    * in the records ends at once; this set keeps the process from making the same attempt twice.

@@ -56,6 +56,8 @@ async function makeOrDefer(
   command: AttemptCommand,
   signals?: AttemptSignals,
 ): Promise<AttemptOutcome> {
+  // Its beginning may still find room in a file that is there, and its result none: the request would be repeated.
+  if (deps.isDiskFull()) throw new InternalFailure("The database's disk is full.");
   const takenAt = performance.now();
   const delivery = await deps.statements.load(command.deliveryId);
   if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };

@@ -37,11 +37,12 @@ interface Attempts {
 }
 
 export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptClass): Attempts {
-  const { sql, claim, limits, options, policy, precedence, stopping } = deps;
+  const { sql, claim, isDiskFull, limits, options, policy, precedence, stopping } = deps;
   const share = shareOf[name];
   let searchedAt = Number.NEGATIVE_INFINITY;
 
   function room(): number {
+    if (isDiskFull()) return 0;
     // As many again may wait for a permit as may be under way.
     const places = 2 * options.attempts - limits.open();
     return Math.max(0, Math.min(Math.floor(share * options.inFlight) - inFlight.count(name), places));

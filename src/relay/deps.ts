@@ -42,6 +42,8 @@ export interface RelayTerms {
   readonly log: Logger;
   readonly options: SchedulerOptions;
   readonly workflows: WorkflowsSetting;
+  /** Whether the database's disk is full: nothing is claimed until there is room. */
+  readonly isDiskFull: () => boolean;
   /** Shared with the attempts of the worker beside it. */
   readonly limits: Limits;
   readonly starts: Starts;

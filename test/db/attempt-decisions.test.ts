@@ -43,6 +43,7 @@ function attempt(
   expectedNumber: number | null = null,
   { limits, lastChance }: { limits: Limits; lastChance: boolean } = { limits: boundless, lastChance: false },
   result = refused,
+  isDiskFull = () => false,
 ) {
   const sender = {
     async send(request: AttemptRequest) {
@@ -57,6 +58,7 @@ function attempt(
     prepare: createPrepare({ decryptSecret: () => 'whsec_AAAA' }),
     ...alone(),
     limits,
+    isDiskFull,
     log: pino({ level: 'silent' }),
     watch: unwatched,
     traces: untraced,
@@ -66,8 +68,18 @@ function attempt(
 }
 
 async function lateMs(): Promise<number> {
-  return (await loadForAttempt(database.sql, deliveryId))?.lateMs ?? Number.NaN;
+  return (await loadForAttempt(database.sql, deliveryId))?.lateBeforeMs ?? Number.NaN;
 }
+
+test("while the database's disk is full no request leaves: its result could not be recorded", async () => {
+  const sentBefore = sent.length;
+  await expect(attempt(null, undefined, refused, () => true)).rejects.toThrow("The database's disk is full.");
+  expect(sent).toHaveLength(sentBefore);
+  expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({
+    attemptsMade: 0,
+    underWayUntil: null,
+  });
+});
 
 test('a first attempt made again after an outage of hours: internal', async () => {
   await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1 });
@@ -162,7 +174,7 @@ test('while too many lookups of its e-shop are under way an attempt is planned a
   expect(sent.map(({ number }) => number)).toEqual([1, 1]);
   await database.sql`update attempts set started_at = started_at - interval '1 hour'`;
   await attempt();
-  expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({ attemptsMade: 1, lateMs: 0 });
+  expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({ attemptsMade: 1, lateBeforeMs: 0 });
 });
 
 test('an attempt is signed with the time of the database', async () => {

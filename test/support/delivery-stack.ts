@@ -203,6 +203,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         workflows: options.workflows ?? 'all',
         keys,
         sender,
+        isDiskFull: () => false,
         mailer,
         publicUrl: null,
         log,

@@ -15,6 +15,7 @@ export const boundless: Limits = {
 /** The state that attempts share with a relay, for tests without one. */
 export const alone = () => ({
   limits: boundless,
+  isDiskFull: () => false,
   underWay: new Set<string>(),
   compensations: compensationTurns(),
 });

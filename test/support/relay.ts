@@ -19,6 +19,7 @@ interface RelayToOptions {
   readonly makeAttempt?: MakeQueueAttempt;
   readonly onTemporal?: RelayOptions['onTemporal'];
   readonly onPass?: RelayOptions['onPass'];
+  readonly isDiskFull?: () => boolean;
 }
 
 /**
@@ -32,6 +33,7 @@ export function relayTo(
     makeAttempt = async () => ({ kind: 'notAttempted', reason: 'spent' }),
     onTemporal = () => {},
     onPass = () => {},
+    isDiskFull = () => false,
   }: RelayToOptions = {},
 ) {
   const options = { ...schedulerDefaults, ...scheduler };
@@ -63,6 +65,7 @@ export function relayTo(
     recoveries: { async signalRecoveryChanged() {} },
     notices: { async startNotice() {} },
     workflows: 'all',
+    isDiskFull,
     limits: boundless,
     starts,
     options,

@@ -460,3 +460,24 @@ test('told to stop, it lets the requests under way finish', async () => {
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(receiver.requests).toHaveLength(1);
 });
+
+test("while the database's disk is full nothing is claimed; once there is room, all is attempted", async () => {
+  const stack = await start({ worker: false });
+  await stack.createWebhook('http://127.0.0.1:9/hook');
+  let isDiskFull = true;
+  const passes: string[] = [];
+  relayTo(
+    stack,
+    {},
+    {
+      makeAttempt: delivering(stack),
+      isDiskFull: () => isDiskFull,
+      onPass: (loop) => passes.push(loop),
+    },
+  );
+  const id = await stack.fireOne('10001');
+  await expect.poll(() => passes.filter((loop) => loop === 'fresh').length).toBeGreaterThan(5);
+  expect(await queueOf(stack, id)).toEqual({ class: CLASS.fresh, dispatched: false, claimed: false });
+  isDiskFull = false;
+  await stack.untilState(id, 'delivered');
+});

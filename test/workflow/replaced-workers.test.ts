@@ -53,6 +53,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     traces: untraced,
     workflowBundle: builtWorkflows,
     scheduler: { ...schedulerDefaults, attempts: AT_ONCE },
+    isDiskFull: () => false,
     limits: patient(),
     underWay: new Set<string>(),
     compensations: compensationTurns(),
