@@ -36,6 +36,18 @@ test('CSV: quotes, line breaks and commas within them, JSON, empty fields and li
   ]);
 });
 
+test('CSV: a quoted field may have many lines, but not without end', async () => {
+  const lines = (count: number) => Array.from({ length: count }, () => 'x').join('\n');
+  expect(await read(`url,note\na,"${lines(500)}"\n`)).toEqual([[2, { url: 'a', note: lines(500) }]]);
+  expect((await read(`url,note\na,"${lines(501)}"\n`))[0]).toEqual([2, UNCLOSED]);
+});
+
+test('a table in UTF-16 is told as such', async () => {
+  const file = join(folder, 'utf-16');
+  await writeFile(file, Buffer.from(`${BOM}url,note\na,b\n`, 'utf16le'));
+  expect(await readImport(file, fields)).toEqual([{ line: 1, problem: 'has bytes that are not UTF-8' }]);
+});
+
 test('CSV: a quote that is not closed costs its line, whether another follows or none', async () => {
   expect(await read('url,note\na,"b\nc,"d"\ne,f\ng,"h\ni,j\n')).toEqual([
     [2, UNCLOSED],

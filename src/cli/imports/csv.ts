@@ -6,9 +6,12 @@ type CsvRecord = { readonly line: number } & (
   | { readonly problem: string }
 );
 
+/** The most lines of a record. Without a limit, a file that lost the first quote of each line is read for days. */
+const MAX_RECORD_LINES = 500;
+
 /**
  * The records of a text; empty lines are left out. A quote inside a field that does not begin with one is literal.
- * One that is never closed loses only its line.
+ * One that is not closed within {@link MAX_RECORD_LINES} loses only its line.
  */
 export function* csvRecords(lines: readonly string[]): Generator<CsvRecord, void> {
   let next = 0;
@@ -18,7 +21,8 @@ export function* csvRecords(lines: readonly string[]): Generator<CsvRecord, void
     const record = new OpenRecord();
     let state = record.add(text);
     next = line;
-    for (; state === 'open' && next < lines.length; next += 1) state = record.add(lines[next] ?? '');
+    const end = Math.min(lines.length, index + MAX_RECORD_LINES);
+    for (; state === 'open' && next < end; next += 1) state = record.add(lines[next] ?? '');
     if (state === 'whole') yield { line, fields: record.fields };
     else {
       yield { line, problem: 'has a quote that is not closed, or text after one that is' };

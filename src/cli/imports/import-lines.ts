@@ -92,6 +92,8 @@ function* csv(lines: readonly string[], fields: Titles): Generator<ImportLine, v
       if (titles === null) return;
     } else if (titles === null) {
       titles = record.fields.map((field) => field.trim());
+      // As in the UTF-16 that some shells write.
+      if (titles.some((title) => title.includes(UNDECODED))) return yield { line, problem: NOT_UTF8 };
       const twice = titles.find((title, index) => title !== '' && titles?.indexOf(title) !== index);
       if (twice !== undefined) return yield { line, problem: `has the title "${twice}" twice` };
       const unknown = titles.filter((title) => title !== '' && !known.includes(title));
