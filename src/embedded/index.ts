@@ -5,7 +5,8 @@
  * `temporal.ts` are the two.
  */
 
-import { mkdir } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
 import { type DataDir, type Instance, openDataDir } from './data-dir.ts';
@@ -41,9 +42,10 @@ async function startTemporalIn(
   say: (text: string) => void,
 ): Promise<EmbeddedTemporal> {
   const binary = await program;
-  const databaseFile = dataDir.join('temporal', 'temporal.db');
-  const pidFile = dataDir.join('temporal', 'pid');
   await mkdir(dataDir.join('temporal'), { recursive: true, mode: 0o700 });
+  // Whatever links lead there: by it an earlier run's server is found.
+  const databaseFile = join(await realpath(dataDir.path), 'temporal', 'temporal.db');
+  const pidFile = dataDir.join('temporal', 'pid');
   if (await stopOrphan(pidFile, databaseFile, TEMPORAL_STOP_MS))
     say('Stopped the Temporal server that an earlier run left behind.');
   const notedPort = async (name: string) => Number(await dataDir.read(name)) || undefined;

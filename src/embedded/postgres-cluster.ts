@@ -100,7 +100,9 @@ export async function createCluster(
     );
   } catch (error) {
     const stderr = error instanceof ProgramError ? error.stderr : '';
-    const reason = stderr.trim().split('\n').at(-1) || String(error);
+    // The cause, and what may help: its last line only tells what it removes.
+    const causes = stderr.matchAll(/(?:error|FATAL|PANIC|HINT): +(.*[^.\n])/g);
+    const reason = [...causes].map(([, cause]) => cause).join('; ') || stderr.trim() || String(error);
     throw new UserError(`The embedded Postgres could not be set up in ${directory}: ${reason}.`);
   } finally {
     await rm(passwordFile, { force: true });

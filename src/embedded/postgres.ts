@@ -1,7 +1,7 @@
 /** The embedded Postgres of an unconfigured start. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, createRole } from '../db/create-database.ts';
@@ -27,8 +27,11 @@ interface PostgresOptions extends Pick<ServiceOptions, 'env' | 'restarts' | 'sig
 /** Settings: TCP on this machine only. */
 const SETTINGS = ['-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.0.0.1'];
 
-/** It ends its sessions, and then itself; forced, it leaves the log to be recovered from. */
-const STOP_SIGNALS: StopSignals = ['SIGINT', 'SIGQUIT'];
+/**
+ * It ends its sessions, and then itself; forced, it leaves the log to be recovered from. One that hangs or is stopped
+ * (SIGSTOP) obeys the last alone.
+ */
+const STOP_SIGNALS: StopSignals = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
 const STOP_TIMEOUT_MS = 20_000;
 /** After a crash it recovers from its log first. Less: a long recovery is cut off, and begins again. */
 const READY_TIMEOUT_MS = 600_000;
@@ -90,7 +93,8 @@ export async function startPostgres(
   say: (text: string) => void,
   { maxConnections = 200, superuser = false, ...service }: PostgresOptions = {},
 ): Promise<EmbeddedPostgres> {
-  const directory = dataDir.join('postgres');
+  // Whatever links lead there: by it an earlier run's server is found.
+  const directory = join(await realpath(dataDir.path), 'postgres');
   const passwordIn = (name: string) =>
     dataDir.readOrCreate(name, () => randomBytes(18).toString('base64url'));
   const password = await passwordIn('postgres-password');

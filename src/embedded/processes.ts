@@ -27,30 +27,31 @@ export async function commandLine(pid: number): Promise<string> {
   return await runProgram('ps', ['-o', 'args=', '-p', String(pid)]).catch(() => '');
 }
 
-/** What asks a process to end, and what makes it end if it does not. */
-export type StopSignals = readonly [ask: NodeJS.Signals, force: NodeJS.Signals];
+/** What asks a process to end, and then, one after the other, what makes it end if it does not. */
+export type StopSignals = readonly NodeJS.Signals[];
 
 /** The time to end for a process that is made to, in milliseconds. */
 const FORCED_MS = 10_000;
 
-/** Asks a process to end, and makes it end after `patienceMs`. */
+/**
+ * Asks a process to end, and makes it end after `patienceMs`.
+ * @returns whether it is gone: one that waits for a broken disk is not
+ */
 export async function endProcess(
   pid: number,
   patienceMs: number,
-  [ask, force]: StopSignals = ['SIGTERM', 'SIGKILL'],
-): Promise<void> {
-  for (const [signal, ms] of [
-    [ask, patienceMs],
-    [force, FORCED_MS],
-  ] as const) {
+  signals: StopSignals = ['SIGTERM', 'SIGKILL'],
+): Promise<boolean> {
+  for (const [index, signal] of signals.entries()) {
     try {
       process.kill(pid, signal);
     } catch {
-      return;
+      return true;
     }
-    for (const end = Date.now() + ms; Date.now() < end; ) {
-      if (!(await isAlive(pid))) return;
+    for (const end = Date.now() + (index === 0 ? patienceMs : FORCED_MS); Date.now() < end; ) {
+      if (!(await isAlive(pid))) return true;
       await sleep(50);
     }
   }
+  return false;
 }

@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '../lib/backoff.ts';
@@ -50,7 +50,7 @@ export interface ServiceOptions {
 export interface Service {
   /** Its present process id, or null while it is being restarted. */
   pid(): number | null;
-  /** Ends it for good. Resolves when it is gone. */
+  /** Ends it for good. Resolves when it is gone. @throws Error if it does not end, even when it is made to */
   stop(): Promise<void>;
 }
 
@@ -74,7 +74,11 @@ export async function stopOrphan(
   patienceMs: number,
   signals?: StopSignals,
 ): Promise<boolean> {
-  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  const text = await readFile(pidFile, 'utf8').catch(() => null);
+  if (text === null) return false;
+  const pid = Number.parseInt(text, 10);
+  // Without an id it is of a start that was cut off, by a power cut or a full disk: Postgres would refuse to start.
+  if (!(Math.abs(pid) > 0)) await rm(pidFile);
   if (!(pid > 1) || !(await isAlive(pid))) return false;
   const isOwn = (await commandLine(pid)).includes(marker);
   if (isOwn) await endProcess(pid, patienceMs, signals);
@@ -91,11 +95,19 @@ async function rotateLog(path: string): Promise<void> {
   if (found !== null && found.size > MAX_LOG_BYTES) await rename(path, `${path}.1`);
 }
 
-/** The last lines of a log file, for the message of a failed start. */
-async function tail(path: string | undefined): Promise<string> {
+/** Lines of Postgres that say why it ends; others follow them. */
+const CAUSE = /(?:ERROR|FATAL|PANIC|HINT): /;
+
+/**
+ * The last lines of a log file, for the message of a failed start: those with a cause, if there are any.
+ * @param from where those of this start begin, in bytes
+ */
+async function tail(path: string | undefined, from: number): Promise<string> {
   if (path === undefined) return '';
-  const text = await readFile(path, 'utf8').catch(() => '');
-  const lines = text.trim().split('\n').slice(-5).join('\n');
+  const text = (await readFile(path).catch(() => Buffer.alloc(0))).subarray(from).toString();
+  const all = text.trim().split('\n');
+  const causes = all.filter((line) => CAUSE.test(line));
+  const lines = (causes.length > 0 ? causes : all).slice(-5).join('\n');
   return lines === '' ? '' : ` Its last output, in ${path}:\n${lines}`;
 }
 
@@ -115,6 +127,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     if (options.logFile !== undefined) await rotateLog(options.logFile);
     const output =
       options.logFile === undefined ? ('ignore' as const) : openSync(options.logFile, 'a', 0o600);
+    const logged = typeof output === 'number' ? fstatSync(output).size : 0;
     const child = spawn(options.command, options.args, {
       detached: true,
       stdio: ['ignore', output, output],
@@ -130,7 +143,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     if (started === undefined)
       throw new UserError(`${options.name} cannot be started: ${String(await ended)}`);
     pid = started;
-    if (options.pidFile !== undefined) await writeFile(options.pidFile, `${started}\n`);
+    if (options.pidFile !== undefined)
+      await writeFile(options.pidFile, `${started}\n`).catch(async (error: unknown) => {
+        // On a full disk. Nobody would know of it.
+        await end(started);
+        throw error;
+      });
     const readyBy = Date.now() + options.readyTimeoutMs;
     // Another program may answer at its address: only a process that lives can be ready.
     while (!((await options.ready(started).catch(() => false)) && (await isAlive(started)))) {
@@ -140,11 +158,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         throw new UserError(`${options.name} was stopped while starting.`);
       }
       if (!(await isAlive(started)))
-        throw new ExitedError(`${options.name} exited immediately.${await tail(options.logFile)}`);
+        throw new ExitedError(`${options.name} exited immediately.${await tail(options.logFile, logged)}`);
       if (Date.now() > readyBy) {
         await end(started);
         throw new UserError(
-          `${options.name} did not answer within ${options.readyTimeoutMs / 1_000} s.${await tail(options.logFile)}`,
+          `${options.name} did not answer within ${options.readyTimeoutMs / 1_000} s.${await tail(options.logFile, logged)}`,
         );
       }
       await sleep(READY_POLL_MS);
@@ -188,12 +206,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       stopping = true;
       // The child is unref'ed, but waiting for its end must keep this process running.
       const alive = setInterval(() => {}, 1_000);
-      if (pid !== null) await end(pid);
+      let isGone = pid === null || (await end(pid));
       // A start under way notices `stopping` only after it has created a process.
-      await watching;
-      if (pid !== null) await end(pid);
-      if (options.pidFile !== undefined) await rm(options.pidFile, { force: true });
+      if (isGone) {
+        await watching;
+        isGone = pid === null || (await end(pid));
+      }
       clearInterval(alive);
+      if (!isGone) throw new Error(`${options.name} (process ${pid}) does not end.`);
+      if (options.pidFile !== undefined) await rm(options.pidFile, { force: true });
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The embedded Postgres as seen by other users of the machine: they learn no password and read no file. */
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { createPool } from '../../src/db/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
-import { ensureServerUser } from '../../src/embedded/postgres-cluster.ts';
+import { createCluster, ensureServerUser } from '../../src/embedded/postgres-cluster.ts';
 import { restrictFolder } from '../../src/embedded/private-folder.ts';
 import { writeEml } from '../../src/mail/eml-directory.ts';
 import { folderOfTest } from '../support/ends.ts';
@@ -120,6 +120,34 @@ it('one that an earlier run left behind is stopped by the next, which goes on wi
     await server.stop();
     await left.stop();
   }
+});
+
+it('one that is left behind is found through a link to its folder, too', async () => {
+  const left = await startPostgres(await openDataDir(join(directory, 'data')), () => {}, { restarts: false });
+  await symlink(join(directory, 'data'), join(directory, 'link'));
+  const said: string[] = [];
+  const server = await startPostgres(await openDataDir(join(directory, 'link')), (text) => said.push(text));
+  await server.stop();
+  await left.stop();
+  expect(said).toEqual(['Stopped the Postgres that an earlier run left behind.']);
+});
+
+it('a cluster that cannot be made is told with the cause, not with what is removed then', async () => {
+  const initdb = join(directory, 'initdb');
+  const output =
+    '2026-11-30 01:00:00 UTC [1] FATAL:  no space\n[1] HINT:  Check disk.\ninitdb: removing contents';
+  await writeFile(initdb, `#!/bin/sh\necho '${output}' >&2\nexit 1\n`, { mode: 0o755 });
+  const made = createCluster(
+    { initdb, postgres: initdb, pg_ctl: initdb },
+    {
+      directory: join(directory, 'cluster'),
+      passwordFile: join(directory, 'password'),
+      name: 'postgres',
+      password: 'secret',
+      user: undefined,
+    },
+  );
+  await expect(made).rejects.toThrow(/cluster: no space; Check disk\.$/);
 });
 
 it('a folder that was open is closed when it holds nothing but the instance', async () => {

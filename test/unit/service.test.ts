@@ -1,11 +1,11 @@
 /**
  * A server that runs as our child process, and its failures.
  */
-import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { access, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { isAlive } from '../../src/embedded/processes.ts';
-import { startService } from '../../src/embedded/service.ts';
+import { commandLine, isAlive } from '../../src/embedded/processes.ts';
+import { startService, stopOrphan } from '../../src/embedded/service.ts';
 import { folderOfTest } from '../support/ends.ts';
 import { until } from '../support/until.ts';
 
@@ -78,4 +78,60 @@ it('it runs in a folder that nobody else can fill, without our confidential vari
   });
   await service.stop();
   expect(await readFile(logFile, 'utf8')).toBe('/\nnone\n');
+});
+
+it('one that does not end, even when it is made to, does not hold up the end of ours', async () => {
+  const folder = await folderOfTest('waybill-service-');
+  const service = await startService({
+    ...usual,
+    command: '/bin/sh',
+    args: ['-c', `trap "" TERM; touch ${folder}/deaf; while :; do sleep 1; done`],
+    stopTimeoutMs: 100,
+    stopSignals: ['SIGTERM'],
+    ready: () => access(join(folder, 'deaf')).then(() => true),
+  });
+  const pid = service.pid() ?? 0;
+  onTestFinished(() => void process.kill(-pid, 'SIGKILL'));
+  await expect(service.stop()).rejects.toThrow(`The server (process ${pid}) does not end.`);
+});
+
+it('one whose id cannot be noted, as on a full disk, does not stay behind', async () => {
+  const folder = await folderOfTest('waybill-service-');
+  const seconds = `6${process.pid}`;
+  const failed = startService({
+    ...usual,
+    command: '/bin/sleep',
+    args: [seconds],
+    pidFile: join(folder, 'missing', 'pid'),
+    ready: async () => true,
+  });
+  await expect(failed).rejects.toThrow('ENOENT');
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const lines = await Promise.all(pids.map((pid) => commandLine(pid)));
+  expect(lines.filter((line) => line.includes(`sleep ${seconds}`))).toEqual([]);
+});
+
+it('the message of a failed start has the causes of this start, and not what follows them', async () => {
+  const logFile = join(await folderOfTest('waybill-log-'), 'server.log');
+  await writeFile(logFile, 'FATAL:  of an earlier start\n');
+  const failed = startService({
+    ...usual,
+    command: '/bin/sh',
+    args: [
+      '-c',
+      'echo "FATAL:  no space"; for n in 1 2 3 4 5 6; do echo "LOG:  shutting down"; done; exit 1',
+    ],
+    logFile,
+    ready: async () => false,
+  });
+  await expect(failed).rejects.toThrow(/server\.log:\nFATAL: {2}no space$/);
+});
+
+it('a file without an id, left by a start that was cut off, is removed, as is that of another process', async () => {
+  const pidFile = join(await folderOfTest('waybill-service-'), 'pid');
+  for (const left of ['', 'garbage', '0\n', `${process.ppid}\n`]) {
+    await writeFile(pidFile, left);
+    expect(await stopOrphan(pidFile, 'no such folder', 1_000)).toBe(false);
+    await expect(access(pidFile)).rejects.toThrow('ENOENT');
+  }
 });
