@@ -252,6 +252,10 @@ export async function recordAttempts(
   // Never null. If nobody has claimed it since its lease was over, the plan is needed all the same.
   const planned = sql`(f."claimId" is not null and d.dispatched_at is null
     and coalesce(d.claim_id = f."claimId" or d.claimed_until < now(), true))`;
+  const keepsClaim = sql`(not ${planned} or f.workflow = 'start')`;
+  const planClass = sql`case when f.outcome = 'success' then ${CLASS.delivered}::smallint
+    when ${soon} then ${CLASS.retry}::smallint else ${CLASS.undelivered}::smallint end`;
+  const planDue = sql`case when f.outcome <> 'success' and ${soon} then f.next else now() end`;
   const rows = await sql<{ id: string; state: StoredState }[]>`
     with finished as (
       update attempts a set finished_at = r."finishedAt", outcome = r.outcome, duration_ms = r."durationMs",
@@ -276,11 +280,10 @@ export async function recordAttempts(
         next_attempt_at = f.next,
         late_ms = d.late_ms + f."lateMs", window_lost = f."windowLost",
         finished_at = case when f.outcome = 'success' then f."finishedAt" end,
-        class = case when not ${planned} then d.class when f.outcome = 'success' then ${CLASS.delivered}::smallint
-          when ${soon} then ${CLASS.retry}::smallint else ${CLASS.undelivered}::smallint end,
-        due_at = case when not ${planned} then d.due_at when f.outcome <> 'success' and ${soon} then f.next else now() end,
-        claimed_until = case when ${planned} and f.workflow <> 'start' then null else d.claimed_until end,
-        claim_id = case when ${planned} and f.workflow <> 'start' then null else d.claim_id end,
+        class = case when ${planned} then ${planClass} else d.class end,
+        due_at = case when ${planned} then ${planDue} else d.due_at end,
+        claimed_until = case when ${keepsClaim} then d.claimed_until end,
+        claim_id = case when ${keepsClaim} then d.claim_id end,
         dispatched_at = case when ${planned} and f.workflow = 'none' then now() else d.dispatched_at end
       from recorded f
       where d.id = f."deliveryId" and ${anyOf(sql, sql`d.id`, ids)} and ${checked(sql, sql`d.state in ('pending', 'retrying')`)}
