@@ -6,6 +6,7 @@ import { described, identifier, oneOf, optional, recordNumber, text } from '../f
 import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
 import { timestamp } from '../timestamp.ts';
 import { omitFields, problemIf, rulesOf, validate } from '../validation.ts';
+import { isHoldOrRelease } from './arithmetic.ts';
 
 /** The fields that the warehouse may write. */
 const stockMovementEntries = {
@@ -56,12 +57,14 @@ export function stockMovementRecordSchema(version: PayloadVersion) {
   return named(record, 'StockMovement', version);
 }
 
-const isHold = (type: StockMovementType) => type === 'quality_hold' || type === 'quality_release';
-
 const rule = rulesOf<NewMovement, null>();
 const movementRules = [
   rule(['type', 'count'], ({ type, count }) =>
-    problemIf(isHold(type) && compareDecimals(count, '0') < 0, 'count', `must be greater than 0 for ${type}`),
+    problemIf(
+      isHoldOrRelease(type) && compareDecimals(count, '0') < 0,
+      'count',
+      `must be greater than 0 for ${type}`,
+    ),
   ),
 ];
 
