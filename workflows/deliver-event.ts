@@ -1,7 +1,7 @@
 /**
- * One delivery: an event on its way to a webhook (docs/interface.md, D6–D10), after its attempts from the queue, one
- * at least. If they delivered it, nothing is left to do here. The retry policy is Temporal's; the window, the holding
- * and the compensation are here. docs/architecture.md draws its states.
+ * One delivery: an event on its way to a webhook (docs/interface.md, D6–D10), after at least one attempt from the
+ * queue. If that attempt delivered the event, nothing is left to do here. Temporal carries out the retry policy; the
+ * window, the holds and the compensation are here. docs/architecture.md draws the states of the workflow.
  *
  * This code is replayed by deliveries that began days ago: any change to its commands needs `patched()` and a
  * history recorded before the change (see docs/changing-workflows.md).
@@ -42,8 +42,8 @@ const STALE_MS = 2_000;
 
 /**
  * Delivers one event to one webhook.
- * @throws ApplicationFailure `DeliveryFailed` after the compensation, `DeliveryExpired` if the window ended while it
- * was held or Waybill was away: the UI shows both as Failed.
+ * @throws ApplicationFailure `DeliveryFailed` after the compensation; `DeliveryExpired` if the window ended while the
+ * delivery was held or Waybill was away. Temporal's UI shows both as Failed.
  */
 export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEventResult> {
   const view = createOperatorView(input);
@@ -52,7 +52,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   const endings = createEndings({ input, own, mail, view });
   const attempts = createAttempts(input);
   const outage = createOutage();
-  /** Changes of the webhook, and operator actions: after each, the situation is another. */
+  /** How many changes of the webhook and operator actions there were: each changes the situation. */
   let changes = 0;
   function changed(): void {
     changes += 1;
@@ -70,13 +70,13 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     await completed(endings.endedByOperator);
     throw error;
   } finally {
-    // Every request gets its response.
+    // Every update gets its response before the workflow ends.
     if (!allHandlersFinished()) await completed(() => condition(allHandlersFinished));
   }
 
-  /** Looks at the situation, takes its next step, and looks again, until a step ends the delivery. */
+  /** Looks at the situation, takes the next step, and looks again, until a step ends the delivery. */
   async function run(): Promise<DeliverEventResult> {
-    /** How the attempts of the last step ended; null if it made none. */
+    /** How the attempts of the last step ended; null if the step made none. */
     let last: AttemptEnd | null = input.delivered ?? null;
     for (;;) {
       if (last?.kind === 'delivered') return endings.delivered(last);
@@ -92,7 +92,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         await wait(pause, isChanged, 'an internal failure: waiting for it to pass');
         continue;
       }
-      // The situation's times are the database's.
+      // The times of the situation are by the database's clock.
       const ahead = situation.readAt - Date.now();
       const msUntil = (time: number) => time - (Date.now() + ahead);
       const attemptByPolicy = () => {
@@ -115,7 +115,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
 
         // Waiting for a change, or a time.
         case 'waitForResult':
-          // A success counts.
+          // Even a canceled workflow waits for the result: a success counts.
           await completed(() => wait(msUntil(next.until), isChanged, 'an attempt is under way'));
           break;
         case 'hold':
@@ -139,7 +139,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     }
   }
 
-  /** Reads the current situation, and again if the response took long: its times would be out of date. */
+  /** Reads the current situation. If the response took long, its times are out of date, and it is read again. */
   async function readSituation(): Promise<DeliverySituation> {
     const { deliveryId, policy } = input;
     const query = {
@@ -157,12 +157,12 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     return situation;
   }
 
-  /** Whether these attempts, or those before this workflow, left no other. */
+  /** Whether these attempts, or the attempts before this workflow, were the last ones. */
   function isSpentBy(last: AttemptEnd | null): boolean {
     return last === null ? input.failures?.at(-1)?.nextAttemptAt === null : last.kind === 'failed';
   }
 
-  /** A webhook switched on and off thousands of times makes a history too long. */
+  /** Goes on in a fresh history: a webhook that is switched on and off thousands of times makes one too long. */
   async function continueInFreshHistory(attemptsMade: number): Promise<never> {
     return await continueAsNew<typeof deliverEvent>({ ...input, attemptsMade, failures: view.failures() });
   }
@@ -173,12 +173,12 @@ async function wait(ms: number, isChanged: () => boolean, summary: string): Prom
   if (ms > 0) await condition(isChanged, ms, { summary });
 }
 
-/** Completes what has begun, even if the workflow is canceled. */
+/** Completes work that has begun, even if the workflow is canceled. */
 async function completed<T>(work: () => Promise<T>): Promise<T> {
   return await CancellationScope.nonCancellable(work);
 }
 
-/** For the timer in the operator's view. */
+/** The reason of a hold, as the summary of its timer in the operator's view. */
 function whyHeld(situation: OpenSituation): string {
   return situation.operator === null ? `held: the webhook is ${heldBy(situation)}` : 'held by an operator';
 }

@@ -31,14 +31,15 @@ export function createAttempts(input: DeliverEventInput) {
 
   return {
     /**
-     * All attempts that the policy still allows.
-     * @param made how many have been recorded
-     * @param isOver whether to end early; the attempt under way then finishes first
+     * Makes all attempts that the policy still allows.
+     * @param made how many attempts have been recorded
+     * @param isOver whether to end early; the attempt under way finishes first
      */
     async byPolicy(made: number, windowLeftMs: number, isOver: () => boolean): Promise<AttemptEnd> {
       const scope = new CancellationScope();
       const running = scope.run(() => make(attemptOptions(input, made, windowLeftMs), made, false));
-      // Not in its own scope: the SDK takes a stack trace of every promise, and every delivery would wait for that.
+      // No scope of its own: the SDK takes a stack trace of every promise in one, and every delivery would wait for
+      // that.
       let ended = false;
       condition(() => ended || isOver()).then(
         () => {
@@ -52,7 +53,7 @@ export function createAttempts(input: DeliverEventInput) {
         ended = true;
       }
     },
-    /** The one attempt after a window that Waybill itself has used up. */
+    /** Makes the one attempt after a window that Waybill itself has used up. */
     lastChance: (made: number): Promise<AttemptEnd> => make(lastChanceOptions(input), made, true),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * How a delivery ends that this workflow did not deliver: the record, the operator's view, and the workflow's failure
- * (docs/interface.md, D7–D10).
+ * The endings of a delivery: its record, the operator's view, and, if it was not delivered, the failure of the
+ * workflow (docs/interface.md, D7–D10).
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
@@ -29,7 +29,7 @@ interface EndingParts {
   readonly view: OperatorView;
 }
 
-/** The endings of one delivery. One that has begun is to be completed, even if the workflow is canceled. */
+/** Makes the endings of one delivery. Complete an ending that has begun, even if the workflow is canceled. */
 export function createEndings({ input, own, mail, view }: EndingParts) {
   function close(state: 'expired' | 'canceled', alarm: boolean): Promise<FinalState> {
     return own.closeDelivery({ deliveryId: input.deliveryId, state, alarm });
@@ -59,8 +59,9 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
   }
 
   /**
-   * Started again, or reset by an operator, after the delivery ended: its outcome stays and is shown again.
-   * @param justSpent the attempts just made have ended it: a 410 is recorded with its attempt
+   * For a workflow that was started again, or reset by an operator, after the delivery ended: the outcome stays, and
+   * is shown again.
+   * @param justSpent whether the attempts just made have ended the delivery: a 410 ends it when it is recorded
    */
   async function endedBefore(state: FinalState, justSpent: boolean): Promise<DeliverEventResult> {
     if (state === 'failed') return await compensate(justSpent ? undefined : 'Had already failed, after');
@@ -69,14 +70,16 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     return { state };
   }
 
-  /** The attempts are used up, or the receiver is gone. If it has run before, only its missing steps are done. */
+  /**
+   * For a delivery whose attempts are used up, or whose receiver is gone. May be repeated: only missing steps run.
+   */
   async function compensate(failed = 'Failed after'): Promise<DeliverEventResult> {
     const result = await compensation();
     const { state } = result;
     return state === 'failed' ? fail(state, `${failed} ${whatFailed(result)}`) : { state };
   }
 
-  /** The compensation and, if it deactivated the webhook, the e-mail. */
+  /** Compensates and, if that deactivated the webhook, mails the e-shop. */
   async function compensation(): Promise<Compensated> {
     const result = await own.compensate(input.deliveryId);
     const { state, deactivatedGeneration: generation } = result;
@@ -85,7 +88,7 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     return { ...result, mailRefused: mailed?.outcome === 'refused' };
   }
 
-  /** The end of a delivery that was not delivered: a sentence without a stack trace, because no code failed. */
+  /** Fails the workflow of a delivery that was not delivered, with a sentence and no stack trace: no code failed. */
   function fail(state: 'failed' | 'expired', why: string): never {
     view.ended(state, why);
     const type = state === 'failed' ? 'DeliveryFailed' : 'DeliveryExpired';
@@ -94,7 +97,7 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     throw failure;
   }
 
-  /** The workflow was canceled by an operator. */
+  /** For a workflow that an operator canceled. */
   async function endedByOperator(): Promise<void> {
     const state = await close('canceled', false);
     view.ended(state, `Ended by an operator as ${state}.`);

@@ -1,7 +1,7 @@
 /** The id of a delivery's workflow (docs/decisions/0130). */
 import type { EventType } from '../src/domain/event-types.ts';
 
-/** The parts of the id of a delivery's workflow; none ever changes once the delivery has been handed over. */
+/** The parts of the id of a delivery's workflow. None of them changes once the delivery has been handed over. */
 export interface NamedDelivery {
   readonly id: string;
   readonly webhookId: number;
@@ -14,8 +14,8 @@ const PREFIX = 'delivery/';
 const LONGEST = 255;
 
 /**
- * `delivery/<webhook id>/<type>/<entity id>/<delivery id>`, with the entity id percent-encoded, and cut if too long:
- * the delivery id after it keeps ids distinct.
+ * `delivery/<webhook id>/<type>/<entity id>/<delivery id>`. The entity id is percent-encoded, and cut if it is too
+ * long: the delivery id keeps workflow ids distinct.
  */
 export function deliveryWorkflowId({ id, webhookId, eventType, entityId }: NamedDelivery): string {
   const head = `${PREFIX}${webhookId}/${eventType}/`;
@@ -23,7 +23,7 @@ export function deliveryWorkflowId({ id, webhookId, eventType, entityId }: Named
   return `${head}${encoded(entityId, LONGEST - head.length - tail.length)}${tail}`;
 }
 
-/** The id of the delivery whose workflow this is; null if it is no delivery's. */
+/** The id of the delivery whose workflow has this id; null if it is not the workflow of a delivery. */
 export function deliveryIdOf(workflowId: string): string | null {
   return workflowId.startsWith(PREFIX) ? workflowId.slice(workflowId.lastIndexOf('/') + 1) : null;
 }

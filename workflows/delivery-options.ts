@@ -4,28 +4,28 @@ import { maxAttempts, waitAfterAttempt } from '../src/domain/retry-policy.ts';
 import type { DeliverEventInput, MailTimes } from './delivery-types.ts';
 import { deliveryTitle } from './operator-view.ts';
 
-/** Slack for the activity around an attempt: a short outage of the database must not lose its response. */
+/** Extra time for the activity around an attempt: a short outage of the database must not lose the response. */
 const ATTEMPT_SLACK_MS = 20_000;
-/** Slack after the window for a last attempt under way. */
+/** Extra time after the window for a last attempt that is under way. */
 const WINDOW_SLACK_MS = 30_000;
 
 /**
- * How long until a dead worker is noticed; its attempt is delayed by as much. With less, a busy worker would be taken
- * for dead and its request made twice.
+ * How long until a dead worker is noticed, in milliseconds; the attempt is delayed by as much. With less, a busy
+ * worker would be taken for dead, and its request made twice.
  */
 function heartbeatTimeout(attemptTimeoutMs: number): number {
   return Math.min(5_000, Math.max(2_000, attemptTimeoutMs));
 }
 
 /**
- * A worker that died or hangs is an internal failure. Temporal would retry after the policy's next wait, of up to 15
- * hours; instead the workflow looks at the situation and continues at once.
+ * The time-outs of a worker that died or hangs, an internal failure. Temporal would retry only after the policy's
+ * next wait, of up to 15 hours. So these are not retried: the workflow looks at the situation and goes on at once.
  */
 const OWN_TIMEOUTS = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose'];
 
 /**
  * Options of the activity that makes every attempt (docs/interface.md, D6).
- * @param attemptsMade the attempts recorded so far: the policy continues after them
+ * @param attemptsMade how many attempts have been recorded: the policy continues after them
  * @param windowLeftMs the time until the end of the window
  */
 export function attemptOptions(
@@ -46,16 +46,16 @@ export function attemptOptions(
       maximumAttempts: maxAttempts(policy) - attemptsMade,
       nonRetryableErrorTypes: OWN_TIMEOUTS,
     },
-    // A request under way is allowed to finish: a success that arrives after the cancellation counts.
+    // A request under way may finish: a success that arrives after the cancellation counts.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     summary: `${deliveryTitle(input)}: attempts ${attemptsMade + 1}–${maxAttempts(policy)}`.slice(0, 200),
   };
 }
 
-/** The longest wait between tries of a database step, in milliseconds: it prolongs an outage by no more than that. */
+/** The longest wait between two tries of a database step, in milliseconds: it prolongs an outage by no more. */
 const LONGEST_OWN_WAIT_MS = 4_000;
 
-/** Options of the last chance, after a lost window: only internal failures are retried, patiently. */
+/** Options of the last chance, after a lost window: only internal failures are retried, for as long as it takes. */
 export function lastChanceOptions(input: DeliverEventInput): ActivityOptions {
   return {
     startToCloseTimeout: input.policy.attemptTimeoutMs + ATTEMPT_SLACK_MS,
@@ -72,10 +72,13 @@ export const ownStepOptions: ActivityOptions = {
   retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
 };
 
-/** Long: a mail server slow to respond with 250 while Temporal is briefly away must not get the e-mail twice. */
+/**
+ * The heartbeat time-out of the steps that mail. It is long: a mail server that is slow to respond with 250, while
+ * Temporal is briefly away, must not get the e-mail twice.
+ */
 const MAIL_HEARTBEAT_MS = 60_000;
 
-/** Options of the steps that mail: an e-mail must be sent eventually, so it is retried patiently, without limit. */
+/** Options of the steps that mail. An e-mail must be sent in the end, so the step is retried without limit. */
 export function mailOptions({ mailHeartbeatMs = MAIL_HEARTBEAT_MS }: MailTimes): ActivityOptions {
   return {
     startToCloseTimeout: 120_000,

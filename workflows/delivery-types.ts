@@ -1,4 +1,7 @@
-/** Data of the delivery workflow and its activities: identifiers. No URL, secret or customer data is in a history. */
+/**
+ * The data exchanged by the workflow of a delivery and its activities: identifiers. No URL, secret or customer data
+ * enters a history.
+ */
 import type { AttemptFailure, AttemptVerdict } from '../src/attempt/outcome.ts';
 import type { DeliverySituation, SituationTerms } from '../src/attempt/situation.ts';
 import type { FinalState } from '../src/domain/delivery-state.ts';
@@ -8,7 +11,7 @@ import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
 /** The times in the input of a workflow that mails. */
 export interface MailTimes {
-  /** How long without a heartbeat until another worker sends the mail; default 60 s. Tests shorten it. */
+  /** After how long without a heartbeat another worker sends the mail; default 60 s. Tests shorten it. */
   readonly mailHeartbeatMs?: number;
 }
 
@@ -20,11 +23,11 @@ export interface DeliverEventInput extends MailTimes {
   readonly eventType: EventType;
   /** The e-shop's own identifier of the record, e.g. its order number. */
   readonly entityId: string;
-  /** The attempts recorded before this workflow, from the queue or another workflow; 0 if none could be made. */
+  /** How many attempts the queue or another workflow recorded before this workflow; 0 if none could be made. */
   readonly attemptsMade: number;
   /** The policy at dispatch: later changes of the configuration do not affect this delivery. */
   readonly policy: RetryPolicy;
-  /** The attempt from the queue that delivered it before this workflow was started; absent if there was none. */
+  /** The attempt that delivered it from the queue, before this workflow was started; absent if none did. */
   readonly delivered?: Delivered;
   /** The failed attempts before this workflow, in order, for the operator's view; absent if there were none. */
   readonly failures?: readonly FailedAttempt[];
@@ -45,21 +48,21 @@ export interface CompensationResult {
 /** The result of a notice. */
 export interface NoticeResult {
   /**
-   * `dropped`: no longer true, or no longer wanted. `refused`: the mail server refused it for a day, or six requests
-   * failed. `endedBefore`: it had ended already.
+   * `dropped`: the notice was no longer true, or no longer wanted. `refused`: the mail server refused it for a day,
+   * or six requests failed. `endedBefore`: the notice had ended already.
    */
   readonly outcome: 'sent' | 'dropped' | 'refused' | 'endedBefore';
 }
 
 /** Activities of a delivery; `activities/index.ts` makes them. */
 export interface DeliveryActivities {
-  /** Makes one attempt. Throws an ApplicationFailure of a type listed in `failureTypes`. */
+  /** Makes one attempt. @throws ApplicationFailure of a type in `failureTypes` */
   attemptDelivery(input: AttemptInput): Promise<AttemptVerdict>;
-  /** Takes the delivery out of the queue, so that only its workflow makes its attempts from now on, and reads it. */
+  /** Takes the delivery out of the queue, so that from now on only its workflow makes its attempts, and reads it. */
   readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation>;
   /** Starts the window of a delivery that is held before its first attempt. */
   holdDelivery(input: ReadDeliveryInput): Promise<DeliverySituation>;
-  /** Open → failed, and the webhook inactive if the last attempt's generation is still current. */
+  /** Open → failed. Deactivates the webhook if the generation of the last attempt is still the current one. */
   compensate(deliveryId: string): Promise<CompensationResult>;
   /** Open → expired or canceled; returns the state afterwards. */
   closeDelivery(input: {
@@ -69,7 +72,7 @@ export interface DeliveryActivities {
   }): Promise<FinalState>;
   /** @returns null if there is no such mail */
   mailDeactivation(input: { webhookId: number; generation: number }): Promise<NoticeResult | null>;
-  /** Carries out and records an operator action, or says why not. */
+  /** Carries out an operator action and records it, or says why it cannot. */
   steerDelivery(input: {
     readonly deliveryId: string;
     readonly policy: RetryPolicy;
@@ -82,7 +85,7 @@ export interface ActionRequest {
   readonly reason?: string;
   /** The name of the person who asks. */
   readonly by?: string;
-  /** The request is a user's of the e-shop, not an operator's. */
+  /** A user of the e-shop asks, not an operator. */
   readonly user?: true;
 }
 
@@ -94,7 +97,7 @@ export interface ReadDeliveryInput extends SituationTerms {
 export interface AttemptInput {
   readonly deliveryId: string;
   readonly policy: RetryPolicy;
-  /** The attempts recorded when this activity was scheduled: with Temporal's count they give the policy's wait. */
+  /** How many attempts were recorded when this activity was scheduled. With Temporal's count it gives the wait. */
   readonly attemptsBefore: number;
   /** The last chance: the one attempt after a window that ended during an outage. */
   readonly lastChance: boolean;
@@ -104,11 +107,17 @@ export interface AttemptInput {
 export const failureTypes = {
   /** The receiver did not accept; another attempt follows. */
   attemptFailed: 'AttemptFailed',
-  /** No request was made; Temporal retries later: webhook inactive or paused, or no permit for the last chance. */
+  /**
+   * No request was made, and Temporal retries later: the webhook is inactive or paused, or the last chance got no
+   * permit.
+   */
   deferred: 'Deferred',
   /** The receiver did not accept, and no attempt is left. */
   retriesSpent: 'RetriesSpent',
-  /** Internal: database away, attempt interrupted. Uses up no attempt; Temporal retries only the last chance. */
+  /**
+   * An internal failure: the database was away, or the attempt was interrupted. It uses up no attempt. Temporal
+   * retries only the last chance.
+   */
   ourOutage: 'OurOutage',
 } as const;
 
@@ -120,12 +129,12 @@ export interface FailedAttempt extends Omit<AttemptFailure, 'kind' | 'at' | 'nex
   readonly nextAttemptAt: string | null;
 }
 
-/** Signal: the webhook changed in a way that matters to open deliveries. Carries no command. */
+/** Signal: the webhook changed in a way that matters to open deliveries. The signal carries no command. */
 export const webhookChangedSignal = 'webhookChanged';
-/** Signal: an attempt failed. Only for the operator's view; nothing is decided by it. */
+/** Signal: an attempt failed. It is for the operator's view alone, and decides nothing. */
 export const attemptFailedSignal = 'attemptFailed';
 
-/** The task queue of Waybill's own steps, apart from workflows and attempts: they never wait behind an attempt. */
+/** The task queue of Waybill's own steps. It is apart from attempts, so that no step waits behind an attempt. */
 export function stepsQueue(taskQueue: string): string {
   return `${taskQueue}-steps`;
 }

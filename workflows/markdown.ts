@@ -1,5 +1,5 @@
 /**
- * Foreign text in the Markdown that operators read in the Temporal UI: never a link, a picture or a heading.
+ * Shows text of others in the Markdown that operators read in the Temporal UI: never as a link, picture or heading.
  */
 
 /** Text without meaning in Markdown, apart from automatic links. */
@@ -7,7 +7,7 @@ const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N} .,:()/%+-]*$/u;
 const LINK = /www\.|:\/\/|@/i;
 
 /**
- * Shows text literally: as it is if Markdown gives it no meaning, otherwise as code.
+ * Shows text literally. Text that has no meaning in Markdown stays as it is; any other text is shown as code.
  * @param text one line: line breaks and other control characters become spaces
  */
 export function literal(text: string): string {
@@ -17,7 +17,7 @@ export function literal(text: string): string {
   return `\`${line.replaceAll('`', "'")}\``;
 }
 
-/** The same inside a table cell, where a bar would begin the next cell. */
+/** Shows text literally inside a table cell, where a bar would begin the next cell. */
 export function literalCell(text: string): string {
   return literal(text).replaceAll('|', '\\|');
 }

@@ -2,7 +2,7 @@
 import type { NoticeKind } from '../src/domain/notifications.ts';
 import type { MailTimes, NoticeResult } from './delivery-types.ts';
 
-/** Input of `notifyEshop`. The content of the notice, and its recipient's address, are read when it is sent. */
+/** Input of `notifyEshop`. The content of the notice, and the address of its recipient, are read at its sending. */
 export interface NoticeInput extends MailTimes {
   readonly noticeId: string;
   readonly kind: NoticeKind | 'confirmation' | 'lostSecrets';
@@ -28,7 +28,7 @@ const TITLES: Readonly<Record<NoticeInput['kind'], string>> = {
   lostSecrets: 'secrets of webhooks are lost',
 };
 
-/** "notice: webhook 7 has recovered": a notice in one line. */
+/** A notice in one line: "notice: webhook 7 has recovered". */
 export function noticeTitle({ kind, webhookId }: Pick<NoticeInput, 'kind' | 'webhookId'>): string {
   return webhookId === undefined ? `notice: ${TITLES[kind]}` : `notice: webhook ${webhookId} ${TITLES[kind]}`;
 }

@@ -1,5 +1,5 @@
 /**
- * One notice to one recipient (docs/interface.md, N5), delivered even after long outages of it or the mail server.
+ * One notice to one recipient (docs/interface.md, N5), sent even after a long outage of the recipient or mail server.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
@@ -16,7 +16,7 @@ const ENDS: Readonly<Record<NoticeResult['outcome'], string>> = {
   endedBefore: 'Had already ended; nothing was sent.',
 };
 
-/** Sends it, once. */
+/** Sends the notice, once. */
 export async function notifyEshop(input: NoticeInput): Promise<NoticeResult> {
   const { deliverNotice } = ownSteps<NoticeActivities>(mailOptions(input));
   const result = await deliverNotice(input.noticeId);

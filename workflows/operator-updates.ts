@@ -1,7 +1,7 @@
 /**
- * Operator actions on a delivery in the Temporal UI and CLI: as updates, which get a response, and as signals of the
- * same names, for all results of a query. The database decides and keeps them; the workflow then looks at its
- * situation, as after any other change.
+ * Operator actions on a delivery in the Temporal UI and CLI. Each action is an update, which gets a response, and a
+ * signal of the same name, for all results of a query. The database decides about an action and keeps it; the
+ * workflow then looks at its situation, as after any other change.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
@@ -38,7 +38,7 @@ interface OperatorActionDeps {
   readonly input: DeliverEventInput;
   readonly own: Pick<DeliveryActivities, 'steerDelivery'>;
   readonly view: OperatorView;
-  /** The delivery has to look at its situation. */
+  /** Called when the delivery has to look at its situation. */
   changed(): void;
 }
 
@@ -47,7 +47,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
   const { deliveryId, policy } = input;
   let last: Promise<unknown> | undefined;
 
-  /** Carries actions out one after the other, as they arrive, even if the workflow is canceled meanwhile. */
+  /** Carries out actions one after the other, as they arrive, even if the workflow is canceled meanwhile. */
   async function inTurn(action: ActionName, id: string, request: ActionInput) {
     const before = last;
     const done = CancellationScope.nonCancellable(async () => {
@@ -58,7 +58,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
       changed();
       return result;
     });
-    // The caller of this update gets its error; the next one only waits for the end.
+    // The caller of this update gets its error. The next action only waits for the end.
     last = done.catch(() => {});
     return await done;
   }
@@ -68,7 +68,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
     setHandler(
       defineUpdate<string, [ActionRequest | undefined]>(action),
       async (request) => {
-        // The same id after a reset of the workflow, when Temporal delivers its updates again.
+        // The id stays the same after a reset of the workflow, when Temporal delivers the updates again.
         const id = `${workflowInfo().firstExecutionRunId}/${currentUpdateInfo()?.id ?? uuid4()}`;
         const { accepted, message } = await inTurn(action, id, completed(request));
         return accepted ? message : reject(message);
@@ -78,7 +78,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
     setHandler(
       defineSignal<[ActionRequest | undefined]>(action),
       async (request) => {
-        // A signal has no response: an action that cannot be done changes nothing and is not reported.
+        // A signal has no response: an impossible action changes nothing, and is not reported.
         if (problemOf(request) === null) await inTurn(action, uuid4(), completed(request));
       },
       { description },
@@ -86,7 +86,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
   }
 }
 
-/** Rejects a wrong input, without a trace in the history. */
+/** Rejects a wrong input; the history keeps no trace of it. */
 function validate(input: unknown): void {
   const problem = problemOf(input);
   if (problem !== null) reject(problem);

@@ -8,7 +8,7 @@ import type { DeliverEventInput, FailedAttempt } from './delivery-types.ts';
 import { literal, literalCell } from './markdown.ts';
 import { deliveryStateKey, lastStatusKey, receiverHostKey } from './search-attributes.ts';
 
-/** "CREATE_ORDER 10001 → webhook 7": the delivery in one line. */
+/** A delivery in one line: "CREATE_ORDER 10001 → webhook 7". */
 export function deliveryTitle(
   input: Pick<DeliverEventInput, 'eventType' | 'entityId' | 'webhookId'>,
 ): string {
@@ -17,7 +17,7 @@ export function deliveryTitle(
 
 export type OperatorView = ReturnType<typeof createOperatorView>;
 
-/** How many operator actions are shown, latest first. */
+/** How many operator actions are shown, the latest first. */
 const SHOWN_ACTIONS = 20;
 
 /**
@@ -29,11 +29,11 @@ export function createOperatorView(input: DeliverEventInput) {
   const asked: Omit<OperatorAction, 'id'>[] = [];
   const total = maxAttempts(input.policy);
   let headline = '';
-  /** That of the last time it was held. */
+  /** The headline of the last hold. */
   let heldHeadline = '';
 
   function show(): void {
-    // Newest first: operators look for the latest.
+    // The newest first: operators look for the latest attempt.
     const attempts = failed
       .toSorted((a, b) => b.number - a.number)
       .map((attempt) => [String(attempt.number), attempt.at, literalCell(attempt.message)]);
@@ -53,7 +53,7 @@ export function createOperatorView(input: DeliverEventInput) {
   }
 
   function attemptFailed(attempt: FailedAttempt): void {
-    // A signal may arrive twice: an interrupted attempt is made again under its number.
+    // A number may come twice: an interrupted attempt is made again under its number.
     const known = failed.findIndex((other) => other.number === attempt.number);
     if (known >= 0) failed[known] = attempt;
     else failed.push(attempt);
@@ -71,13 +71,13 @@ export function createOperatorView(input: DeliverEventInput) {
 
   return {
     attemptFailed,
-    /** @param failures the failed attempts made before the workflow was started, in order */
+    /** @param failures the failed attempts before the start of the workflow, in order */
     attemptedBefore(failures: readonly FailedAttempt[]): void {
       const last = failures.at(-1);
       failed.push(...failures.slice(0, -1));
       if (last !== undefined) attemptFailed(last);
     },
-    /** @param host of its webhook's URL now */
+    /** @param host the host in the webhook's URL now */
     receiver(host: string | null): void {
       if (host === null) return;
       const value = searchableHost(host);
@@ -91,7 +91,7 @@ export function createOperatorView(input: DeliverEventInput) {
       headline = `${ASKED[action.action]} by ${who(action)}`;
       show();
     },
-    /** An operator holds it, or its webhook is inactive or paused. */
+    /** An operator holds the delivery, or its webhook is inactive or paused. */
     held(until: number, situation: Pick<OpenSituation, 'operator' | 'pausedUntil'>): void {
       const { operator } = situation;
       const webhook = heldBy(situation);
@@ -105,19 +105,19 @@ export function createOperatorView(input: DeliverEventInput) {
       upsertSearchAttributes([{ key: deliveryStateKey, value: 'held' }]);
       show();
     },
-    /** It is no longer held, if it was: its webhook sends again, or an operator has resumed it. */
+    /** The delivery is not held, or no longer: its webhook sends again, or an operator has resumed it. */
     goesOn(): void {
       if (workflowInfo().typedSearchAttributes.get(deliveryStateKey) !== 'held') return;
       upsertSearchAttributes([{ key: deliveryStateKey, value: failed.length === 0 ? null : 'retrying' }]);
-      // After an operator action the headline already says so.
+      // After an operator action the headline says so already.
       if (headline === heldHeadline) headline = 'No longer held.';
       show();
     },
     ended(state: FinalState, message: string): void {
-      // If it was started with the result of its first attempt, the attribute is set already.
+      // A workflow that was started with the result of an attempt has the attribute already.
       if (workflowInfo().typedSearchAttributes.get(deliveryStateKey) !== state)
         upsertSearchAttributes([{ key: deliveryStateKey, value: state }]);
-      // After a success at the first attempt there is nothing to tell: no details are written.
+      // A delivery that the first attempt delivered has nothing to show: no details are written.
       if (headline === '' && state === 'delivered') return;
       headline = message;
       show();
@@ -127,12 +127,12 @@ export function createOperatorView(input: DeliverEventInput) {
   };
 }
 
-/** Why its webhook holds a delivery that is held. */
+/** Why the webhook of a held delivery holds it. */
 export function heldBy({ pausedUntil }: Pick<OpenSituation, 'pausedUntil'>): 'inactive' | 'paused' {
   return pausedUntil === undefined ? 'inactive' : 'paused';
 }
 
-/** The longest search attribute on SQL, in characters. */
+/** The longest search attribute in Temporal's tables on SQL, in characters. */
 const SEARCH_CHARACTERS = 255;
 
 /** The value of {@link receiverHostKey}. */
@@ -153,7 +153,7 @@ const ASKED: Readonly<Record<ActionName, string>> = {
   giveUp: 'Given up',
 };
 
-/** "anna at 2026-11-22T17:30:00.000Z: stock-taking." as Markdown. */
+/** The person, the time and the reason of an action as Markdown: "anna at 2026-11-22T17:30:00.000Z: stock-taking." */
 function who({ by, reason, at }: Pick<OperatorAction, 'by' | 'reason' | 'at'>): string {
   return `${literal(by)} at ${at}${reason === '' ? '' : `: ${literal(reason)}`}.`;
 }

@@ -1,17 +1,17 @@
-/** Internal failures in a delivery, such as a dead worker: they use up no attempt, and the planned wait follows. */
+/** Internal failures in a delivery, such as a dead worker: they use up no attempt, and waits stay as planned. */
 import { TimeoutType } from '@temporalio/common';
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { AttemptVerdict } from '../src/attempt/outcome.ts';
 import { failureTypes } from './delivery-types.ts';
 
-/** The end of a run of attempts: one was accepted or could not begin, they failed, or Waybill did. */
+/** The end of a run of attempts: one was accepted or could not begin, all failed, or Waybill itself failed. */
 export type AttemptEnd = AttemptVerdict | { readonly kind: 'failed' | 'interrupted' };
 
-/** The pauses while Waybill itself keeps failing, in milliseconds: they prolong an outage by at most a quarter. */
+/** The bounds of the pauses while Waybill keeps failing, in ms: pauses prolong an outage by a quarter at most. */
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-/** Whether attempts ended by an internal failure: a worker that died or hangs, an unreachable database. */
+/** Whether attempts ended with an internal failure: a worker that died or hangs, or an unreachable database. */
 export function isInternal(error: unknown): boolean {
   if (!(error instanceof ActivityFailure)) return false;
   const { cause } = error;
@@ -22,14 +22,15 @@ export function isInternal(error: unknown): boolean {
   );
 }
 
-/** Tracks how long one attempt of a delivery has been failing because of Waybill itself. */
+/** Tracks for how long Waybill itself has kept one attempt of a delivery from being made. */
 export function createOutage() {
   let since = 0;
   let madeThen: number | null = null;
   return {
     /**
-     * The pause in milliseconds: none after an attempt's first interruption, then a quarter of the outage so far.
-     * @param attemptsMade as read after it: if it has risen, the outage has passed
+     * The pause, in milliseconds: none after the first interruption of an attempt, then a quarter of the outage so
+     * far.
+     * @param attemptsMade as read after the interruption: if the number has risen, the outage is over
      */
     pauseAfter(last: AttemptEnd | null, attemptsMade: number): number {
       if (last?.kind !== 'interrupted') return 0;

@@ -1,4 +1,4 @@
-/** Steps that are Waybill's own. */
+/** The activities that are Waybill's own steps, apart from attempts. */
 import {
   type ActivityInterfaceFor,
   type ActivityOptions,
@@ -8,7 +8,7 @@ import {
 import { ownStepOptions } from './delivery-options.ts';
 import { stepsQueue } from './delivery-types.ts';
 
-/** Makes the steps run on their own task queue. */
+/** Makes the steps run on a task queue of their own. */
 export function ownSteps<Steps>(options: ActivityOptions = ownStepOptions): ActivityInterfaceFor<Steps> {
   return proxyActivities<Steps>({ ...options, taskQueue: stepsQueue(workflowInfo().taskQueue) });
 }

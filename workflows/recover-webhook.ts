@@ -1,6 +1,6 @@
 /**
- * One recovery: events that a webhook did not get are delivered again (docs/interface.md, L10). Its progress is in
- * the database: it takes one step after the other, even if processes die in between.
+ * One recovery: it delivers again the events that a webhook did not get (docs/interface.md, L10). The progress is in
+ * the database, so the recovery goes on step by step, even if processes die in between.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
@@ -33,9 +33,9 @@ import { reject } from './reject.ts';
 const recoveryChanged = defineSignal(recoveryChangedSignal);
 const progressQuery = defineQuery<RecoveryProgress | null>('progress');
 
-/** The time between two steps, in milliseconds: deliveries created in one have reached the receiver by the next. */
+/** The time between two steps, in milliseconds: deliveries created in a step reach the receiver before the next. */
 const STEP_MS = 1_000;
-/** While nothing is left to create and none ends, the time between steps grows up to this, in milliseconds. */
+/** While no delivery is left to create and none ends, the time between steps grows up to this, in milliseconds. */
 const MAX_STEP_INTERVAL_MS = 60_000;
 
 const DESCRIPTIONS: Readonly<Record<RecoveryAction, string>> = {

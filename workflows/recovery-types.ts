@@ -25,7 +25,7 @@ export interface RecoveryProgress extends Omit<Progress, 'estimatedEndAt'> {
 export interface RecoveryActivities {
   /** Creates as many deliveries as the receiver can take. */
   advanceRecovery(recoveryId: string): Promise<RecoveryProgress>;
-  /** Carries out an operator's request in Temporal; one already fulfilled changes nothing. */
+  /** Carries out an operator's request in Temporal; a request that is fulfilled already changes nothing. */
   controlRecovery(input: {
     readonly recoveryId: string;
     readonly action: RecoveryAction;
@@ -39,7 +39,7 @@ export interface RecoveryRequest {
   readonly reason?: string;
 }
 
-/** Signal: the recovery or its webhook changed. Carries no command. */
+/** Signal: the recovery or its webhook changed. The signal carries no command. */
 export const recoveryChangedSignal = 'recoveryChanged';
 
 /** `recovery/<recovery id>` */

@@ -3,7 +3,7 @@ import { counted } from '../src/domain/text.ts';
 import { literal } from './markdown.ts';
 import type { RecoverWebhookInput, RecoveryProgress } from './recovery-types.ts';
 
-/** "recovery of 20000 events → webhook 7": a recovery in one line. */
+/** A recovery in one line: "recovery of 20000 events → webhook 7". */
 export function recoveryTitle({
   found,
   webhookId,
@@ -11,7 +11,7 @@ export function recoveryTitle({
   return `recovery of ${counted(found, 'event')} → webhook ${webhookId}`;
 }
 
-/** The events it recovers, and its updates, as Markdown. */
+/** The events that a recovery delivers, and its updates, as Markdown. */
 export function recoveryDetails(input: RecoverWebhookInput): string {
   return [
     `**${recoveryTitle(input)}**`,
@@ -24,7 +24,7 @@ export function recoveryDetails(input: RecoverWebhookInput): string {
   ].join('\n');
 }
 
-/** Its progress as Markdown. */
+/** The progress of a recovery as Markdown. */
 export function recoveryProgressDetails(input: RecoverWebhookInput, progress: RecoveryProgress): string {
   const { state, reason, done, failed, superseded, open, left, rate, estimatedEndAt } = progress;
   return [

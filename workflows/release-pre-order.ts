@@ -1,6 +1,6 @@
 /**
- * The durable timer of one pre-order (docs/interface.md, O4): sleeps until its release time, or its turn after that,
- * and releases it; no process needs to be alive in between.
+ * The durable timer of one pre-order (docs/interface.md, O4). It sleeps until the release time, or the order's turn
+ * after it, and releases the order. No process needs to be alive in between.
  */
 import { condition, continueAsNew, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import { literal } from './markdown.ts';
@@ -19,7 +19,7 @@ export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ re
   for (;;) {
     const seen = changes;
     const pending = await readRelease(input);
-    // Without a release time it is only released manually; a later change starts this timer again.
+    // An order without a release time is released only by hand; a later change starts this timer again.
     if (pending === null || pending.releaseAt === null) {
       if (changes > seen) continue;
       return { released: false };

@@ -7,20 +7,20 @@ export interface ReleasePreOrderInput {
 
 /** When a pre-order will be released; null once it is no longer a pre-order. Milliseconds since 1970. */
 interface PendingRelease {
-  /** null: only manually. */
+  /** Null: the order is released only by hand. */
   readonly releaseAt: number | null;
-  /** When it was read, by the database's clock. */
+  /** When the release time was read, by the database's clock. */
   readonly readAt: number;
 }
 
 /** Activities of the release; made by `createReleaseActivities`. */
 export interface ReleaseActivities {
   readRelease(input: ReleasePreOrderInput): Promise<PendingRelease | null>;
-  /** preOrder → preReceived if its time has come; false if it has not, or if it is no longer a pre-order. */
+  /** preOrder → preReceived. @returns false if the time has not come, or the order is no longer a pre-order */
   releaseOrder(input: ReleasePreOrderInput): Promise<boolean>;
 }
 
-/** Signal: the release time or the status of the order changed. Carries no command. */
+/** Signal: the release time or the status of the order changed. The signal carries no command. */
 export const releaseChangedSignal = 'releaseChanged';
 
 /** `release/<e-shop id>/<eshopOrderId>` */

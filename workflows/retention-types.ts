@@ -19,7 +19,7 @@ export interface RetentionActivities {
   retain(input: RetentionInput): Promise<RetentionResult>;
 }
 
-/** A run that has not succeeded within the hour fails, so that it can be found; the next one starts over. */
+/** A run that has not succeeded within the hour fails, so that operators find it. The next run starts over. */
 export const retentionOptions: ActivityOptions = {
   startToCloseTimeout: 55 * 60_000,
   scheduleToCloseTimeout: 55 * 60_000,
@@ -28,7 +28,9 @@ export const retentionOptions: ActivityOptions = {
   summary: 'weeks made ahead, old ones dropped',
 };
 
-/** `retention/<task queue>`: the id of the schedule, and, followed by the time of the run, of the workflow. */
+/**
+ * `retention/<task queue>`: the id of the schedule. With the time of a run behind it, the id of the run's workflow.
+ */
 export function retentionId(taskQueue: string): string {
   return `retention/${taskQueue}`;
 }

@@ -1,4 +1,4 @@
-/** The search attributes of deliveries: operators filter the workflow list by them. */
+/** The search attributes of deliveries: operators filter the list of workflows by them. */
 import { defineSearchAttributeKey } from '@temporalio/common';
 
 export const eshopIdKey = defineSearchAttributeKey('EshopId', 'INT');

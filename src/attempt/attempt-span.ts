@@ -6,7 +6,7 @@ import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.
 import type { OpenSpan, Traces } from '../traces/traces.ts';
 import { phases, type ToFirstByte } from './phases.ts';
 
-/** Begins it. */
+/** Begins the span of an attempt. */
 export function beginAttemptSpan(
   traces: Traces,
   { id, webhookId, eventType, traceparent }: DeliveryForAttempt,

@@ -23,8 +23,8 @@ export interface AttemptDeps extends CompensationDeps {
   /** Whether the database's disk is full. */
   readonly isDiskFull: () => boolean;
   /**
-   * The deliveries whose requests this process has under way. If the database's clock is set ahead, all ownership
-   * in the records ends at once; this set keeps the process from making the same attempt twice.
+   * The deliveries whose requests this process has under way. If the database's clock is set ahead, all ownerships in
+   * the records end at once; this set keeps the process from making the same attempt twice.
    */
   readonly underWay: Set<string>;
   readonly log: Logger;
@@ -36,15 +36,15 @@ export interface ReadyAttempt {
   readonly delivery: DeliveryForAttempt;
   readonly number: number;
   readonly begun: BegunAttempt;
-  /** The mark under which it was begun. */
+  /** The mark under which the attempt was begun. */
   readonly owner: string;
-  /** When its number was requested and when it was allocated, on a clock that does not jump. */
+  /** When the attempt's number was requested, and when it was allocated, on a clock that does not jump. */
   readonly beginAt: number;
   readonly begunAt: number;
   /** The database's clock, carried on from the beginning of the attempt. */
   readonly clock: Clock;
   readonly request: AttemptRequest;
-  /** Ended by the code that makes the attempt. */
+  /** The code that makes the attempt ends this span. */
   readonly span: OpenSpan;
 }
 
@@ -55,8 +55,8 @@ export type Beginning =
   /** No request can be made from the stored records. */
   | { readonly kind: 'unprepared'; readonly error: unknown }
   /**
-   * Changed since it was read: the number has its result, the webhook has changed, or the delivery has another
-   * owner.
+   * The delivery was changed after it was read: the attempt of this number has its result, the webhook has changed,
+   * or the attempt has another owner.
    */
   | { readonly kind: 'outdated' };
 
@@ -94,7 +94,7 @@ export async function begin(
     attempt: {
       delivery,
       number,
-      // A window that began before is moved by the pauses since.
+      // A window that began with an earlier attempt was moved by the pauses since.
       begun: { ...begun, windowStartedAt: delivery.windowStartedAt ?? begun.windowStartedAt },
       owner,
       beginAt,

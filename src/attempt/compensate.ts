@@ -1,4 +1,4 @@
-/** The compensation after the last attempt of a delivery, with the report of what it changed. */
+/** The compensation after the last attempt of a delivery, with a report of its changes. */
 import { createTurns, type Turns } from '../concurrency/turns.ts';
 import type { Pool } from '../db/pool.ts';
 import { type Compensation, compensate } from '../db/webhooks/compensation.ts';
@@ -12,12 +12,12 @@ export interface CompensationDeps {
 }
 
 /**
- * For the compensations of a process: one at a time of each webhook, since more would hold connections and wait for
- * its row.
+ * The turns for the compensations of a process: one at a time for each webhook, since more would hold connections and
+ * wait for the webhook's row.
  */
 export const compensationTurns = () => createTurns({ total: 4, perKey: 1 });
 
-/** May be repeated: only the run that changes something reports it. */
+/** Compensates, and may be repeated: only the run that changes something reports it. */
 export async function compensateAndReport(
   sql: Pool,
   watch: DeliveryWatch,

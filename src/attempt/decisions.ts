@@ -1,6 +1,6 @@
 /**
- * The decisions of an attempt: whether a request may leave, how its result is recorded, and what comes next. Pure,
- * so that every case is a line of a table test.
+ * The decisions of an attempt: whether a request may leave, how its result is recorded, and when the next attempt
+ * follows. Pure, so that every case is a line of a table test.
  */
 import type { AttemptRecord, BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptResult } from '../delivery/sender.ts';
@@ -24,7 +24,9 @@ import type {
 } from './outcome.ts';
 import { wasGoneAtOldUrl } from './situation.ts';
 
-/** An attempt this late or early, in milliseconds, is due to a busy moment, not to an outage of Waybill. */
+/**
+ * If an attempt is late or early by no more than this, in milliseconds, a busy moment is the reason, not an outage.
+ */
 const MOMENT_MS = 1_000;
 
 /** Why no request may leave now; null if one may. */
@@ -46,7 +48,7 @@ export function skipReasonOf(
   return now > windowEnd(policy, windowStartedAt) ? 'windowOver' : null;
 }
 
-/** Whether the caller counts from an older copy of the records, and would make an attempt before it is due. */
+/** Whether the caller counts by an older copy of the records, and would make an attempt before it is due. */
 function countsFromOlderCopy(delivery: DeliveryForAttempt, expectedNumber: number | null): boolean {
   const { attemptsMade, nextAttemptAt, now, generation, lastGeneration } = delivery;
   if (expectedNumber === null || expectedNumber > attemptsMade) return false;
@@ -55,8 +57,8 @@ function countsFromOlderCopy(delivery: DeliveryForAttempt, expectedNumber: numbe
 }
 
 /**
- * Whether an attempt after the end of its window was planned inside it and is only a moment late: then its retries
- * are spent, and there was no outage.
+ * Whether an attempt that comes after the end of its window was planned inside the window, and is only a moment late.
+ * Then the retries are spent, and there was no outage.
  */
 export function isJustOver({
   nextAttemptAt,
@@ -67,7 +69,7 @@ export function isJustOver({
 
 /**
  * How long a delivery whose window has begun is deferred while its webhook is inactive.
- * @returns null if its workflow has to decide: its window has not begun, or has ended
+ * @returns null if the delivery's workflow has to decide, since the window has not begun or has ended
  */
 export function heldWhileInactive(
   { windowStartedAt, now }: Pick<DeliveryForAttempt, 'windowStartedAt' | 'now'>,
@@ -81,7 +83,7 @@ export function heldWhileInactive(
 
 /**
  * How long a delivery is deferred while its webhook is paused.
- * @returns null if the queue made the attempt, and keeps it
+ * @returns null if the queue has the delivery, and keeps it
  */
 export function heldWhilePaused(
   { id, pausedUntil, now }: Pick<DeliveryForAttempt, 'id' | 'pausedUntil' | 'now'>,
@@ -94,16 +96,17 @@ export function heldWhilePaused(
 
 /** The outcome of an attempt that is not made. */
 export function skipped(delivery: DeliveryForAttempt, reason: SkipReason): AttemptVerdict {
-  // Recorded, and then interrupted before the caller was answered.
+  // The success was recorded, and its caller was interrupted before it got the answer.
   if (delivery.state === 'delivered') return delivered(delivery.attemptsMade, delivery.lastStatus);
   return { kind: 'notAttempted', reason };
 }
 
 /**
- * How late an attempt began because of an outage of Waybill, in milliseconds. The first is due when its window
- * starts. A change of the webhook, or the end of its pause, makes one due: a delivery held until then is not late.
- * Nor is one that waited while its process was claiming: it was deferred, behind a limit or behind others.
- * @param claimingMs for how long that process has been claiming without a break, in milliseconds
+ * How late an attempt began because of an outage of Waybill, in milliseconds. The first attempt is due when its
+ * window starts. A change of the webhook, or the end of its pause, makes an attempt due: a delivery held until then
+ * is not late. Nor is a delivery late that waited while its process was claiming: it was deferred, behind a limit or
+ * behind other deliveries.
+ * @param claimingMs for how long the process has been claiming without a break, in milliseconds
  */
 export function lostTimeMs(
   delivery: Pick<
@@ -134,8 +137,8 @@ export interface FinishedAttempt {
 }
 
 /**
- * The record of an attempt. Internal failures never get here. Asks the queue, once, who starts the workflow: its
- * caller notes the answer.
+ * The record of an attempt that has its result; an internal failure has none. It asks the queue who starts the
+ * workflow, and asks only once: the queue acts on its own answer.
  */
 export function recordOf(
   delivery: DeliveryForAttempt,
@@ -191,19 +194,19 @@ export function recordOf(
   };
 }
 
-/** Whether an operator has held it since its last attempt: that time was no wait in the queue. */
+/** Whether an operator has held the delivery since its last attempt: the time of a hold is no wait in the queue. */
 function wasHeld({ operatorActions, lastAttemptAt }: DeliveryForAttempt): boolean {
   const since = lastAttemptAt?.getTime() ?? 0;
   return operatorActions?.some(({ action, at }) => action === 'resume' && Date.parse(at) > since) ?? false;
 }
 
-/** A 410 concerns the URL of the request: after a change of URL or an activation it is a failure like any other. */
+/** A 410 is about the URL of its request: after a change of URL or an activation it counts as an ordinary failure. */
 function outcomeOf({ outcome }: AttemptResult, stillCurrent: boolean): AttemptRecord['outcome'] {
   if (outcome === 'success') return 'success';
   return outcome === 'gone' && stillCurrent ? 'gone' : 'failure';
 }
 
-/** The answer to the caller about a recorded attempt. */
+/** The answer to the caller, from the record of an attempt. */
 export function verdictOf(record: AttemptRecord): AttemptVerdict | AttemptFailure {
   const { number, status, error, finishedAt, nextAttemptAt } = record;
   if (error === null) return delivered(number, status);
@@ -211,10 +214,11 @@ export function verdictOf(record: AttemptRecord): AttemptVerdict | AttemptFailur
 }
 
 /**
- * The wait after a failed attempt, in milliseconds, if it differs from the policy's: an operator's command has
- * changed the caller's count, an outage of Waybill shortened the wait, or the receiver asked for a longer one.
- * @param counted the attempt's number as the caller counts
- * @returns null if it is the policy's own
+ * The wait after a failed attempt, in milliseconds, if it differs from the policy's wait. There are three reasons: an
+ * operator's command has changed the caller's count, an outage of Waybill has shortened the wait, or the receiver
+ * asked for a longer one.
+ * @param counted the attempt's number by the caller's count
+ * @returns null if the wait is the policy's own
  */
 export function unplannedWait(
   policy: RetryPolicy,

@@ -1,6 +1,6 @@
 /**
- * The examination of a receiver with the kit's series. It uses the sender of all attempts, so its requests are
- * guarded, bounded and signed alike (docs/interface.md, W17).
+ * The examination of a receiver with the kit's series. It uses the same sender as attempts, so its requests are
+ * guarded, bounded and signed like theirs (docs/interface.md, W17).
  */
 import { type Answer, examine } from '../../receiver/src/examination/examine.ts';
 import type { TestRequest } from '../../receiver/src/examination/series.ts';
@@ -20,7 +20,7 @@ interface ExaminerDeps extends TestSenderDeps {
   readonly timeoutMs: number;
 }
 
-/** The sender must not be cut off just before it times out by itself and says why. */
+/** Extra time for the sender, in milliseconds: it must time out by itself, and say why, before it is cut off. */
 const SLACK_MS = 250;
 
 export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Examine {

@@ -19,13 +19,15 @@ export interface AnsweredAttempt extends ReadyAttempt {
   readonly result: AttemptResult;
 }
 
-/** Waits between tries to record results: the requests were made, so a short outage must not lose their answers. */
+/**
+ * The waits between tries to record a result, in milliseconds: a short outage must not lose the receiver's answer.
+ */
 const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
 
 /**
  * Makes the request of an attempt.
  * @throws InternalFailure if Waybill itself failed, `LookupsFull` if it is only busy; AbortError when aborted. The
- * attempt stays begun without a result and is given up: it is made again under the same number.
+ * attempt then stays begun without a result, and is given up: it is made again under the same number.
  */
 export async function send(
   { sql, sender, underWay }: Pick<AttemptDeps, 'sql' | 'sender' | 'underWay'>,
@@ -35,7 +37,7 @@ export async function send(
   const { span } = attempt;
   underWay.add(attempt.delivery.id);
   try {
-    // This process may have been suspended in the meantime, and another may be making the attempt by now.
+    // This process may have been suspended meanwhile, and another process may be making the attempt by now.
     if (performance.now() > attempt.beginAt + MAX_START_DELAY_MS)
       throw new InternalFailure('This attempt was interrupted before its request left.');
     const result = await span.within(() => sender.send(attempt.request, signal));
@@ -54,8 +56,8 @@ export async function send(
 }
 
 /**
- * Records a result and what follows from it; retries for some seconds.
- * @returns null if nothing changed: the delivery had ended elsewhere in the meantime
+ * Records a result and its consequences; retries for some seconds.
+ * @returns null if nothing changed, since the delivery had ended elsewhere meanwhile
  */
 export async function record(
   deps: Pick<AttemptDeps, 'sql' | 'statements' | 'watch' | 'log' | 'compensations'>,
@@ -76,11 +78,12 @@ export async function record(
     endAttemptSpan(span, recorded, way);
     if (state === 'delivered') {
       watch.ended(delivery.eventType, 'delivered');
-      // Deliveries behind it go at once. If this fails, the reconciler repairs it.
+      // The deliveries behind this one go at once. If this fails, the reconciler repairs it.
       if (ordering !== 'none') await statements.settle({ id, ordering }).catch(() => {});
     }
     if (state !== undefined && recorded.outcome === 'gone') {
-      // No further request leaves, even while Temporal is away. If this fails, the workflow does it.
+      // The compensation is made now, so that no further request leaves even while Temporal is away. If this fails,
+      // the workflow makes it.
       const compensated = compensations.run(webhookId, () => compensateAndReport(sql, watch, id));
       await compensated.catch((error: unknown) =>
         log.warn({ deliveryId: id, err: error }, 'the compensation after a 410 is left to the workflow'),

@@ -1,6 +1,7 @@
 /**
- * One attempt of one delivery, from its number to its record (docs/interface.md, D1–D6). It knows the database and
- * the wire, but not its caller: the queue, or the delivery's workflow once Temporal has one.
+ * One attempt of one delivery, from its number to its record (docs/interface.md, D1–D6). This module knows the
+ * database and the wire. It does not know its caller, which is the queue, or the delivery's workflow once Temporal
+ * has one.
  *
  * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file.
  */
@@ -22,17 +23,17 @@ import type { AttemptCommand, AttemptOutcome, AttemptVerdict, SkipReason } from 
 
 /** Signals that end attempts early, and the report on their permits. */
 export interface AttemptSignals {
-  /** No further attempt begins; those under way finish. */
+  /** No further attempt begins; attempts under way finish. */
   readonly stop: AbortSignal;
-  /** The requests under way are aborted too and stay without a result. Left out: they end by their own time-out. */
+  /** Aborts requests under way too; they stay without a result. Left out: requests end by their own time-out. */
   readonly abort?: AbortSignal;
   /** Called when an attempt asks for its permit, and when it gets it. */
   readonly onPermit?: (permit: 'requested' | 'granted') => void;
 }
 
 /**
- * Makes one attempt and records it, even before it is due: an operator who resets the activity gets one at once.
- * Only a caller behind the records (`expectedNumber`) does not.
+ * Makes one attempt and records it, even before it is due: an operator who resets the activity gets an attempt at
+ * once. A caller that is behind the records (`expectedNumber`) gets none.
  * @throws InternalFailure if Waybill itself failed; AbortError when aborted; the database's error when it is
  * unreachable. None of these uses up the attempt.
  */
@@ -81,7 +82,7 @@ async function makeOrDefer(
   }
 }
 
-/** Defers an attempt that the limits do not allow now; the queue defers its own. */
+/** Defers an attempt that the limits do not allow now. An attempt of the queue is deferred by the queue itself. */
 async function defer(
   { sql }: Pick<AttemptDeps, 'sql'>,
   delivery: DeliveryForAttempt,
@@ -89,7 +90,7 @@ async function defer(
   ms: number,
 ): Promise<AttemptOutcome> {
   if (queue === null) await deferAttempt(sql, delivery.id, delivery.attemptsMade, ms);
-  // The workflow has no wait to return to in the last chance. Otherwise it waits, and counts again.
+  // In the last chance the workflow has no wait to return to. In any other attempt it waits, and counts again.
   const reason = 'concurrencyLimit';
   return lastChance ? { kind: 'deferred', reason, ms } : skipped(delivery, reason);
 }
@@ -108,8 +109,8 @@ async function beginAndSend(
     case 'unprepared':
       return await cannotBePrepared(deps, command, beginning.error);
     case 'skipped':
-      // This process makes it, but the records show no owner: a caller that waits for an ownership to end would not
-      // wait at all.
+      // This process is making the attempt, but the records show no owner: a caller that waits for the end of an
+      // ownership would not wait at all.
       if (beginning.reason === 'underWay' && read.underWayUntil === null)
         throw new InternalFailure('This attempt is under way already.');
       return await skip(deps, read, command, beginning.reason);
@@ -120,11 +121,11 @@ async function beginAndSend(
   if (recorded === null) return { kind: 'notAttempted', reason: 'closed' };
   const answer = verdictOf(recorded);
   if (answer.kind !== 'failed' || delivery.ordering === 'none') return answer;
-  // For operators alone.
+  // The number of deliveries behind this one is for operators alone.
   return { ...answer, behind: await countBehind(deps.sql, delivery.id).catch(() => 0) };
 }
 
-/** Begins the attempt; reads the delivery once more if its webhook has changed since. */
+/** Begins the attempt. If the webhook has changed since the delivery was read, reads the delivery once more. */
 async function beginAsItIs(
   deps: AttemptDeps,
   delivery: DeliveryForAttempt,
@@ -153,8 +154,9 @@ async function skip(
 const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery; the receiver is not at fault';
 
 /**
- * No request can be made from the stored records. This may pass (a worker may not know a new key yet), so the
- * delivery is retried until its window ends, and then ends as an internal failure: the webhook stays as it is.
+ * Call this when no request can be made from the stored records. The reason may pass: a worker may not know a new key
+ * yet. So the delivery is retried until its window ends, and ends then by an internal failure: the webhook stays as
+ * it is.
  * @throws InternalFailure unless it is the delivery's last chance
  */
 export async function cannotBePrepared(

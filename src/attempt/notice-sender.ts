@@ -1,6 +1,6 @@
 /**
- * One request that tells a notice to its e-shop's URL (docs/interface.md, N7), signed with the secret of its
- * notices.
+ * One request that sends a notice to the URL of its e-shop (docs/interface.md, N7), signed with the e-shop's secret
+ * for notices.
  */
 import type { AttemptResult, Sender } from '../delivery/sender.ts';
 import type { SecretKeys } from './prepare.ts';
@@ -13,7 +13,7 @@ export interface NoticeToSend {
   readonly secret: Buffer;
   /** JSON text. */
   readonly body: string;
-  /** When it is sent: the time in its signature. */
+  /** When the request is sent: the time in its signature. */
   readonly at: Date;
 }
 

@@ -8,30 +8,32 @@ export interface AttemptCommand {
   /** The last chance: the one attempt after a window that ended during an outage of Waybill. */
   readonly lastChance: boolean;
   /**
-   * The number that the caller expects, or null if an operator may have asked for the attempt. A caller behind the
-   * records was restored from an older copy, and its waits are out of date.
+   * The number that the caller expects; null if an operator may have asked for the attempt. A caller that is behind
+   * the records was restored from an older copy, and its waits are out of date.
    */
   readonly expectedNumber: number | null;
-  /** The queue makes it; null: the delivery's workflow does. */
+  /** Set if the queue makes the attempt; null if the delivery's workflow does. */
   readonly queue: QueueTerms | null;
 }
 
-/** What becomes of a delivery's workflow. Not the delivery's state, which may be pending as well. */
+/** What becomes of a delivery's workflow. Its `pending` is not the delivery's state of this name. */
 export type HandOver = QueuePlan['workflow'];
 
 /** The terms of an attempt made from the queue. */
 export interface QueueTerms {
   /** The mark of the delivery's claim. */
   readonly claimId: string;
-  /** For how long this process has been claiming without a break: a wait in that time is no outage. */
+  /**
+   * For how long this process has been claiming without a break, in milliseconds: a wait in that time is no outage.
+   */
   readonly claimingMs: number;
-  /** Decides, once the result of the attempt of this number is there, who starts its workflow. */
+  /** Decides who starts the delivery's workflow, once the attempt of this number has its result. */
   handOver(delivered: boolean, number: number): HandOver;
 }
 
 /**
- * Why no request was made. `underWay`: another owner makes the attempt. `stopped`: by an operator.
- * `concurrencyLimit`: one is reached, and the attempt is deferred.
+ * Why no request was made. `underWay`: another owner makes the attempt. `stopped`: an operator has stopped the
+ * delivery. `concurrencyLimit`: a limit is reached, and the attempt is deferred.
  */
 export type SkipReason =
   | 'inactive'
@@ -48,7 +50,7 @@ export type SkipReason =
 /** The outcome of an attempt that did not fail. */
 export type AttemptVerdict =
   | { readonly kind: 'delivered'; readonly number: number; readonly status: number }
-  /** Look at the situation and decide again. */
+  /** The caller has to look at the situation and decide again. */
   | { readonly kind: 'notAttempted'; readonly reason: SkipReason };
 
 /** An attempt that the receiver did not accept. */
@@ -61,7 +63,7 @@ export interface AttemptFailure {
   readonly at: Date;
   /** null if no attempt is left. */
   readonly nextAttemptAt: Date | null;
-  /** The number of newer deliveries of its record behind it now, if its webhook keeps an ordering. */
+  /** The number of newer deliveries of the record that wait behind this one, if the webhook keeps an ordering. */
   readonly behind?: number;
 }
 
@@ -76,5 +78,5 @@ export type AttemptDeferral = {
   | { readonly reason: 'concurrencyLimit' }
 );
 
-/** What came of a command, for its caller; of a request that was made, `RecordedOutcome` is in the records. */
+/** The outcome of a command, for its caller. The records have the `RecordedOutcome` of a request that was made. */
 export type AttemptOutcome = AttemptVerdict | AttemptFailure | AttemptDeferral;

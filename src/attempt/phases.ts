@@ -3,13 +3,14 @@ import type { BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.t
 import { latenessMs } from './lateness.ts';
 
 /**
- * `queue`: until a process attempts the delivery; `prepare`: reading it, its permit, its request; `begin`:
- * the number of the attempt; `send`: name, connection, TLS, until the first byte leaves.
+ * The phases. `queue`: until a process takes up the delivery. `prepare`: reading the delivery, getting its permit,
+ * making its request. `begin`: allocating the number of the attempt. `send`: name, connection and TLS, until the
+ * first byte leaves.
  */
 export const phases = ['queue', 'prepare', 'begin', 'send'] as const;
 export type Phase = (typeof phases)[number];
 
-/** In milliseconds. */
+/** The duration of each phase, in milliseconds. */
 export type ToFirstByte = Readonly<Record<Phase, number>>;
 
 /** An attempt that has its result; this process's times are on a clock that does not jump. */
@@ -24,8 +25,8 @@ interface Answered {
 }
 
 /**
- * @returns null for any but a first attempt, for deliveries of a recovery, which wait on purpose, and without a
- * connection
+ * @returns null for an attempt that is not the first, for a delivery of a recovery, which waits on purpose, and if no
+ * connection was made
  */
 export function toFirstByte({
   delivery,

@@ -28,18 +28,21 @@ export function prepare(
   return { ...addressed, deliveryId, ...event, number, body, ...(delivery.test ? { test: true } : {}) };
 }
 
-/** How long opened secrets and rendered bodies are kept. Less: opened again. More: secrets stay in memory. */
+/**
+ * How long opened secrets and rendered bodies are kept, in milliseconds. Less: they are opened and rendered again.
+ * More: secrets stay in memory.
+ */
 const KEPT_MS = 1_000;
 /**
- * The number of last renderings to keep: the deliveries of an event follow one another. Fewer: rendered again.
- * More: memory.
+ * How many of the latest renderings are kept: the deliveries of an event follow one another. Fewer: bodies are
+ * rendered again. More: memory.
  */
 const KEPT_BODIES = 16;
 
 /**
- * Prepares the attempts of a process: for a moment each secret is opened once, and an event is rendered and encoded
- * once for all webhooks with the same options. Both are kept by the content read, not by their owner alone: a
- * replaced secret is a new entry.
+ * Prepares the attempts of a process. For a moment each secret is opened only once, and an event is rendered and
+ * encoded only once for all webhooks with the same options. The key of an entry is the content that was read, not its
+ * owner alone: a replaced secret is a new entry.
  */
 export function createPrepare(keys: SecretKeys): Prepare {
   const secrets = new Map<string, string>();
@@ -77,7 +80,7 @@ function payload(delivery: DeliveryForAttempt): Uint8Array {
   return Buffer.from(render(delivery.snapshot, payloadOptions(delivery)));
 }
 
-/** What the requests to a webhook have in common. @throws Error if its secrets or headers cannot be opened */
+/** The parts that all requests to a webhook share. @throws Error if its secrets or headers cannot be opened */
 export function addressedTo(
   keys: SecretKeys,
   webhook: SealedFor & SealedKeysFor & Pick<DeliveryForAttempt, 'url' | 'method' | 'headers'>,
@@ -95,14 +98,14 @@ export function staticHeadersOf(
   return webhook.headers === null ? {} : openHeaders(keys, webhook.headers, webhook);
 }
 
-/** The sealed secrets of a webhook, its owner, and when they were read. */
+/** The sealed secrets of a webhook, with its owner, and the time at which they were read. */
 type SealedFor = Pick<
   DeliveryForAttempt,
   'eshopId' | 'webhookId' | 'secret' | 'previousSecret' | 'previousSecretUntil' | 'now'
 >;
 type SealedKeysFor = Pick<DeliveryForAttempt, 'signingKey' | 'previousSigningKey'>;
 
-/** What signs a request to a webhook: its secrets, and the e-shop's keys if it is asymmetric. */
+/** The keys that sign a request to a webhook: its secrets, and those of the e-shop if the webhook is asymmetric. */
 export function signersOf(
   keys: SecretKeys,
   webhook: SealedFor & SealedKeysFor,
@@ -115,7 +118,7 @@ export function signersOf(
   return { secrets, signingKeys: [opened(signingKey), ...(previous === null ? [] : [previous])] };
 }
 
-/** Newest first. The end of a rotation's overlap is computed here, at signing, not by a clean-up. */
+/** The secrets, newest first. The end of a rotation's overlap is computed here, at signing: no clean-up is needed. */
 export function signingSecrets(keys: SecretKeys, delivery: SealedFor): string[] {
   const { previousSecret, previousSecretUntil, now } = delivery;
   const secrets = [keys.decryptSecret(delivery.secret, delivery)];

@@ -20,12 +20,12 @@ export type DeliverySituation = { readonly open: false; readonly state: FinalSta
 
 export interface OpenSituation {
   readonly open: true;
-  /** When it was read, by the database's clock, like all times here. */
+  /** When the situation was read. All times here are by the database's clock. */
   readonly readAt: number;
   readonly webhook: 'active' | 'inactive' | 'deleted';
-  /** Its webhook is paused, and it goes on then; absent if it is not. */
+  /** When the delivery goes on after the pause of its webhook; absent if the webhook is not paused. */
   readonly pausedUntil?: number;
-  /** The next attempt has an owner, at most until then; absent if it has none. */
+  /** Until when the owner of the next attempt keeps it, at most; absent if the attempt has no owner. */
   readonly underWayUntil?: number;
   /** The webhook was activated or got another URL since the last attempt: an attempt is due at once. */
   readonly generationChanged: boolean;
@@ -40,11 +40,11 @@ export interface OpenSituation {
   readonly operator: OperatorHold | null;
   /** The host in its webhook's URL. */
   readonly receiverHost: string | null;
-  /** An operator holds it or held it before: the time its window lost by that is no outage. */
+  /** Whether an operator holds the delivery or held it before: the time that its window lost by that is no outage. */
   readonly operatorHeld: boolean;
 }
 
-/** The terms that a delivery's times depend on, in milliseconds. */
+/** The terms of the policy that the times of a delivery depend on, in milliseconds. */
 export interface SituationTerms {
   readonly windowMs: number;
   /** The policy's first wait. */
@@ -53,7 +53,7 @@ export interface SituationTerms {
   readonly maxAttempts: number;
 }
 
-/** @param delivery as read; undefined if it no longer exists */
+/** @param delivery as it was read; undefined if it no longer exists */
 export function situationOf(
   delivery: DeliveryForAttempt | undefined,
   { windowMs, firstWaitMs, maxAttempts }: SituationTerms,
@@ -88,8 +88,8 @@ export function finalState(state: StoredState): FinalState {
 }
 
 /**
- * When the next attempt is due. A change of the webhook makes one due at once, but not sooner than the policy's
- * first wait after the last one: a webhook switched on and off repeatedly must not spend the retries.
+ * When the next attempt is due. A change of the webhook makes an attempt due at once, but not sooner than the
+ * policy's first wait after the last attempt: a webhook that is switched on and off must not spend the retries.
  */
 function nextAttemptOf(
   delivery: DeliveryForAttempt,
@@ -103,7 +103,7 @@ function nextAttemptOf(
   return { generationChanged: false, nextAttemptAt: Math.min(planned ?? earliest, earliest) };
 }
 
-/** A 410 concerns the URL of the request and that activation: it ends nothing for the webhook as it is now. */
+/** A 410 is about the URL of its request, and the activation at that time: the webhook as it is now goes on. */
 export function wasGoneAtOldUrl({
   lastOutcome,
   lastGeneration,
@@ -112,7 +112,7 @@ export function wasGoneAtOldUrl({
   return lastOutcome === 'gone' && lastGeneration !== generation;
 }
 
-/** Read from our own records: Temporal's failures do not tell what was at fault. */
+/** The reason comes from our own records: a failure in Temporal does not tell what was at fault. */
 function spentReason(
   delivery: DeliveryForAttempt,
   windowEndsAt: number | null,

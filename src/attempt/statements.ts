@@ -1,4 +1,7 @@
-/** The statements that every attempt needs, shared by the attempts of a process that need one at the same time. */
+/**
+ * The statements that every attempt needs. Attempts of a process that need the same statement at the same time share
+ * one.
+ */
 
 import { grouped, groupedWrites } from '../db/grouped.ts';
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
@@ -15,7 +18,7 @@ import {
 } from '../db/webhooks/attempts.ts';
 import type { StoredState } from '../domain/delivery-state.ts';
 
-/** A delivery that has ended: those behind it in its ordering group go on. */
+/** A delivery that has ended: the deliveries behind it in its ordering group go on. */
 export type Ended = Pick<DeliveryForAttempt, 'id' | 'ordering'>;
 
 export interface AttemptStatements {
@@ -29,17 +32,19 @@ export interface AttemptStatements {
 }
 
 /**
- * The most rows of one statement: records may have 256 KiB each. Fewer: more statements. More: a large one delays
- * its neighbours.
+ * The most rows of one statement: a record may have 256 KiB. Fewer: more statements. More: a large record delays the
+ * rows beside it.
  */
 const MOST = 32;
 
-/** Statements that lock many rows lock them in the same order. */
+/**
+ * The order in which statements lock rows: all lock them in the same order, so none waits for another in a circle.
+ */
 function byDelivery(one: { readonly deliveryId: string }, other: { readonly deliveryId: string }): number {
   return one.deliveryId < other.deliveryId ? -1 : 1;
 }
 
-/** @param execute for the statements that take many times longer to plan than to run */
+/** @param execute runs the statements that take many times longer to plan than to execute */
 export function createStatements(sql: Pool, execute: Execute): AttemptStatements {
   return {
     load: grouped(MOST, async (ids) => {

@@ -1,6 +1,6 @@
 /**
- * Listeners to the results of attempts and deliveries: metrics and log lines. Nothing depends on them, and callers
- * do not wait for them.
+ * Listeners to the results of attempts and deliveries, for metrics and log lines. No result depends on them, and
+ * their callers do not wait.
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { FinalState } from '../domain/delivery-state.ts';
@@ -13,39 +13,39 @@ export interface WatchedAttempt
   extends Pick<AttemptRecord, 'number' | 'outcome' | 'status' | 'durationMs' | 'error' | 'nextAttemptAt'> {
   readonly delivery: Pick<DeliveryForAttempt, 'id' | 'eshopId' | 'webhookId' | 'eventType'>;
   /**
-   * From the event's transaction to the first byte of its first request. null for any other attempt, for deliveries
-   * of a recovery, which wait on purpose, and where no connection was made.
+   * The time from the event's transaction to the first byte of the first request. Null for any later attempt, for a
+   * delivery of a recovery, which waits on purpose, and if no connection was made.
    */
   readonly toFirstByte: ToFirstByte | null;
 }
 
-/** A webhook deactivated because its retries were spent, or because its receiver is gone. */
+/** A webhook that was deactivated because a delivery's retries were spent, or because its receiver is gone. */
 interface WatchedDeactivation
   extends Pick<Deactivation, 'webhookId' | 'deliveryId' | 'reason' | 'lastError'> {
   readonly eshopId: number;
 }
 
-/** Failures of Waybill itself that an operator has to look at: each is counted, logged, and raises an alert. */
+/** Failures of Waybill itself that an operator has to look at: each is counted and logged, and raises an alert. */
 export const alarms = ['windowLost', 'cannotBePrepared', 'lastAttemptBlocked'] as const;
 interface WatchedAlarm {
   readonly alarm: (typeof alarms)[number];
   readonly deliveryId: string;
   readonly error?: unknown;
-  /** How often the last attempt was tried. */
+  /** How often the delivery's last attempt was tried. */
   readonly tries?: number;
 }
 
-/** A listener. */
+/** A listener to attempts and deliveries. */
 export interface DeliveryWatch {
   attempted(attempt: WatchedAttempt): void;
-  /** An internal failure: the attempt does not count and is made again. */
+  /** An internal failure ended an attempt: it does not count, and is made again. */
   interrupted(): void;
   ended(eventType: EventType, as: FinalState): void;
   deactivated(deactivation: WatchedDeactivation): void;
   alarmed(alarm: WatchedAlarm): void;
 }
 
-/** Passes everything to both. */
+/** Passes every report to both listeners. */
 export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWatch {
   function both(report: (watch: DeliveryWatch) => void): void {
     report(one);
@@ -60,7 +60,7 @@ export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWat
   };
 }
 
-/** Ignores everything. */
+/** A listener that ignores every report. */
 export const unwatched: DeliveryWatch = {
   attempted() {},
   interrupted() {},

@@ -1,6 +1,7 @@
 /**
- * How many attempts may be under way at once: of one webhook, to one host, of one e-shop. A webhook's limit adapts to
- * its receiver: a slow one fills its own, but only part of its host's and e-shop's. In one worker's memory. Pure.
+ * How many attempts may be under way at once: of one webhook, to one host, of one e-shop. The limit of a webhook
+ * adapts to its receiver: a slow receiver fills the webhook's own limit, but only part of its host's and its
+ * e-shop's. The limits are in the memory of one worker. Pure.
  *
  * Module concurrency, which imports nothing. Begin: `settings.ts` has the numbers, `starts.ts` decides on a calm or a
  * burst, `turns.ts` is the fair queue.
@@ -13,23 +14,25 @@ import { createTurns, type Turns } from './turns.ts';
 export interface Destination {
   readonly eshopId: number;
   readonly webhookId: number;
-  /** The host in its URL; null if it has none. */
+  /** The host in the webhook's URL; null if the URL has none. */
   readonly receiverHost: string | null;
 }
 
 /** The right to make one attempt. */
 export interface Permit {
-  /** @param accepted whether the receiver accepted; null if nothing was learned about it */
+  /**
+   * @param accepted whether the receiver accepted the request; null if the attempt says nothing about the receiver
+   */
   release(accepted: boolean | null): void;
   /**
-   * Too many lookups of the e-shop are under way, most likely of names that no server answers for: its webhook is
-   * closed for a while. Its host is not, as other e-shops may use it too. Called before `release`.
+   * Call this before `release` when too many lookups of the e-shop are under way, most likely of names that no server
+   * answers for. The webhook is closed for a while. Its host is not closed, since other e-shops may use it too.
    * @returns in how many milliseconds to ask again
    */
   lookupsFull(): number;
 }
 
-/** How much may still be claimed: of the webhooks and e-shops named, and of each of the others. */
+/** How much may still be claimed of each webhook and e-shop that is listed, and of each that is not. */
 export interface Quotas {
   readonly eshop: number;
   readonly webhook: number;
@@ -40,54 +43,63 @@ export interface Quotas {
 /** The limits of one worker. */
 export interface Limits {
   /**
-   * Waits for a permit if one is available within a moment: in turn by e-shop, and within a webhook as they asked.
+   * Waits for a permit if one becomes free within a moment. E-shops take turns; within a webhook the first to ask
+   * gets the first permit.
    * @returns the permit; or in how many milliseconds to ask again; undefined if `signal` aborts first
    */
   acquire(destination: Destination, signal?: AbortSignal): Promise<Permit | number | undefined>;
-  /** Attempts under way and waiting for a permit. */
+  /** The number of attempts that are under way or wait for a permit. */
   open(): number;
-  /** @param share of each limit; the rest is kept for others */
+  /** @param share the part of each limit that the caller may fill; the rest is kept for other classes */
   quotas(share: number): Quotas;
 }
 
-/** How long after a refused permit to ask again. Less: useless tries. More: a recovered receiver is noticed late. */
+/**
+ * The bounds of the time after which a caller without a permit asks again, in milliseconds. Less: useless tries.
+ * More: a receiver that has recovered is noticed late.
+ */
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 300_000;
 /**
- * How much of all places webhooks may fill together that have hung lately, of however many e-shops. Less: receivers
- * that are slow for a while wait. More: many that hang together leave no place for anybody else.
+ * The share of all places that webhooks which have hung lately may fill together, whatever their number. Less:
+ * receivers that are slow for a while wait. More: many receivers that hang together leave no place for others.
  */
 const HANGING_SHARE = 1 / 2;
-/** How long such a webhook is left alone without a place. Less: useless claims. More: a recovered one waits. */
+/**
+ * How long a webhook that has hung and finds no place in this share is left alone, in milliseconds. Less: useless
+ * claims. More: a receiver that has recovered waits.
+ */
 const HANGING_AGAIN_MS = 10_000;
-/** From this many remembered webhooks or e-shops on, those with nothing open are forgotten and start over. */
+/** The most webhooks or e-shops remembered: beyond it, those without open attempts are forgotten and start over. */
 const REMEMBERED = 10_000;
 
-/** The attempts of one webhook or e-shop, and what was learned from them. */
+/** The attempts of one webhook or e-shop, with the limit and the pace that were learned from them. */
 interface Usage {
   readonly key: number;
   readonly turns: Turns;
   /** Attempts under way or waiting for a permit. */
   open: number;
-  /** Of a webhook: its host, and how much of the host's limit it takes. */
+  /** For a webhook: its host, and the part of the host's limit that it takes. */
   host: string;
   atHost: number;
-  /** Of a webhook, as adapted so far. */
+  /** For a webhook: its limit as it has adapted so far. */
   limit: number;
-  /** How long its attempts take, in milliseconds: a moving mean. */
+  /** The duration of its attempts, in milliseconds: a moving mean. */
   meanMs: number;
-  /** When the last one ended, or, if none was open then, when the next one was asked for. */
+  /** When the last attempt ended; if no attempt was open then, when the next one was asked for. */
   endedAt: number;
-  /** No permit is given until then. */
+  /** Until when no permit is given. */
   closedUntil: number;
-  /** When the next one that is turned away may ask again. */
+  /** When the next caller that is turned away may ask again. */
   nextAt: number;
 }
 
 /** @param now in milliseconds, on a clock that does not jump */
 export function createLimits(options: SchedulerOptions, now: () => number = () => performance.now()): Limits {
   const { attempts, firstLimit, hungMs, claimAheadMs } = options;
-  /** The greatest limit of a webhook, and of a host beyond one attempt of each webhook. */
+  /**
+   * The greatest limit of a webhook, and of a host; beyond its limit a host still has one attempt of each webhook.
+   */
   const greatestLimit = Math.max(firstLimit, attempts / 2);
   const webhooks = new Map<number, Usage>();
   const eshops = new Map<number, Usage>();
@@ -95,11 +107,11 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     total: Number.POSITIVE_INFINITY,
     perKey: (webhookId) => webhooks.get(Number(webhookId))?.limit ?? firstLimit,
   });
-  // Half of the free places, so that the next e-shop gets half of the rest.
+  // An e-shop gets half of the free places, so that the next e-shop gets half of the rest.
   const turnsOfEshops = createTurns({ total: attempts, perKey: (_, free) => free / 2 });
   const hosts = createCounts<string>();
   let open = 0;
-  /** Those of them at webhooks that have hung lately. */
+  /** The open attempts of webhooks that have hung lately. */
   let hanging = 0;
 
   function usageIn(known: Map<number, Usage>, turns: Turns, key: number): Usage {
@@ -126,7 +138,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     if (!beginsSoon(eshop, at)) return comeAgain(eshop, at);
     // A webhook with nothing open is not kept waiting by its host: another webhook there may hang.
     if (webhook.open === 0) return null;
-    // Beyond its own limit it takes nothing more of its host.
+    // Beyond its own limit a webhook takes nothing more of its host's.
     const waits = webhook.open >= limitOf(webhook);
     if (waits ? beginsSoon(webhook, at) : hosts.of(host) < greatestLimit) return null;
     return comeAgain(webhook, at);
@@ -137,7 +149,10 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     return waiting <= 0 || (paceOf(usage, at) * waiting) / limitOf(usage) <= claimAheadMs;
   }
 
-  /** Callers ask again one after the other, as fast as places become free; while none does, at growing intervals. */
+  /**
+   * Callers ask again one after the other, at the pace at which places become free; while none does, ever more
+   * rarely.
+   */
   function comeAgain(usage: Usage, at: number): number {
     usage.nextAt = Math.max(at, usage.nextAt) + usage.meanMs / limitOf(usage);
     return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, usage.nextAt - at, (at - usage.endedAt) / 2));
@@ -145,7 +160,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
 
   /**
    * Waits for a place of the webhook, then for the e-shop's turn.
-   * @returns whose did not come before `signal` aborted, or null
+   * @returns the usage whose place did not become free before `signal` aborted; null if both were entered
    */
   async function enter(webhook: Usage, eshop: Usage, signal: AbortSignal): Promise<Usage | null> {
     if (!(await webhook.turns.enter(webhook.key, signal))) return webhook;
@@ -154,7 +169,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     return eshop;
   }
 
-  /** Counts an attempt when it asks, not when it begins: hundreds may ask at once. */
+  /** Counts an attempt from when it asks for its permit, not from when it begins: hundreds may ask at once. */
   function count(webhook: Usage, eshop: Usage, host: string, by: 1 | -1): void {
     open += by;
     for (const usage of [webhook, eshop]) {
@@ -178,10 +193,11 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
         for (const usage of usages) {
           usage.endedAt = at;
           usage.meanMs += (at - since - usage.meanMs) / 8;
-          // Places become free as usual: new callers need not wait for those turned away.
+          // Places become free as usual: new callers need not wait until callers turned away have asked again.
           if (accepted !== null && !hung) usage.nextAt = 0;
         }
-        // Each accepted attempt adds one, so the limit doubles while all are accepted; each hanging one halves it.
+        // An accepted attempt adds one: while all are accepted, the limit doubles each round. A hanging attempt
+        // halves it.
         if (accepted === true) webhook.limit = Math.min(greatestLimit, webhook.limit + 1);
         else if (hung) webhook.limit = Math.max(1, webhook.limit / 2);
         uncount();
@@ -189,7 +205,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       },
       lookupsFull() {
         const at = now();
-        // If many find the same at once, only the first counts.
+        // If many attempts find the lookups full at once, only the first one closes the webhook.
         if (webhook.closedUntil <= at) webhook.closedUntil = at + hungMs;
         return webhook.closedUntil - at;
       },
@@ -247,7 +263,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   };
 }
 
-/** How long a place is taken, in milliseconds: at least the time since one last ended. */
+/** How long a place is taken, in milliseconds: at least the time since an attempt last ended. */
 function paceOf({ meanMs, open, endedAt }: Usage, at: number): number {
   return open > 0 ? Math.max(meanMs, at - endedAt) : meanMs;
 }

@@ -1,7 +1,7 @@
 /**
- * The numbers of the scheduler that are weighed against each other, in one value; tests and the bench replace parts
- * of it. Each has a comment on what it bounds and what is worse on either side. Numbers of one file alone, such as
- * the length of a lease, are there.
+ * The numbers of the scheduler that have to be weighed against each other, in one value; tests and the bench replace
+ * parts of it. The comment of each number says what it bounds, and what gets worse with less and with more. A number
+ * that concerns one file only, such as the length of a lease, is in that file.
  */
 
 /** The default numbers of one worker. */
@@ -12,75 +12,76 @@ export const schedulerDefaults = {
    */
   attempts: 200,
   /**
-   * The first limit of a webhook about which nothing is known. Fewer: a prompt one begins slowly. More: a hanging
-   * one holds more places.
+   * The first limit of a webhook about which nothing is known. Fewer: a prompt receiver begins slowly. More: a
+   * hanging receiver holds more places.
    */
   firstLimit: 20,
   /**
-   * An attempt that took longer and was not accepted halves its webhook's limit. Less: slow failures count as
-   * hanging.
+   * An attempt that took longer than this, in milliseconds, and was not accepted halves the limit of its webhook.
+   * Less: slow failures count as hanging. More: a hanging receiver keeps its places longer.
    */
   hungMs: 2_000,
   /**
-   * Attempts that can begin within this time wait in the worker, the others in the database. Less: idle places.
-   * More: unfair waits.
+   * An attempt that can begin within this time, in milliseconds, waits for its place in the worker; any other waits
+   * in the database. Less: idle places. More: unfair waits.
    */
   claimAheadMs: 500,
 
   /**
-   * Fresh deliveries in flight, except those that wait for a permit or a slow receiver; other classes have a share
-   * as many. Fewer: small statements, idle workers. More: others wait behind them.
+   * The most fresh deliveries in flight, except those that wait for a permit or for a slow receiver; each other class
+   * may have a share of this number. Fewer: small statements, idle workers. More: other classes wait behind them.
    */
   inFlight: 128,
   /**
-   * Room for at least this many before the next claim, unless nothing is in flight. Less: many small claims. More:
-   * idle workers.
+   * The room that a class needs for its next claim, in deliveries, unless none of it is in flight. Less: many small
+   * claims. More: idle workers.
    */
   worthAClaim: 32,
   /**
-   * A request under way for this long is a slow receiver's. Less: more in flight than meant. More: it holds the
-   * place of others.
+   * After this long, in milliseconds, a request under way counts as that of a slow receiver, and fills no place.
+   * Less: more deliveries are in flight than intended. More: the request keeps a place from other deliveries.
    */
   slowMs: 200,
   /**
-   * Workflows that are started at once, with the result of an attempt, under way at the same time. Fewer: more of
-   * them follow later. More: they take processor time from attempts.
+   * The most starts of workflows under way at the same time that are made at once, with the result of an attempt.
+   * Fewer: more workflows follow later. More: the starts take processor time from attempts.
    */
   startsUnderWay: 16,
   /**
-   * Attempts from the queue within a second up to which workflows are started at once. Fewer: in a calm, they
-   * follow later. More: in a burst they take the processor time of attempts; one costs some 25 ms of it.
+   * With more attempts from the queue within a second than this, there is a burst, and no workflow is started at
+   * once. Fewer: workflows follow later even in a calm. More: in a burst the starts take processor time from
+   * attempts; each takes some 25 ms.
    */
   calmPerSecond: 32,
   /**
-   * While a start has no answer after this long, no workflow is started at once. Less: a busy moment looks like an
-   * outage.
+   * While a start has been without an answer for longer than this, in milliseconds, no workflow is started at once.
+   * Less: a busy moment looks like an outage. More: more starts wait for a Temporal that is away.
    */
   silentMs: 1_000,
-  /** Background calls of each loop under way at once. Fewer: these lag. More: fresh deliveries wait. */
+  /** The most background calls of a loop under way at once. Fewer: their work lags. More: fresh deliveries wait. */
   backgroundConcurrency: 4,
   /**
-   * Background calls of each loop before it pauses for `tickMs`. Fewer: changes and pending workflows lag. More:
-   * fresh deliveries wait for the workflows that these wake.
+   * The most background calls that a loop makes before it pauses for `tickMs`. Fewer: changes and pending workflows
+   * lag. More: fresh deliveries wait for the workflows that the calls wake.
    */
   backgroundPerTick: 16,
-  /** Between two claims of background work, ms. Less: fresh deliveries wait. More: background work lags. */
+  /** The pause between two claims of background work, in ms. Less: fresh deliveries wait. More: the work lags. */
   tickMs: 150,
   /**
-   * A webhook or e-shop is remembered as being in use for this long after an attempt. Less: a pause resets what was
-   * learned.
+   * For this long after an attempt, in milliseconds, a webhook or e-shop counts as in use. Less: a short pause resets
+   * the learned limits.
    */
   idleAfterMs: 2_000,
 
   /**
-   * After this long without a claim a class no longer waits for those before it. Less: an import slows fresh ones.
-   * More: it starves.
+   * After this long without a claim, in milliseconds, a class no longer waits for the classes before it. Less: an
+   * import slows fresh deliveries down. More: the import starves.
    */
   patienceMs: 15_000,
 
   /**
-   * The polling interval behind LISTEN. While Temporal or the database is away: a quarter of it at first, growing
-   * to five times.
+   * The polling interval that backs LISTEN up, in milliseconds. While Temporal or the database is away, a loop tries
+   * again after a quarter of it, and ever more rarely, up to five times as long.
    */
   pollMs: 1_000,
 };

@@ -1,17 +1,17 @@
-/** Starts of workflows: whether one more may begin at once, and whether Temporal leaves a start unanswered. Pure. */
+/** Decides whether one more workflow may be started at once, and whether Temporal leaves a start unanswered. Pure. */
 import type { SchedulerOptions } from './settings.ts';
 
 /** The starts made by one worker. */
 export interface Starts {
-  /** Makes a call that starts a workflow. @throws its error */
+  /** Makes a call that starts a workflow. @throws the error of the call */
   start<T>(call: () => Promise<T>): Promise<T>;
-  /** Temporal has answered something. */
+  /** Notes that Temporal has answered a call, whatever the answer. */
   answered(): void;
-  /** A delivery of the queue has been taken up, even if it gets no permit then: many in a second are a burst. */
+  /** Notes that a delivery of the queue was taken up, with or without a permit: many within a second are a burst. */
   attempted(): void;
   /** Whether more attempts begin than in a calm. */
   isBurst(): boolean;
-  /** Whether a workflow may be started at once: Temporal answers, few starts are under way, and there is no burst. */
+  /** Whether a workflow may be started at once: Temporal answers, few starts are under way, and it is no burst. */
   hasRoom(): boolean;
 }
 
@@ -27,11 +27,11 @@ export function createStarts(
   }: Pick<SchedulerOptions, 'silentMs' | 'startsUnderWay' | 'calmPerSecond'>,
   now: () => number = () => performance.now(),
 ): Starts {
-  /** When each call under way was made; the earliest comes first. */
+  /** When each call that is under way was made; the earliest call comes first. */
   const underWay = new Map<symbol, number>();
   /** When the first call since the last answer was made. */
   let unansweredSince: number | null = null;
-  /** The attempts of this period, and of the one before. */
+  /** The number of attempts in this period, and in the period before. */
   let period = { since: now(), attempts: 0, before: 0 };
 
   const isOld = (at: number | null) => at !== null && now() - at > silentMs;

@@ -1,13 +1,13 @@
 /**
- * Fair turns: work of many keys (e-shops, addresses) shares places, and a key with a lot of work delays only
- * itself. Pure.
+ * Fair turns: the work of many keys (e-shops, addresses) shares places, and a key with much work delays only its own.
+ * Pure.
  */
 import { createCounts } from './counts.ts';
 
 /** The owner of the work: an e-shop's number, or an address. */
 export type TurnKey = number | string;
 
-/** Gives places in turn: waiting keys are served one after the other, the work of each as it arrived. */
+/** Gives places in turn: the waiting keys are served one after the other, and the work of a key as it arrived. */
 export interface Turns {
   /**
    * Waits for a place; give it back with `leave`.
@@ -24,12 +24,12 @@ export interface Turns {
 /** How much work runs at the same time. */
 export interface TurnLimits {
   readonly total: number;
-  /** Of one key, given how many places the others leave it; limited only by `total` when left out. */
+  /** For one key, by the number of places that other keys leave it; left out: `total` alone is the limit. */
   readonly perKey?: number | ((key: TurnKey, free: number) => number);
 }
 
 export function createTurns({ total, perKey = total }: TurnLimits): Turns {
-  /** The waiting work by key; the keys have their turns as they come in the map. */
+  /** The waiting work by key; the order of the map is the order of the turns. */
   const waiting = new Map<TurnKey, (() => void)[]>();
   const running = createCounts<TurnKey>();
 
@@ -43,7 +43,8 @@ export function createTurns({ total, perKey = total }: TurnLimits): Turns {
       if (running.all() >= total) return;
       if (running.of(key) >= limitOf(key)) continue;
       const next = queue.shift();
-      // To the back: iterating over a map also reaches entries added during it, and so the key's next turn.
+      // The key goes to the back. Iterating over a map also reaches entries that are added meanwhile, so this loop
+      // comes to the key's next turn.
       waiting.delete(key);
       if (queue.length > 0) waiting.set(key, queue);
       if (next === undefined) continue;

@@ -1,4 +1,4 @@
-/** Counts repairs, and sums them up in a sentence. */
+/** Counts repairs by kind, and sums them up in a sentence. */
 import type { Repair } from './repair.ts';
 import type { Action, Reason, TrackedKind } from './verdict.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Temporal's knowledge of workflows. A description is strongly consistent and decides; the list lags behind and
- * only hints.
+ * Temporal's knowledge of workflows. The description of a workflow is strongly consistent, so it decides. The list of
+ * workflows lags behind, so it only hints.
  */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -23,23 +23,23 @@ export type Executions = ReturnType<typeof createExecutions>;
 /** A workflow in a page of the list. */
 interface ListedWorkflow {
   readonly workflowId: string;
-  /** The beginning of 1970 while it runs. */
+  /** When the workflow ended; the beginning of 1970 while it runs. */
   readonly closedAt: Date;
 }
 
-/** Temporal's list of workflows, a store of its own, is away or refused. All else may be answered. */
+/** Temporal's list of workflows is away, or was refused. The list has its own store: other calls may be answered. */
 export class ListUnreadable extends UserError {
   override readonly name = 'ListUnreadable';
 }
 
-/** The latest events, among which a workflow's reaction to its last signal is found. */
+/** How many of the latest events of a workflow are read: its reaction to the last signal is among them. */
 const LATEST_EVENTS = 20;
 /** Workflows per page of the list: the most that Temporal returns. */
 const PAGE = 1_000;
-/** At this attempt, a failing step of a workflow has failed from its whole history, not from a worker's cache. */
+/** By this attempt a failing workflow task has been replayed from the whole history, not from a worker's cache. */
 const FAILING_ATTEMPTS = 3;
 const CHANGES: readonly string[] = [webhookChangedSignal, releaseChangedSignal, recoveryChangedSignal];
-/** The server's identities when it ends a workflow by itself, e.g. at a history's maximum length. */
+/** The identities of the server when it ends a workflow by itself, such as at the maximum length of a history. */
 const SERVER_IDENTITIES = ['history-service', 'history-resetter', 'worker-service'];
 
 /** @param taskQueue the task queue of the listed workflows: others in the namespace are not Waybill's */
@@ -81,7 +81,7 @@ export function createExecutions(client: Client, taskQueue: string) {
     return { as: 'terminated', by, comment: event?.reason ?? '' };
   }
 
-  /** The latest first. */
+  /** The latest events of a workflow, the latest first. */
   async function latestEvents(workflowId: string) {
     const { history } = await bounded(() =>
       workflowService.getWorkflowExecutionHistoryReverse({
@@ -94,7 +94,7 @@ export function createExecutions(client: Client, taskQueue: string) {
   }
 
   return {
-    /** Changes if the namespace, or the whole server, was recreated. */
+    /** The id of the namespace; it changes if the namespace, or the whole server, was recreated. */
     async namespaceId(): Promise<string> {
       const { namespaceInfo } = await bounded(() => workflowService.describeNamespace({ namespace }));
       return namespaceInfo?.id ?? '';
@@ -130,10 +130,7 @@ export function createExecutions(client: Client, taskQueue: string) {
       }
     },
 
-    /**
-     * The event of the last task that a worker has completed, as far as the latest events tell; empty if they do
-     * not.
-     */
+    /** The event of the last task that a worker has completed; empty if it is not among the latest events. */
     async lastCompletedTask(workflowId: string): Promise<string> {
       const events = await latestEvents(workflowId);
       const completed = events.find((event) => event.workflowTaskCompletedEventAttributes);
@@ -141,8 +138,8 @@ export function createExecutions(client: Client, taskQueue: string) {
     },
 
     /**
-     * Whether a running workflow was signalled a change, handled it and did nothing: Temporal was set back, and its
-     * worker takes new events for known ones.
+     * Whether a running workflow got the signal of a change, handled it and did nothing. Then Temporal was set back,
+     * and the worker takes new events for events that it knows.
      */
     async isUnresponsive(workflowId: string): Promise<boolean> {
       let handled = false;
@@ -157,24 +154,23 @@ export function createExecutions(client: Client, taskQueue: string) {
     },
 
     /**
-     * The workflows of deliveries and recoveries that were terminated or canceled since a time, as far as the list
-     * knows.
+     * The workflows of deliveries and recoveries that were terminated or canceled since a time, by the list.
      */
     endedExternally: (since: Date) =>
       list(`ExecutionStatus IN ('Terminated', 'Canceled') AND CloseTime >= '${since.toISOString()}'`),
-    /** The running workflows of deliveries and recoveries, as far as the list knows. */
+    /** The running workflows of deliveries and recoveries, by the list. */
     running: () => list(`ExecutionStatus = 'Running'`),
   };
 }
 
 type Description = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['describe']>>['raw'];
 
-/** It waits for the mail server between its tries, which no signal ends. */
+/** The activity that mails: between its tries it waits for the mail server, and no signal ends that wait. */
 const MAILS: keyof DeliveryActivities = 'mailDeactivation';
 
 /**
- * True if nothing happens before a future time or a signal. A workflow that mails is not asleep, nor is one with an
- * activity paused by an operator.
+ * Whether a workflow does nothing before a future time or a signal. A workflow that mails is not asleep. Nor is a
+ * workflow asleep if an operator has paused one of its activities.
  */
 function isAsleep({ pendingActivities, pendingWorkflowTask }: Description): boolean {
   if (pendingWorkflowTask !== null && pendingWorkflowTask !== undefined) return false;

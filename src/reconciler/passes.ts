@@ -20,14 +20,14 @@ export interface PassesOptions extends TrackedWorkflowsDeps {
   readonly onRepair?: (repair: Repair) => void;
   /** True: nothing is changed. Default false. */
   readonly dryRun?: boolean;
-  /** How long a workflow at work may stand still, in milliseconds; default 100 s. */
+  /** How long a workflow that a worker has at work may stand still, in milliseconds; default 100 s. */
   readonly stalledMs?: number;
-  /** Ends a pass early. */
+  /** Ends a pass early when it aborts. */
   readonly signal: AbortSignal;
 }
 
 export interface PassResult {
-  /** Records checked. */
+  /** How many records were checked. */
   readonly looked: number;
   readonly repairs: readonly Repair[];
 }
@@ -49,9 +49,9 @@ export function createPasses(options: PassesOptions) {
       log.warn({ ...workflow.name, by, since }, 'waiting: an operator has paused the workflow in Temporal'),
     ),
   );
-  /** Woken workflows: the next pass over late workflows checks whether that had an effect. */
+  /** The workflows that were woken: the next pass over late workflows checks whether waking them had an effect. */
   const woken: string[] = [];
-  /** The list is read from this time on. */
+  /** The next pass reads the list from this time on. */
   let listedUntil = new Date(Date.now() - CLOCK_LAG_MS);
 
   async function repairAll(tracked: readonly TrackedWorkflow[], repairs: Repair[]): Promise<void> {
@@ -68,17 +68,17 @@ export function createPasses(options: PassesOptions) {
         const { kind, reason, action, name, by, comment } = done;
         log.info({ repaired: kind, reason, action, ...name, by, comment }, 'repaired');
       } catch (error) {
-        // A refused repair must not stop the others, which may well be accepted.
+        // A refused repair must not stop other repairs, which may well be accepted.
         if (isRejection(error))
           log.error({ ...workflow.name, err: error }, 'Temporal rejected the repair of a workflow');
         else failures.push(error);
       }
     });
-    // Not before: repairs under way finish, and are counted.
+    // Thrown only here, so that repairs under way finish and are counted.
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Wakes workflows that wait although their delivery is over: some would never end otherwise. */
+  /** Wakes workflows that wait although their delivery is over: some of them would never end by themselves. */
   async function wakeClosed(repairs: Repair[]): Promise<void> {
     for await (const page of executions.running()) {
       if (signal.aborted) return;
@@ -86,7 +86,7 @@ export function createPasses(options: PassesOptions) {
     }
   }
 
-  /** Runs a pass, and logs one line if it repaired something, even if it failed. */
+  /** Runs a pass. If the pass repaired something, logs one line, even if the pass failed. */
   async function pass(why: string, work: (repairs: Repair[]) => Promise<number>): Promise<PassResult> {
     const repairs: Repair[] = [];
     try {
@@ -109,7 +109,7 @@ export function createPasses(options: PassesOptions) {
           ...(await workflows.closedOf(before)),
         ];
         const tracked = [...again, ...(await workflows.late())];
-        // Only after all queries succeeded: if the database was away, these are checked next time.
+        // Forgotten only after all queries succeeded: if the database was away, the next pass checks them.
         woken.splice(0, before.length);
         await repairAll(tracked, repairs);
         return tracked.length;

@@ -1,7 +1,8 @@
 /**
- * A worker's reconciler: Postgres knows what is open, Temporal what runs, and mismatches are repaired. All is checked
- * at the start and whenever Temporal may have lost something; in between, late workflows and those that operators
- * ended. A delivery in the queue has no workflow to compare: if its process dies, lease and ownership run out.
+ * A worker's reconciler. Postgres knows which deliveries are open, Temporal knows which workflows run; the reconciler
+ * repairs mismatches. It checks everything at the start, and whenever Temporal may have lost something. In between it
+ * checks late workflows, and workflows that operators ended. A delivery in the queue has no workflow to compare: if
+ * its process dies, the lease and the ownership run out.
  *
  * Module reconciler, which imports attempt, db, domain, lib, temporal, workflows. Begin: this file, then `passes.ts`,
  * and `verdict.ts` for the decisions.
@@ -17,7 +18,7 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
   /** The time between two checks of late and ended workflows, in milliseconds. */
   readonly intervalMs: number;
   /**
-   * Called while Temporal may know less than before: it was away, its namespace is a new one, or a workflow could
+   * Called while Temporal may know less than before: it was away, its namespace was recreated, or a workflow could
    * not go on. Workers must then drop their cached workflows.
    */
   readonly onSetBack: (why: string) => void;
@@ -26,7 +27,7 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
 }
 
 export interface Reconciler {
-  /** No further checks; waits for the ones under way. */
+  /** Ends the checks, and waits for those under way. */
   stop(): Promise<void>;
 }
 
@@ -38,20 +39,20 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   const stopping = new AbortController();
   const { signal } = stopping;
   const passes = createPasses({ ...options, signal });
-  /** Why everything is to be checked; null if there is no reason to. */
+  /** Why everything is to be checked; null if there is no reason. */
   let wanted: string | null = 'the worker started';
   /** The sweep under way. */
   let sweeping: Promise<void> | null = null;
   let lastSweep = Number.NEGATIVE_INFINITY;
   /** The loops whose last step failed. */
   const failing = new Set<string>();
-  /** Whether Temporal's list could not be read the last time. It only hints: late records are checked without it. */
+  /** Whether the last reading of Temporal's list failed. The list only hints: late records are checked without it. */
   let unlisted = false;
   /** Why Temporal may have been set back. */
   let setBack: string | null = null;
   let namespaceId: string | undefined;
 
-  /** Runs a step; a failure is logged once, until the step succeeds again. @returns what became of it */
+  /** Runs a step. A failure is logged once, until the step succeeds again. @returns the result of the step */
   async function tried(loop: string, step: () => Promise<unknown>): Promise<'done' | 'again' | 'failed'> {
     try {
       await step();
@@ -101,7 +102,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
       unlisted = false;
     }, unreadable);
     const { repairs } = await passes.late();
-    // If one is missing, others may be too whose next step is hours away.
+    // If one workflow is missing, others may be missing whose next step is hours away.
     if (repairs.some(({ reason }) => reason === 'missing')) wanted ??= 'a workflow was missing';
     if (repairs.some(({ reason }) => reason === 'stuck')) setBack = 'a workflow could not go on';
   }
@@ -113,9 +114,9 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     }
   }
 
-  // None waits for another: the checks may take minutes.
+  // The three loops do not wait for each other: the checks may take minutes.
   const running = Promise.all([
-    // Catches up on deliveries that missed their turn in the order of their record. Needs no Temporal.
+    // Lets deliveries go that missed their turn in the order of their record. This needs no Temporal.
     repeat(() => tried('ordering', () => settleOrdering(options.sql, 'all'))),
     // If Temporal does not answer, the checks say so.
     repeat(() => executions.namespaceId().then(options.onAnswered, () => {})),

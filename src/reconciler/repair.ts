@@ -1,6 +1,6 @@
 /**
- * Repairs one workflow: asks Temporal, then the database again, then acts. Any worker may repeat a step: a workflow
- * id runs once, and a delivery is closed once.
+ * Repairs one workflow: asks Temporal, then the database again, and acts then. Any worker may repeat a step: Temporal
+ * runs one workflow of an id, and a delivery is closed only once.
  */
 import type { TemporalPause } from '../domain/operator-pause.ts';
 import type { Former } from '../temporal/workflow-calls.ts';
@@ -9,19 +9,19 @@ import type { Stalls } from './stalls.ts';
 import type { TrackedWorkflow } from './tracked-workflows.ts';
 import { type TrackedKind, type Verdict, verdictOn, type WorkflowFound } from './verdict.ts';
 
-/** A repair that was made, or would be. */
+/** A repair that was made, or that a dry run would make. */
 export interface Repair extends Verdict {
   readonly kind: TrackedKind;
   /** The workflow's identifiers in log lines. */
   readonly name: TrackedWorkflow['name'];
-  /** The identity that ended its workflow, and the reason given, if Temporal knows them. */
+  /** The identity that ended the workflow, and the reason that it gave, if Temporal knows them. */
   readonly by?: string;
   readonly comment?: string;
 }
 
 /**
- * @param onPaused called for a late workflow that an operator has paused: it is left alone
- * @returns null if all is well, or another worker was first
+ * @param onPaused called for a late workflow that an operator has paused: such a workflow is left alone
+ * @returns null if nothing is wrong, or if another worker was first
  */
 export async function repair(
   executions: Executions,
@@ -54,8 +54,8 @@ export async function repair(
 }
 
 /**
- * A workflow that was woken before without an effect is started again instead, and one at work only if it stands
- * still for long.
+ * Confirms a verdict. A workflow that was woken before without an effect is started again instead. A workflow that a
+ * worker has at work is started again only after it has stood still for long.
  */
 async function confirmed(
   executions: Executions,

@@ -1,25 +1,25 @@
-/** Workflows that a worker is at work on, and that do not go on: their tasks are started, and none ends. */
+/** Finds workflows that a worker has at work and that stand still: their tasks are started, and none ends. */
 import type { Executions } from './executions.ts';
 
 /**
- * How long no task of a late workflow may end before it is started again, in milliseconds: ten time-outs of a task.
- * Less: busy machines lose what they have begun. More: deliveries stand still.
+ * If no task of a late workflow ends for this long, in milliseconds, the workflow is started again: ten time-outs of
+ * a task. Less: busy machines lose the work they have begun. More: deliveries stand still.
  */
 const STALLED_MS = 100_000;
 /**
- * Workflows watched at once. Fewer: many that stall together wait for each other. More: starting them again adds to
- * an overload.
+ * How many workflows are watched at once. Fewer: workflows that stall together wait for each other. More: starting
+ * them again adds to an overload.
  */
 const WATCHED_AT_ONCE = 10;
 
-/** The late workflows that are watched. In the memory of one worker. */
+/** The late workflows that are watched, in the memory of one worker. */
 export interface Stalls {
   /**
-   * Watches it, if there is room.
-   * @returns whether it has stood still for long enough; then it is watched no longer
+   * Watches a workflow, if there is room.
+   * @returns whether the workflow has stood still for long enough; then it is watched no longer
    */
   isStalled(workflowId: string): Promise<boolean>;
-  /** Those to look at again. */
+  /** The workflows to look at again. */
   watched(): readonly string[];
 }
 
@@ -44,7 +44,7 @@ export function createStalls(
       return false;
     },
     watched() {
-      // One that has gone on meanwhile was not asked about again.
+      // A workflow that has gone on meanwhile was not asked about again, and is forgotten here.
       for (const [workflowId, { since }] of seen) if (now() - since > 2 * stalledMs) seen.delete(workflowId);
       return [...seen.keys()];
     },

@@ -19,19 +19,19 @@ import type { Due, TrackedKind } from './verdict.ts';
 export interface TrackedWorkflow {
   readonly kind: TrackedKind;
   readonly workflowId: string;
-  /** Its identifiers in log lines. */
+  /** The workflow's identifiers in log lines. */
   readonly name: Readonly<Record<string, string | number>>;
   readonly next: Due;
-  /** Asked after Temporal: a workflow that ended in between has recorded its end before. */
+  /** Ask this after asking Temporal: a workflow that ended in between has recorded its end in the database. */
   isStillTracked(): Promise<boolean>;
   /** @returns false if another worker was first */
   restart(former: Former): Promise<boolean>;
-  /** Closes it as canceled by an operator. @returns false if none is open any more */
+  /** Closes its record as canceled by an operator. @returns false if the record is no longer open */
   endedByOperator(): Promise<boolean>;
   wake(): Promise<void>;
 }
 
-/** Records per query. */
+/** How many records a query reads. */
 const PAGE = 100;
 
 export interface TrackedWorkflowsDeps {
@@ -43,10 +43,10 @@ export interface TrackedWorkflowsDeps {
 }
 
 export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: TrackedWorkflowsDeps) {
-  /** Where the check of late pre-orders continues: their rows do not mark that they were checked. */
+  /** Where the next check of late pre-orders begins: the rows of pre-orders do not show that they were checked. */
   let lateReleases: db.ReleaseCursor | null = null;
 
-  /** What all workflows of deliveries share. */
+  /** The parts that all workflows of deliveries share. */
   function ofDelivery(found: db.AttemptedDelivery) {
     return {
       workflowId: deliveryWorkflowId(found),
@@ -65,7 +65,7 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
       next: dueOf(found, graceMs),
       isStillTracked: async () => (await db.findDispatched(sql, [id])).length > 0,
       async restart(former) {
-        // Read again: an attempt may have been recorded since.
+        // The delivery is read again: an attempt may have been recorded since.
         const [now] = await db.findDispatched(sql, [id]);
         return now !== undefined && (await restarter.restart(now, former));
       },
@@ -78,8 +78,8 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
   }
 
   /**
-   * A delivery that is over. If its workflow still waits, it has forgotten that: Temporal was set back. Woken or
-   * started again, it finds that its delivery is over, and ends.
+   * A delivery that is over. If its workflow still waits, Temporal was set back, and the workflow has lost the end of
+   * the delivery. Once it is woken or started again, it reads that the delivery is over, and ends.
    */
   function closed(found: db.AttemptedDelivery): TrackedWorkflow {
     return {
@@ -91,13 +91,13 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
     };
   }
 
-  /** The workflow of the delivery that led to the deactivation sends the mail. */
+  /** A mail about a deactivation: the workflow of the delivery that led to the deactivation sends it. */
   function mail(found: db.UnsentMail): TrackedWorkflow {
     return {
       ...ofDelivery(found),
       kind: 'mail',
       name: { webhookId: found.webhookId, deliveryId: found.id },
-      // Due since the deactivation: a workflow that waits for anything else has forgotten it.
+      // The mail is due since the deactivation: a workflow that waits for anything else has lost it.
       next: 'late',
       isStillTracked: () => db.isMailUnsent(sql, found),
     };
@@ -111,7 +111,7 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
       name: { eshopId, eshopOrderId },
       next: late ? 'late' : 'ahead',
       isStillTracked: () => db.isReleasePending(sql, eshopId, eshopOrderId),
-      // Starts the timer if there is none, and otherwise signals it.
+      // The signal starts the timer if there is none.
       restart: async (former) => {
         if (former === 'running') return await restarter.replaceRelease(eshopId, eshopOrderId);
         await signal();
@@ -151,7 +151,7 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
   }
 
   return {
-    /** Some of those whose next step is past due; different ones when called again. */
+    /** Some of the workflows whose next step is past due; each call returns others. */
     async late(): Promise<TrackedWorkflow[]> {
       const [deliveries, mails, releases, late] = await Promise.all([
         db.claimLateDeliveries(sql, graceMs, PAGE),
@@ -167,7 +167,7 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
       ];
     },
 
-    /** All of them, page by page. */
+    /** All workflows that should be running, page by page. */
     async *all(): AsyncGenerator<TrackedWorkflow[]> {
       const asOf = await exactDatabaseTime(sql);
       yield* pages<db.DispatchedDelivery & db.DeliveryCursor>(
@@ -195,14 +195,14 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
   };
 }
 
-/** The ids of deliveries and recoveries, with which their workflows' ids end. */
+/** The ids of deliveries and recoveries: the last part of their workflows' ids. */
 function idsIn(workflowIds: readonly string[]): string[] {
   return workflowIds
     .map((workflowId) => workflowId.slice(workflowId.lastIndexOf('/') + 1))
     .filter((id) => isUuid(id));
 }
 
-/** A delivery is late if its next step is past due by more than the grace, and nothing holds it. */
+/** When a delivery is due. It is late if its next step is past due by more than the grace, and nothing holds it. */
 function dueOf(delivery: db.DispatchedDelivery, graceMs: number): Due {
   const { dispatchedAt, lastAttemptAt, nextAttemptAt, held, readAt } = delivery;
   if (held) return 'held';
@@ -210,7 +210,7 @@ function dueOf(delivery: db.DispatchedDelivery, graceMs: number): Due {
   return late !== null && late > graceMs ? 'late' : 'ahead';
 }
 
-/** Page after page, each read from the last row of the one before. */
+/** Reads page after page; each page begins after the last row of the page before. */
 async function* pages<R>(
   read: (after: R | null) => Promise<R[]>,
   toRecord: (row: R) => TrackedWorkflow,

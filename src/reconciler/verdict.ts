@@ -2,7 +2,7 @@
 
 import type { TemporalPause } from '../domain/operator-pause.ts';
 
-/** The kinds of workflow that should be running; `mail`: of a deactivation. */
+/** The kinds of workflow that should be running. `mail`: one that has a deactivation to mail. */
 export type TrackedKind = 'delivery' | 'mail' | 'release' | 'recovery';
 
 /** A workflow as Temporal describes it. */
@@ -19,9 +19,9 @@ export type WorkflowFound =
       readonly pause?: TemporalPause;
     }
   | { readonly as: 'missing' }
-  /** Not by an operator: completed, failed, timed out, or ended by the server at one of its limits. */
+  /** No operator has ended it: it completed, failed, timed out, or was ended by the server at one of its limits. */
   | { readonly as: 'ended' }
-  /** By an operator. */
+  /** An operator has ended it. */
   | { readonly as: 'terminated' | 'canceled'; readonly by: string; readonly comment: string };
 
 /** Why a workflow is repaired. */
@@ -35,23 +35,24 @@ export interface Verdict {
 }
 
 /**
- * When a workflow's next step is due. `late`: past due although nothing holds it. `held`: not before an inactive
- * webhook or an operator's hold ends. `over`: there is none, and no workflow should wait for one.
+ * When a workflow's next step is due. `late`: it is past due, although nothing holds it. `held`: it is not due before
+ * the webhook is active again or an operator's hold ends. `over`: there is no next step, and no workflow should wait
+ * for one.
  */
 export type Due = 'ahead' | 'late' | 'held' | 'over';
 
-/** @returns null if all is well */
+/** @returns null if nothing is wrong */
 export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: Due): Verdict | null {
-  // Its workflow may have ended since it was listed.
+  // The workflow may have ended since it was listed.
   if (next === 'over' && found.as !== 'running') return null;
   switch (found.as) {
     case 'running':
-      // Temporal was restored from an older copy: the workflow has lost later signals, and sleeps.
+      // Temporal was restored from an older copy: the workflow has lost its later signals, and sleeps.
       if ((next === 'late' || next === 'over') && found.asleep) return { reason: 'asleep', action: 'woken' };
-      // Or its history is inconsistent: a worker that remembered more than Temporal went on writing it, or the code
-      // cannot replay it. It would not notice that it is no longer held.
+      // Or the history of the workflow is inconsistent: a worker that remembered more than Temporal went on writing
+      // it, or the code cannot replay it. Such a workflow would not notice that it is no longer held.
       if (next !== 'ahead' && found.failing) return { reason: 'stuck', action: 'startedAgain' };
-      // If it goes on like this for long.
+      // The repair follows only if the workflow stands still for long.
       return next === 'late' && found.atWork ? { reason: 'stalled', action: 'startedAgain' } : null;
     case 'missing':
     case 'ended':
@@ -63,7 +64,7 @@ export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: Due): V
 }
 
 /**
- * After an operator ended a workflow: a mail is still due, and a pre-order will still be released.
+ * The repair after an operator ended a workflow. A mail is still due, and a pre-order is still to be released.
  */
 const AFTER_OPERATOR = {
   delivery: 'closed',
@@ -72,7 +73,7 @@ const AFTER_OPERATOR = {
   recovery: 'closed',
 } as const satisfies Record<TrackedKind, Action>;
 
-/** The possible repairs. */
+/** All repairs that are possible. */
 export const repairsMade: readonly (Verdict & { readonly kind: TrackedKind })[] = (
   Object.keys(AFTER_OPERATOR) as TrackedKind[]
 ).flatMap((kind) => [

@@ -1,4 +1,7 @@
-/** Notices when the database's clock is set: back, waits would last longer by as much; ahead, windows end early. */
+/**
+ * Notices when the database's clock is set. A clock set back would make waits longer by as much; a clock set ahead
+ * ends windows early.
+ */
 import { uptime } from 'node:os';
 import type { Logger } from 'pino';
 import { databaseTime } from '../db/clock.ts';
@@ -8,11 +11,14 @@ import { waitOrStop } from '../lib/wait-or-stop.ts';
 
 /** The time between two readings, in milliseconds. */
 const LOOK_MS = 1_000;
-/** A smaller difference is no step: both clocks are constantly corrected, and a response takes time. */
+/**
+ * A difference smaller than this, in milliseconds, is no step: both clocks are corrected all the time, and a response
+ * takes time.
+ */
 const STEP_MS = 5_000;
 /**
- * Readings after a step that repair times: within half a minute an attempt under way, 15 s by default, has been
- * recorded.
+ * How many readings after a step repair times: half a minute's, within which an attempt under way (15 s by default)
+ * has been recorded.
  */
 const LOOKS_AFTER_STEP = 30;
 
@@ -22,14 +28,14 @@ interface ClockWatchOptions {
   readonly onStep: (step: ClockStep) => void;
   /** The time between two readings, in milliseconds; default 1 s. */
   readonly intervalMs?: number | undefined;
-  /** The database's clock. Default: queries it. */
+  /** Reads the database's clock; default: by a query. */
   readonly read?: () => Promise<Date>;
   /** How long the machine has run, in milliseconds. */
   readonly uptimeMs?: () => number;
 }
 
 /**
- * Repairs the effects of steps back, and reports all steps. A step back that nobody watched is repaired at the start.
+ * Repairs the effects of steps back, and reports all steps. The first reading repairs a step back that nobody saw.
  * @returns at once; `stop` waits for a reading under way
  */
 export function watchDatabaseClock({
@@ -41,16 +47,18 @@ export function watchDatabaseClock({
   uptimeMs = () => uptime() * 1_000,
 }: ClockWatchOptions): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  /** The database's clock minus the machine's uptime, which does not jump and goes on while the machine sleeps. */
+  /** The database's clock minus the uptime of this machine, which does not jump and also counts while it sleeps. */
   let ahead: number | null = null;
-  /** How many more readings repair times: work under way at a step still writes times of the clock before it. */
+  /**
+   * How many more readings repair times: work under way at a step still writes times by the clock before the step.
+   */
   let readings = 1;
 
   async function look(): Promise<void> {
     const before = uptimeMs();
     const at = await read();
     const took = uptimeMs() - before;
-    // Nobody knows when in all that time the clock was read: the next reading tells.
+    // The clock was read at an unknown point of that long time: the next reading decides.
     if (took > STEP_MS) return;
     const now = at.getTime() - before - took / 2;
     const ms = Math.round(now - (ahead ?? now));
@@ -69,7 +77,7 @@ export function watchDatabaseClock({
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      // Others report that the database is away.
+      // Other parts report that the database is away.
       await look().catch((error: unknown) => log.debug({ err: error }, 'the clock could not be read'));
       await waitOrStop(intervalMs, stopping.signal);
     }

@@ -1,9 +1,11 @@
 /**
- * From the queue to attempts: each class that waits for one is claimed in its own loop, by the same statement.
+ * Takes deliveries from the queue to their attempts. Each class has its own loop; all loops claim by the same
+ * statement.
  *
- * Two gates stand in the way. The quota, in Postgres: a claim takes no more of a webhook than can begin soon and
- * leaves the rest in the queue. The permit, in the worker: an attempt waits for one if its receiver is prompt, and
- * is deferred otherwise. So a full receiver costs at most a claim, and nothing to others.
+ * A delivery passes two gates. The quota is in Postgres: a claim takes only as many deliveries of a webhook as can
+ * begin soon, and leaves the rest in the queue. The permit is in the worker: an attempt waits for its permit if the
+ * receiver is prompt, and is deferred otherwise. So a receiver without a free place costs one claim at most, and
+ * delays no other receiver.
  */
 import type { Quotas } from '../concurrency/limits.ts';
 import { keepOrdering } from '../db/outbox/keep-ordering.ts';
@@ -20,17 +22,17 @@ import type { Next } from './loop.ts';
  * places.
  */
 const AGAIN_MS = 10;
-/** The time between two searches for retries that still wait for their workflow. Less: load. More: late retries. */
+/** The time between two searches for retries whose workflow has not started. Less: load. More: late retries. */
 const SEARCH_MS = 5_000;
 
 interface Attempts {
   /** Claims deliveries and begins their attempts. @throws the error of the database when it is away */
   step(): Promise<Next>;
-  /** Whether it could attempt a few more deliveries at once: no others wait. */
+  /** Whether it could attempt a few more deliveries at once: no other deliveries wait. */
   hasRoom(): boolean;
   /**
-   * Attempts new deliveries that were written as claimed, up to the quotas of their webhooks and e-shops, and gives
-   * back the others.
+   * Attempts new deliveries that were written as claimed, up to the quotas of their webhooks and e-shops. The rest
+   * goes back to the queue.
    * @returns how many were given back
    */
   start(claimed: readonly QueuedDelivery[]): Promise<number>;
@@ -43,7 +45,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
 
   function room(): number {
     if (isDiskFull()) return 0;
-    // As many again may wait for a permit as may be under way.
+    // As many attempts as may be under way may also wait for their permits.
     const places = 2 * options.attempts - limits.open();
     return Math.max(0, Math.min(Math.floor(share * options.inFlight) - inFlight.count(name), places));
   }
@@ -68,7 +70,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
     precedence.claimed(name, more);
     inFlight.start(await keepOrdering(sql, deliveries), name);
     if (!more) return 'idle';
-    // Without any, other relays are claiming all of them.
+    // If this claim got none of the waiting deliveries, other relays are claiming them.
     return deliveries.length > 0 ? 'more' : AGAIN_MS;
   }
 

@@ -1,6 +1,6 @@
 /**
- * Passes on, as background calls: changes of webhooks to their open deliveries, page by page; changes of pre-orders
- * to their timers; changes of recoveries; and notices.
+ * Makes the background calls to Temporal. A change of a webhook goes to its open deliveries, page by page; a change
+ * of a pre-order to its timer; a change of a recovery to its workflow. Each notice gets its workflow started.
  */
 import { decideWarnings } from '../db/incidents/decide.ts';
 import { claimNotices, giveBackNotices } from '../db/notices/pending.ts';
@@ -36,14 +36,14 @@ type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping' | 'onAnswered' | 's
 type ChangesDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'watch' | 'policy'>;
 
 /**
- * Passes on one page of each of a few changes.
+ * Takes a few changes of webhooks, and passes on one page of each.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   const { sql, options } = deps;
   const { backgroundPerTick, backgroundConcurrency } = options;
   let pace = { page: backgroundPerTick, concurrency: backgroundConcurrency };
-  // The calls of its page report their answers; a change may need none.
+  // The calls for each delivery report Temporal's answers. A change may need no call, so it reports none itself.
   return await passOn(
     { ...deps, onAnswered() {} },
     {
@@ -61,7 +61,7 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   );
 }
 
-/** How many deliveries are signalled of one change in a pass, and how many of them at once. */
+/** How many deliveries are signalled in one pass over a change, and how many of them at once. */
 interface Pace {
   readonly page: number;
   readonly concurrency: number;
@@ -79,7 +79,7 @@ async function passOnPage(
   if (orderingOnly) return await removeChanges(sql, [id]);
   if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW)
     return await noteSignalled(sql, id, signalledId);
-  // One more than may be called, to see whether any are left after this page.
+  // One delivery more than the page holds: it tells whether any are left after the page.
   const next = await nextToSignal(sql, change, page + 1);
   const signalled = next.slice(0, page);
   if (!(await signal(deps, signalled, concurrency))) return await noteSignalled(sql, id, signalledId);
@@ -157,7 +157,10 @@ export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'rec
   });
 }
 
-/** Decides whom to warn, and whom to tell of a recovery. @throws the error of the database when it is away */
+/**
+ * Decides which e-shops get a warning, and which get a notice of a recovery.
+ * @throws the error of the database when it is away
+ */
 export async function decideNotices({
   sql,
   log,
@@ -169,8 +172,8 @@ export async function decideNotices({
 }
 
 /**
- * Starts the workflows of notices. The reconciler does not cover these: each is started again until its notice is
- * sent.
+ * Starts the workflows of notices. The reconciler does not cover them: this loop starts the workflow of a notice
+ * again until the notice is sent.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchNotices(deps: CommonDeps & Pick<RelayDeps, 'notices'>): Promise<Next> {

@@ -3,8 +3,8 @@
 import { attemptClasses } from '../db/outbox/notify.ts';
 
 /**
- * The classes that wait for an attempt, and those that wait for their workflow, as in `CLASS`; each has a loop of
- * its name.
+ * The classes of deliveries that wait for an attempt, and the classes of deliveries that wait for their workflow, as
+ * in `CLASS`. Each class has a loop of the same name.
  */
 export { attemptClasses };
 export type AttemptClass = (typeof attemptClasses)[number];
@@ -13,7 +13,8 @@ export type WorkflowClass = (typeof workflowClasses)[number];
 export type ClassName = AttemptClass | WorkflowClass;
 
 /**
- * A class is claimed only when nothing is left of these; one that waits for an attempt, all the same after a while.
+ * The classes that go before a class: it is claimed only when nothing is left of them. A class that waits for an
+ * attempt is also claimed after `patienceMs`, whatever is left.
  */
 const claimedAfter: Readonly<Record<ClassName, readonly AttemptClass[]>> = {
   fresh: [],
@@ -25,8 +26,8 @@ const claimedAfter: Readonly<Record<ClassName, readonly AttemptClass[]>> = {
 };
 
 /**
- * How many a class may have in flight, and how much of each quota it may fill, as a share of what fresh ones may:
- * each has its own.
+ * How many deliveries a class may have in flight, and how much of each quota it may fill, as a share of what the
+ * fresh class may. The shares are counted apart: a class takes nothing from the share of another.
  */
 export const shareOf: Readonly<Record<AttemptClass, number>> = {
   fresh: 1,
@@ -36,8 +37,8 @@ export const shareOf: Readonly<Record<AttemptClass, number>> = {
 };
 
 /**
- * A class not claimed for this long, was not being claimed. Less: a busy moment counts as an outage. More: the
- * reverse.
+ * After this long without a claim, in milliseconds, the claiming of a class counts as interrupted. Less: a busy
+ * moment counts as an outage. More: a short outage counts as a wait in the queue.
  */
 const BREAK_MS = 5_000;
 
@@ -53,7 +54,7 @@ export function createPrecedence(patienceMs: number, now: () => number = () => p
   const triedAt = new Map<ClassName, number>();
   const claimingSince = new Map<ClassName, number>();
   const begunAt = now();
-  /** Whether its last claim left nothing. */
+  /** Whether the last claim of the class left nothing. */
   const isEmpty = (name: ClassName): boolean => left.get(name) === false;
   function tried(name: ClassName): void {
     const at = now();
@@ -67,21 +68,21 @@ export function createPrecedence(patienceMs: number, now: () => number = () => p
       claimedAt.set(name, now());
       left.set(name, more);
     },
-    /** It had no room to claim: deliveries may be waiting. */
+    /** The loop had no room for a claim: deliveries of the class may be waiting. */
     full(name: ClassName): void {
       tried(name);
       left.set(name, true);
     },
-    /** Deliveries were added. */
+    /** Deliveries were added to the class. */
     waiting: (name: ClassName): void => void left.set(name, true),
     isEmpty,
-    /** Whether nothing is left of the classes before it, or it has waited long enough. */
+    /** Whether nothing is left of the classes before this one, or this one has waited long enough. */
     mayClaim(name: ClassName): boolean {
       // Until a class is first claimed, it may have deliveries waiting.
       if (claimedAfter[name].every(isEmpty)) return true;
       return name !== 'delivered' && now() - (claimedAt.get(name) ?? begunAt) > patienceMs;
     },
-    /** For how long it has been claimed without a break, in milliseconds. */
+    /** For how long the class has been claimed without a break, in milliseconds. */
     claimingMs(name: ClassName): number {
       const since = claimingSince.get(name);
       return since === undefined ? 0 : now() - since;

@@ -17,8 +17,8 @@ import type { ClassName, Precedence, WorkflowClass } from './classes.ts';
 import type { Suspects } from './suspects.ts';
 
 /**
- * A value of WORKFLOWS: whether deliveries accepted at the first attempt get a workflow when it cannot be started
- * at once.
+ * A value of WORKFLOWS. If the workflow of a delivery cannot be started at once, `all` starts it later;
+ * `undelivered` does without it if the first attempt was accepted.
  */
 export type WorkflowsSetting = 'all' | 'undelivered';
 
@@ -30,8 +30,9 @@ export type MakeQueueAttempt = (
 ) => Promise<AttemptOutcome>;
 
 /**
- * Starts the workflow of a queued delivery, and marks it as dispatched; one that Temporal refuses is postponed.
- * @param last the attempt just made; left out: the row tells all
+ * Starts the workflow of a queued delivery, and marks the delivery as dispatched. If Temporal refuses the start, the
+ * delivery is postponed.
+ * @param last the attempt just made; left out: the row has everything that the workflow needs
  * @throws the error of Temporal or the database when it is away
  */
 export type StartWorkflow = (delivery: QueuedDelivery, last?: QueueAttempt) => Promise<void>;
@@ -56,18 +57,18 @@ export interface RelayTerms {
   readonly watch: Pick<DeliveryWatch, 'ended'>;
 }
 
-/** What its loops share. */
+/** What the relay's loops share. */
 export interface RelayDeps extends RelayTerms {
   /** Claims deliveries of a class. */
   readonly claim: (name: ClassName, limits: Omit<ClaimLimits, 'class'>) => Promise<Claim>;
   readonly precedence: Precedence;
   readonly startWorkflow: StartWorkflow;
-  /** Aborted when the relay is being stopped: deliveries not under way by then are given back. */
+  /** Aborted when the relay is being stopped: deliveries whose attempts have not begun by then are given back. */
   readonly stopping: AbortSignal;
-  /** Called when Temporal has answered, even if it refused, and when it has not. */
+  /** `onAnswered` is called when Temporal has answered, even with a refusal; `onAway` when it has not. */
   readonly onAnswered: () => void;
   readonly onAway: () => void;
-  /** Items whose calls fail. */
+  /** Remembers the items whose calls fail. */
   readonly suspects: Suspects;
   /** Called when a delivery of a class may wait for its workflow. */
   readonly wake: (name: WorkflowClass) => void;

@@ -1,8 +1,8 @@
 /**
- * Deliveries in flight: claimed, and being attempted by this process. The result is recorded together with the
- * delivery's next step in the queue. In a calm its workflow is started with that result at once, after a failure as
- * well. Otherwise the delivery stays in the queue: for its next attempt if that is due within a minute, else until
- * a loop starts its workflow. Attempts wait for nothing at Temporal.
+ * Deliveries in flight: this process has claimed them and is making their attempts. One statement records the result
+ * of an attempt and the delivery's next step in the queue. In a calm the delivery's workflow is started at once with
+ * that result, even if the attempt failed. Otherwise the delivery stays in the queue: for its next attempt if that
+ * attempt is due within a minute, else until a loop starts its workflow. No attempt waits for Temporal.
  *
  * If the process dies, the next claim finds the attempt recorded, owned, or not begun.
  */
@@ -18,9 +18,9 @@ import type { RelayDeps } from './deps.ts';
 
 /** The deliveries in flight of one relay. */
 export interface InFlight {
-  /** How many there are of a class, except those that wait for a permit or for a slow receiver. */
+  /** How many deliveries of a class are in flight, except those that wait for a permit or for a slow receiver. */
   count(name: AttemptClass): number;
-  /** Begins with claimed deliveries; returns at once. */
+  /** Begins the attempts of claimed deliveries; returns at once. */
   start(deliveries: readonly QueuedDelivery[], name: AttemptClass): void;
   /** No further attempt begins; waits until none is in flight, at most as long as an attempt may take. */
   end(): Promise<void>;
@@ -32,14 +32,14 @@ const RETURNED_TOGETHER = 100;
 export function createInFlight(deps: RelayDeps): InFlight {
   const { sql, log, options, starts, stopping, precedence } = deps;
   /**
-   * Those that count, and when their requests may have begun: not while they wait for a permit, nor once they have
-   * taken long.
+   * The deliveries that fill places, and when their requests may have begun. A delivery fills no place while it waits
+   * for a permit, nor once its request has taken long.
    */
   const counted = perClass();
   const claims = new Set<QueuedDelivery>();
   const running = new Set<Promise<void>>();
   setMaxListeners(0, stopping);
-  // The next renewal tries again; a claim that ends anyway is taken over by another process.
+  // After a failed renewal the next one tries again. If the claim ends meanwhile, another process takes it over.
   const renewing = setInterval(() => void renewClaims(sql, [...claims]).catch(() => {}), RENEWAL_MS);
   renewing.unref();
   const returns = {
@@ -53,7 +53,10 @@ export function createInFlight(deps: RelayDeps): InFlight {
     return precedence.isEmpty('fresh') && precedence.isEmpty('bulk') && starts.hasRoom();
   }
 
-  /** What becomes of the workflow of an attempted delivery. By the attempt's number: the claim may be older. */
+  /**
+   * What becomes of the workflow of an attempted delivery. It goes by the attempt's number, since the claimed row may
+   * be older.
+   */
   function handOver(delivered: boolean, number: number): HandOver {
     if (isCalm()) return 'start';
     return delivered && number === 1 && deps.workflows === 'undelivered' ? 'none' : 'pending';
@@ -85,20 +88,20 @@ export function createInFlight(deps: RelayDeps): InFlight {
         },
       );
     } catch {
-      // Interrupted: the records tell its result, if it has one.
+      // The attempt was interrupted. If it has a result, the records have it.
       outcome = null;
     }
     counted[name].delete(id);
     const { next } = decision;
-    // Without a decision nothing was recorded here: its row has the result already.
+    // If nobody asked for the decision, this process has recorded nothing: the row says how the delivery goes on.
     if (next === null || (outcome?.kind !== 'delivered' && outcome?.kind !== 'failed'))
       return await goBack(delivery, outcome);
     if (next === 'start') return await deps.startWorkflow(delivery, outcome);
-    // A retry due soon is for neither of these loops: its own polls for it.
+    // A retry that is due soon needs no waking: its own loop polls for it.
     if (next === 'pending') deps.wake(outcome.kind === 'delivered' ? 'delivered' : 'undelivered');
   }
 
-  /** No attempt was made, or none was recorded. */
+  /** Puts a delivery back into the queue, since no attempt was made or recorded. */
   async function goBack(claimed: ClaimedId, outcome: AttemptOutcome | null): Promise<void> {
     if (outcome === null && stopping.aborted) return await returns.back(claimed);
     const reason = outcome?.kind === 'notAttempted' ? outcome.reason : null;
@@ -113,7 +116,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
     try {
       await attemptAndHandOver(delivery, name);
     } catch (error) {
-      // If it cannot be given back either, it is claimed again after its lease.
+      // If the delivery cannot be given back either, it is claimed again after its lease.
       if (isOfTemporal(error)) deps.onAway();
       log.warn({ deliveryId: delivery.id, err: error, of: sourceOf(error) }, 'a step of a delivery failed');
       await giveBack(sql, [delivery]).catch(() => {});
@@ -143,7 +146,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
   };
 }
 
-/** Of each class, the time from which a request of it may have been under way. */
+/** For each class: its deliveries in flight, and the time at which the request of each may have begun. */
 function perClass(): Readonly<Record<AttemptClass, Map<string, number>>> {
   return { fresh: new Map(), retry: new Map(), bulk: new Map(), recovered: new Map() };
 }

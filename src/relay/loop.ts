@@ -8,14 +8,14 @@ import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { sourceOf } from '../temporal/rejection.ts';
 
 /**
- * When the next step follows: `more`: at once; `idle`: when woken or at the next poll; a number: after this many
- * milliseconds, even if woken, since nothing can be done before.
+ * When the next step follows. `more`: at once. `idle`: when the loop is woken, or at the next poll. A number: after
+ * this many milliseconds, even if the loop is woken, since nothing can be done before.
  */
 export type Next = 'more' | 'idle' | number;
 
 /**
- * How a pass of a loop ends: the next step follows at once (`more`) or after a pause (`later`), nothing is left, or
- * it failed.
+ * How a pass of a loop ends: the next step follows at once (`more`) or after a pause (`later`), nothing is left to do
+ * (`idle`), or the step failed.
  */
 export const passResults = ['more', 'later', 'idle', 'failed'] as const;
 export type PassResult = (typeof passResults)[number];
@@ -33,7 +33,7 @@ interface LoopOptions {
 }
 
 interface Loop {
-  /** Tells it that there may be work. */
+  /** Tells the loop that there may be work. */
   wake(): void;
   /** No further step begins; waits for the one under way. */
   stop(): Promise<void>;

@@ -9,20 +9,20 @@ import type { Next } from './loop.ts';
 /** How Temporal is called. */
 interface Calls<Item> {
   readonly call: (item: Item) => Promise<void>;
-  /** What it is called for, such as "a signal to a delivery", and the ids of an item: for the log. */
+  /** The purpose of the call, such as "a signal to a delivery", and the ids of its item: for the log. */
   readonly what: string;
   readonly ids: (item: Item) => Readonly<Record<string, unknown>>;
-  /** Has an item rest that is left out; default: it keeps its lease. */
+  /** Postpones an item that is left out; default: the item keeps its lease. */
   readonly postpone?: (item: Item) => Promise<void>;
 }
 
 type CallDeps = Pick<RelayDeps, 'stopping' | 'onAnswered' | 'suspects' | 'log'>;
 
 /**
- * Calls Temporal for each. After a call without an answer no further one begins: each would only wait for the
- * deadline too. An item that Temporal refuses is left out, and one whose calls keep failing while others are
- * answered.
- * @returns the items left for another try; `throwFailure` throws its error if it was away
+ * Calls Temporal for each item. Once a call gets no answer, no further call begins: it would only wait for the
+ * deadline too. Two sorts of items are left out: items that Temporal refuses, and items whose calls keep failing
+ * while other calls are answered.
+ * @returns the items left for another try; `throwFailure` throws the error of the call without an answer, if any
  */
 export async function callEach<Item>(
   { stopping, onAnswered, suspects, log }: CallDeps,
@@ -64,16 +64,16 @@ export async function callEach<Item>(
 }
 
 interface Changes<Change> extends Calls<Change> {
-  /** Claims up to `limit` of them, under a lease. One that Temporal refuses is tried again after the lease. */
+  /** Claims up to `limit` changes, under a lease. A change that Temporal refuses is tried again after the lease. */
   readonly claim: (limit: number) => Promise<readonly Change[]>;
   /** Renews the lease; absent if the lease is longer than any page takes. */
   readonly renew?: (claimed: readonly Change[]) => Promise<void>;
-  /** Gives claimed ones back. */
+  /** Gives claimed changes back. */
   readonly giveBack: (claimed: readonly Change[]) => Promise<void>;
 }
 
 /**
- * Passes on one small page, as background calls: thousands may come at once.
+ * Passes on one small page of changes by background calls: thousands of changes may come at once.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function passOn<Change>(

@@ -1,6 +1,6 @@
 /**
- * The relay: from the outbox to attempts and to Temporal, in loops of which none waits for a step of another;
- * `classes.ts` says which class of deliveries gives way. LISTEN wakes them; polling is the guarantee.
+ * The relay takes work from the outbox to attempts and to Temporal. Its loops never wait for each other's steps;
+ * `classes.ts` says which class of deliveries gives way. LISTEN wakes the loops; polling is the guarantee.
  *
  * Module relay, which imports attempt, concurrency, db, domain, lib, temporal. Begin: `loop.ts` runs each step,
  * `attempts.ts` is the first.
@@ -30,13 +30,13 @@ export interface RelayOptions extends RelayTerms {
   /** Executes claims. */
   readonly execute: Execute;
   /**
-   * Direct sessions with the server, where notifications arrive; null: behind a pooler there are none, and loops
-   * only poll.
+   * Direct sessions with the server, on which notifications arrive. Null behind a pooler, where there are none: the
+   * loops only poll.
    */
   readonly sessionSql: Pool | null;
   /** Called with whether Temporal answered a call. */
   readonly onTemporal: (state: 'up' | 'down') => void;
-  /** Called after each claim of a class, whatever it found. */
+  /** Called after each claim of a class, whatever the claim found. */
   readonly onClaim: (name: ClassName) => void;
   /** Called after every pass of every loop. */
   readonly onPass: (loop: RelayLoop, result: PassResult) => void;
@@ -56,11 +56,11 @@ export type RelayLoop = (typeof relayLoops)[number];
 
 /** A running relay. */
 export interface Relay {
-  /** No new claims; waits for the calls under way, each of which has a deadline. */
+  /** Stops claiming, and waits for the calls under way, each of which has a deadline. */
   stop(): Promise<void>;
   /**
-   * Waits for the attempts still under way after the stop, at most as long as one may take; those not begun are
-   * given back.
+   * Waits for the attempts that are still under way after the stop, at most as long as an attempt may take.
+   * Deliveries whose attempts have not begun are given back.
    */
   ended(): Promise<void>;
 }
@@ -105,7 +105,7 @@ export function startRelay(relay: RelayOptions): Relay {
       log,
       options,
       onFailure(error) {
-        // If the database is away, that says nothing about Temporal.
+        // An error of the database says nothing about Temporal.
         if (isOfTemporal(error)) onAway();
       },
       onPass: (result) => relay.onPass(what, result),
@@ -134,12 +134,12 @@ export function startRelay(relay: RelayOptions): Relay {
     start(claimed) {
       fresh.start(claimed).then(
         (givenBack) => givenBack > 0 && loops.fresh.wake(),
-        // They are claimed again after their lease.
+        // These deliveries are claimed again after their lease.
         (error: unknown) => log.warn({ err: error }, 'new deliveries could not be given back'),
       );
     },
   });
-  // Without it, polling goes on.
+  // If LISTEN fails, polling goes on.
   const listening = sessionSql
     ?.listen(OUTBOX_CHANNEL, (payload) => {
       if (notifier.sent(payload)) return;

@@ -1,11 +1,11 @@
-/** Tells an item whose call keeps failing by itself from a Temporal that is away. */
+/** Decides whether an item is to blame because its own call keeps failing, or Temporal because it is away. */
 
 /**
- * How often the call of one item has to fail, while others are answered in between. Fewer: a busy moment of Temporal
- * puts an item off. More: what waits behind a damaged workflow waits for longer.
+ * How often the call of one item has to fail, while other calls are answered in between. Fewer: a busy moment of
+ * Temporal puts an item off. More: the items behind a damaged workflow wait longer.
  */
 const MAX_FAILURES = 3;
-/** The most items remembered; beyond, all are forgotten. Fewer: none is ever blamed in an outage. More: memory. */
+/** The most items remembered; beyond it, all are forgotten. Fewer: no item is blamed in an outage. More: memory. */
 const MAX_REMEMBERED = 1_000;
 
 export type Suspects = ReturnType<typeof createSuspects>;

@@ -1,7 +1,7 @@
 /**
- * From the queue to Temporal: the workflows of attempted deliveries that were not started at once, or that have to
- * decide. Background calls, a few at a time. Undelivered ones wait for no other class; delivered ones come last,
- * and are bounded in number and age.
+ * Starts the workflows that were not started together with an attempt, and the workflows that have to decide how a
+ * delivery goes on: background calls, a few at a time. Undelivered deliveries wait for no other class.
+ * Delivered ones come last, and are bounded in number and age.
  */
 import { groupedWrites } from '../db/grouped.ts';
 import { limitDelivered } from '../db/outbox/pending-workflows.ts';
@@ -40,12 +40,15 @@ export function workflowStarter({
   };
 }
 
-/** The time between two checks of the bound on delivered ones. Less: load. More: more of them than the bound. */
+/**
+ * The time between two checks of the bound on deliveries already delivered. Less: load. More: the bound is exceeded.
+ */
 const LIMIT_EVERY_MS = 1_000;
 
 /**
- * In a burst the loop of delivered ones pauses for so many times as long as its last pass took: a busy Temporal
- * gets fewer of them. Less: they take processor time from attempts. More: more of them reach the bound.
+ * In a burst the loop of deliveries already delivered pauses after each pass, for this many times the duration of the
+ * pass: a busy Temporal gets fewer of their workflows. Less: these take processor time from attempts. More: more
+ * deliveries reach the bound.
  */
 const BURST_PAUSES = 3;
 

@@ -1,7 +1,7 @@
 /**
- * Changes that running workflows must look at: written in the transaction of the change, passed on by the relay. A
- * change of a webhook is passed on page by page, and its row stores the progress: if a relay dies, another goes on
- * from there.
+ * Changes that running workflows must look at. Each is written in the transaction of the change, and passed on by the
+ * relay. A change of a webhook is passed on page by page, and its row stores the progress: if a relay dies, another
+ * relay goes on from there.
  */
 import type postgres from 'postgres';
 import { NIL } from 'uuid';
@@ -11,9 +11,9 @@ import { type DeliveryIdentity, leaseEnd, unclaimed } from './outbox.ts';
 import { enqueueRecoveriesOf } from './recovery-changes.ts';
 
 /**
- * A webhook was activated, deactivated, deleted, has another URL, or its pause ends sooner: its open deliveries and
- * its recoveries must look at it. At most one change waits behind the one under way. It covers all further changes
- * until it begins itself.
+ * Call this when a webhook was activated, deactivated or deleted, got another URL, or when its pause ends sooner: its
+ * open deliveries and its recoveries must look at it. At most one change waits behind the change that is under way.
+ * The waiting one covers all further changes until it begins itself.
  * @param tx holds the lock on the webhook's row
  */
 export async function enqueueWebhookChange(
@@ -26,7 +26,10 @@ export async function enqueueWebhookChange(
   await enqueue(tx, eshopId, webhookId, false);
 }
 
-/** A webhook was paused: deliveries of its records to other webhooks may go on. No workflow has to look at it. */
+/**
+ * Call this when a webhook was paused: deliveries of its records to other webhooks may go on. No workflow has to look
+ * at the webhook.
+ */
 export async function enqueueOrderingChange(
   tx: Transaction,
   eshopId: number,
@@ -70,8 +73,9 @@ export interface WebhookChange {
 }
 
 /**
- * Chooses up to `limit` changes as `chosen`, and locks them, as SQL. Due ones take turns by e-shop, each e-shop's
- * longest due first, so that an e-shop with very many delays only itself; the others follow by their due times.
+ * Chooses up to `limit` changes as `chosen`, and locks them, as SQL. Due changes take turns by e-shop, the longest
+ * due of each e-shop first, so that an e-shop with very many changes delays only itself. Changes that are not due yet
+ * follow by their due times.
  * @param kind the condition for their kind, of `o`
  * @param claimable a further condition of `o`
  */
@@ -87,7 +91,7 @@ const inTurns = (sql: Sql, limit: number, kind: postgres.Fragment, claimable: po
     from eshops e cross join lateral (
       select o.id, o.due_at from outbox o
       where ${kind} and o.eshop_id = e.eshop_id and ${claimable}
-      -- As many again: another claim may be taking the first.
+      -- Twice as many: another claim may be taking the first ones.
       order by o.due_at, o.id limit ${2 * limit}) head),
   chosen as (
     select locked.id from (
@@ -96,7 +100,7 @@ const inTurns = (sql: Sql, limit: number, kind: postgres.Fragment, claimable: po
       select o.id from outbox o where o.id = h.id and ${claimable} limit 1 for update skip locked) locked
     limit ${limit})`;
 
-/** Claims up to `limit` changes of webhooks, in turn by e-shop; of each webhook its oldest. */
+/** Claims up to `limit` changes of webhooks, in turn by e-shop, and of each webhook only the oldest. */
 export async function claimWebhookChanges(sql: Sql, limit: number): Promise<WebhookChange[]> {
   const oldest = sql`not exists (
     select from outbox older where older.kind = 'webhookChanged' and older.webhook_id = o.webhook_id and older.id < o.id)`;
@@ -113,8 +117,8 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
 export type SignalledDelivery = Omit<DeliveryIdentity, 'eshopId' | 'receiverHost'>;
 
 /**
- * A page of the open deliveries to signal next, by their ids: those whose workflows may have read the webhook
- * before.
+ * The next page of the open deliveries to signal, in the order of their ids: their workflows may have read the
+ * webhook before the change.
  */
 export async function nextToSignal(
   sql: Sql,
@@ -129,17 +133,17 @@ export async function nextToSignal(
     order by d.id limit ${limit}`;
 }
 
-/** Notes the progress of a change and gives it back, behind the waiting ones. */
+/** Notes the progress of a change, and gives the change back, behind the waiting ones. */
 export async function noteSignalled(sql: Sql, id: string, signalledId: string | null): Promise<void> {
   await sql`update outbox set claimed_until = null, due_at = now(), signalled_id = ${signalledId} where id = ${id}`;
 }
 
-/** How long before it is due the timer of a pre-order must be set, in seconds. */
+/** How long before a pre-order is due its timer must be set, in seconds. */
 const SET_BEFORE_SECONDS = 60;
 
 /**
- * A pre-order is due at another time, or no longer due: its timer must be set, moved or ended.
- * @param releaseAt when it is due now, ISO 8601; null: no longer due
+ * Call this when a pre-order is due at another time, or no longer due: its timer must be set, moved or ended.
+ * @param releaseAt when the pre-order is due now, ISO 8601; null: no longer due
  */
 export async function enqueueReleaseChange(
   tx: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Which deliveries are claimed next. The queue is in the table `deliveries`; one statement claims from a class, by
- * turns, and no more than can be attempted at once.
+ * Decides which deliveries are claimed next. The queue is in the table `deliveries`. One statement claims deliveries
+ * of a class, by turns, and only as many as can be attempted at once.
  */
 import type { Quotas } from '../../concurrency/limits.ts';
 import { pausedWebhooks } from '../pauses.ts';
@@ -28,7 +28,7 @@ export interface ClaimLimits {
 /** The result of a claim. */
 export interface Claim {
   readonly deliveries: readonly QueuedDelivery[];
-  /** More could have been claimed, or other relays are claiming them at this moment. */
+  /** More deliveries could have been claimed, or other relays are claiming them at this moment. */
   readonly more: boolean;
 }
 
@@ -41,18 +41,18 @@ const UNBOUNDED: Quotas = {
 };
 
 /**
- * The rows that a claim reads: roughly, of all webhooks together, and at least, of each. More cost time, fewer make
- * turns uneven.
+ * How many rows a claim reads: `ROWS_READ` of all webhooks together, roughly, and `ROWS_READ_OF_EACH` of each webhook
+ * at least. More: time. Fewer: uneven turns.
  */
 const ROWS_READ = 2_000;
 const ROWS_READ_OF_EACH = 4;
 
 /**
- * Claims deliveries of one class under a lease, by turns: every e-shop's first before any e-shop's second, and
- * within an e-shop every webhook's first before any webhook's second. Among equals chance decides: once for each
- * e-shop and once for each of its webhooks, so that none is always first. Within a webhook the first due goes
- * first. The cost depends neither on the stored nor on the waiting rows: each webhook with waiting deliveries is
- * found by one step in the index `deliveries_waiting`.
+ * Claims deliveries of one class under a lease, by turns. The first delivery of every e-shop comes before the second
+ * of any e-shop; within an e-shop, the first of every webhook comes before the second of any webhook. Among equals
+ * chance decides, once for each e-shop and once for each of its webhooks, so that none is always first. Within a
+ * webhook the delivery that was due first goes first. The cost depends neither on the stored nor on the waiting rows:
+ * one step in the index `deliveries_waiting` finds each webhook with waiting deliveries.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
   const { limit, quotas = UNBOUNDED } = limits;
@@ -88,7 +88,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     turns as (
       select heads.*, row_number() over (partition by eshop_id order by nth, tiebreak, id) as turn from heads),
     candidates as materialized (
-      -- By chance again: the least tiebreak of its webhooks would favour an e-shop with many of them.
+      -- By chance again: the least tiebreak among its webhooks would favour an e-shop with many webhooks.
       select eshop_id, webhook_id, due_at, id, row_number() over (order by turn, random()) as place
       from turns where turn <= of_eshop
       -- Twice as many as needed: another relay may be taking some of them.
@@ -108,7 +108,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       returning d.*)
     select ${queuedColumns(sql, 'd')}, coalesce((select ${isBlocked(sql, 'd', 'w')} from webhooks w where w.id = d.webhook_id), false) as is_blocked,
            left_over.more
-    -- One row at least: where other relays are claiming all of the candidates, more are left without any claimed.
+    -- At least one row: if other relays are claiming all candidates, nothing is claimed here although more are left.
     from (select (select count(*) from candidates) > (select count(*) from chosen) as more) left_over
     left join (claimed d join chosen on chosen.id = d.id) on true
     order by chosen.place`;

@@ -1,6 +1,6 @@
 /**
- * The transactional outbox: an event and its deliveries are written in the transaction of the change that they
- * report, all in one statement.
+ * The transactional outbox: one statement writes an event and its deliveries, in the transaction of the change that
+ * they report.
  */
 import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import { type EventType, eventTypeNames, eventTypes } from '../../domain/event-types.ts';
@@ -28,16 +28,16 @@ export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
   readonly origin: Origin;
   /** The fields that the write changed, as `changedFields` names them; null for events that are no update. */
   readonly changed: string | null;
-  /** Puts the events of a record in order, from 1. */
+  /** The place of the event in the order of its record's events, from 1. */
   readonly sequence: number;
   /**
-   * When its record was written, ISO 8601, never before the record's previous event; null: when its transaction
-   * began.
+   * When the record was written, ISO 8601; never earlier than the previous event of the record. Null: when the
+   * transaction began.
    */
   readonly happenedAt: string | null;
   /** The JSON text of the record. */
   readonly snapshot: string;
-  /** The point of the trace at which it happened; absent if traces are off. */
+  /** The point of the trace at which the event happened; absent if traces are off. */
   readonly traceparent?: string;
 }
 
@@ -48,8 +48,8 @@ export function withTraceParents<E extends EventText>(events: readonly E[]): rea
 }
 
 /**
- * The id of a delivery, as SQL: a UUIDv7 with the time and order of its event's id, then the place of its webhook
- * among those of the event, then random digits. So the ids of deliveries rise with those of their events, and the
+ * The id of a delivery, as SQL: a UUIDv7 with the time and order of the event's id, then the place of the webhook
+ * among the webhooks that get the event, then random digits. So deliveries sort in the order of their events, and the
  * number of webhooks need not be known before the statement.
  * @param place from 1
  */
@@ -83,10 +83,11 @@ export function isOwnChange(sql: Sql, event: 'f' | 'e') {
 const stockEvents = eventTypeNames.filter((type) => isAboutStock({ type, changed: null }));
 
 /**
- * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook that has the type, and of
- * changes of stock alone only for those that ask for them, of the e-shop's own changes for those that do not skip
- * them.
- * @param claimed whether this process claims them at once, except those behind others in the order of their record
+ * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook that has the type. A change of
+ * the stock alone goes only to webhooks with `onStockChange`; a change that the e-shop made itself goes only to
+ * webhooks without `skipOwn`.
+ * @param claimed whether this process claims the deliveries at once, except any that is behind another in the order
+ * of its record
  */
 export function insertDeliveries(
   sql: Sql,
@@ -101,8 +102,8 @@ export function insertDeliveries(
     entityId: sql`f.entity_id`,
   });
   const place = { key, sequence: sql`f.sequence`, webhookId: sql`w.id`, receiver: sql`w.receiver` };
-  // Left out if nothing is claimed: behind a pooler each statement is planned again, and this would be half of the
-  // work.
+  // Left out if nothing is claimed: behind a pooler each statement is planned again, and this part would be half of
+  // the work.
   const claim = claimed
     ? sql`
            case when ${sends(sql, 'w')} and (w.ordering = 'none'
@@ -122,10 +123,10 @@ export function insertDeliveries(
     order by f.id, w.id`;
 }
 
-/** Deliveries just written. */
+/** The deliveries that a statement has just written. */
 export interface WrittenDeliveries {
   readonly deliveries: number;
-  /** Those of them that this process has claimed. */
+  /** The deliveries among them that this process has claimed. */
   readonly claimed: readonly QueuedDelivery[];
 }
 
@@ -138,7 +139,7 @@ export function writtenDeliveries(sql: Sql) {
     from delivered d where d.claimed_until is not null), '[]') as claimed`;
 }
 
-/** Events as the parameter of a statement; `json` keeps a snapshot's text as it is. */
+/** Events as the parameter of a statement. The type `json` keeps the text of a snapshot as it is. */
 export function firedEvents(events: readonly EventText[]): string {
   const fired = events.map(
     ({ type, entityId, sequence, happenedAt, snapshot, origin, changed, traceparent }) => {
@@ -172,8 +173,8 @@ export async function recordEvents(
 }
 
 /**
- * Notes that a transaction created deliveries of these events: after COMMIT the relay is woken, and their bytes
- * count.
+ * Notes that a transaction created deliveries of these events: after COMMIT the relay is woken, and the bytes of
+ * their bodies are counted.
  */
 export function noteWrittenDeliveries(
   tx: Transaction,
@@ -188,7 +189,7 @@ export function noteWrittenDeliveries(
   tx.outgoing.set(eshopId, (tx.outgoing.get(eshopId) ?? 0) + outgoingBytes(events, deliveries));
 }
 
-/** The bytes of deliveries' bodies, roughly, as if each event had equally many deliveries. */
+/** The bytes of the deliveries' bodies, roughly: as if each event had the same number of deliveries. */
 export function outgoingBytes(events: readonly { readonly snapshot: string }[], deliveries: number): number {
   const bytes = events.reduce((sum, { snapshot }) => sum + snapshot.length, 0);
   return events.length === 0 ? 0 : Math.round((bytes * deliveries) / events.length);

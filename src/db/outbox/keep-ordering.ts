@@ -1,9 +1,10 @@
 /**
- * Keeps the ordering of each record: deliveries claimed too early go back, superseded ones end, and the next one
- * may go.
+ * Keeps the ordering of each record: deliveries claimed too early go back, superseded deliveries end, and the next
+ * delivery of the record may go.
  *
- * Both sides write first and then look, in separate statements: if one is put back while the one before it ends,
- * either side sees the other. If a process dies in between, the reconciler looks again.
+ * The claim and the end of a delivery each write first and look then, in separate statements: if a delivery is put
+ * back while the delivery before it ends, at least one of the two sides sees the other. If a process dies in between,
+ * the reconciler looks again.
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
@@ -19,9 +20,9 @@ type OrderingScope =
   { readonly records: readonly string[] } | { readonly eshopId: number } | 'all';
 
 /**
- * Keeps the ordering among deliveries just claimed: where only the latest counts, a newer event supersedes an older
- * one; a delivery behind another goes back to wait.
- * @returns those that may go on
+ * Keeps the ordering among deliveries just claimed. A delivery behind another one goes back to wait. Where only the
+ * latest event counts, a newer event supersedes an older one.
+ * @returns the deliveries that may go on
  */
 export async function keepOrdering(
   sql: Pool,
@@ -47,15 +48,15 @@ export async function keepOrdering(
 }
 
 /**
- * The most records per statement: hundreds of thousands may wait, and a statement may take ten seconds. Fewer: more
- * statements.
+ * The most records per statement: hundreds of thousands may wait, and a statement may take ten seconds at most.
+ * Fewer: more statements.
  */
 const RECORDS_AT_ONCE = 500;
 
 /**
- * Lets deliveries go that are no longer behind another, and ends those superseded meanwhile. This process makes the
- * first attempts of those it lets go as fresh, if no others wait.
- * @param replaced whether to look for superseded ones; any missed here are found when they are claimed
+ * Lets deliveries go that are no longer behind another one, and ends deliveries that were superseded meanwhile. If no
+ * other deliveries wait, this process makes the first attempts of the fresh ones that it lets go.
+ * @param replaced whether to look for superseded deliveries; a claim finds any that are missed here
  */
 export async function settleOrdering(sql: Pool, scope: OrderingScope, replaced = true): Promise<void> {
   if (scope !== 'all' && 'records' in scope) {
@@ -78,8 +79,7 @@ interface OrderedRecord {
 }
 
 /**
- * A page of the records with waiting deliveries, each found by one step in the index.
- * @param after the last one of the page before
+ * A page of the records with waiting deliveries. One step in the index finds each record.
  */
 async function recordsThatWait(
   sql: Sql,
@@ -102,7 +102,7 @@ async function recordsThatWait(
 
 /**
  * @param records as SQL, each once: eshop_id, ordering_key
- * @param claims whether this process claims those that it lets go
+ * @param claims whether this process claims the deliveries that it lets go
  */
 async function settleRecords(
   sql: Pool,
@@ -116,10 +116,10 @@ async function settleRecords(
   if (replaced) await supersede(sql, waiting, (alias) => checked(sql, blocked(sql, alias)));
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries d set due_at = now(),
-      -- Where it took over failed attempts, neither an import nor a pause of the recovery may delay the next one.
+      -- If it took over failed attempts, neither an import nor a pause of the recovery may delay its next attempt.
       class = case when d.attempts_made = 0 then ${writtenIn(sql, 'd')} when d.recovery_id is null then ${CLASS.fresh}::smallint
         else ${CLASS.retry}::smallint end,
-      -- It goes on where the one before it was: the wait since then uses up none of its window.
+      -- It goes on where the delivery before it was: the wait since then uses up none of its window.
       window_started_at = d.window_started_at + (now() - d.due_at),
       state = case when d.attempts_made > 0 then 'retrying' else d.state end,
       next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
@@ -143,8 +143,8 @@ async function settleRecords(
 }
 
 /**
- * The waiting deliveries `d` of these records, as SQL. Record by record: without statistics the planner would read
- * all waiting ones.
+ * The waiting deliveries `d` of these records, as SQL. It goes record by record: without statistics the planner would
+ * read all waiting deliveries.
  */
 function waitingOf(sql: Sql, records: postgres.Fragment): postgres.Fragment {
   return sql`
@@ -159,7 +159,7 @@ interface Superseded {
   readonly eventType: EventType;
 }
 
-/** Reports them. @returns their ids */
+/** Reports superseded deliveries. @returns their ids */
 function reported(sql: Pool, rows: readonly Superseded[]): string[] {
   sql.notifier.ended(
     rows.map(({ eventType }) => eventType),
@@ -169,9 +169,10 @@ function reported(sql: Pool, rows: readonly Superseded[]): string[] {
 }
 
 /**
- * Where only the latest counts, ends deliveries superseded by a newer event of their record at the same webhook.
- * @param which their condition, checked when they are read and again once locked: another process may have let one
- * go meanwhile
+ * Where only the latest event counts, ends deliveries that a newer event of their record at the same webhook
+ * supersedes.
+ * @param which the condition of the deliveries, checked when they are read and again once they are locked: another
+ * process may have let one of them go meanwhile
  */
 async function supersede(
   sql: Pool,
@@ -193,11 +194,11 @@ async function supersede(
 }
 
 /**
- * Where only the latest counts: of this delivery, whose next attempt is due, and the ones before it, ends those
- * that a newer event supersedes and that are not under way. The newer one goes on in their place; if it was
- * waiting, with their count of failed attempts and their window: at once, unless others of the record come between
- * the two.
- * @returns those that it ended
+ * For a webhook where only the latest event counts. This delivery's next attempt is due: it and the deliveries before
+ * it end if a newer event supersedes them and they are not under way. The newer delivery goes on in their place. If
+ * it was waiting, it takes over their count of failed attempts and their window, and goes on at once, unless other
+ * deliveries of the record come between the two.
+ * @returns the deliveries that it ended
  */
 export async function supersedeRetries(sql: Pool, id: string): Promise<readonly string[]> {
   const newer = sql`
@@ -212,7 +213,7 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
       from deliveries due join webhooks w on w.id = due.webhook_id and w.ordering = 'latest'
       join deliveries d on d.webhook_id = due.webhook_id and d.sequence <= due.sequence and d.ordering_key = due.ordering_key
       where due.id = ${id} and d.state in ('pending', 'retrying')
-        -- One without a further attempt is about to fail, and its webhook with it.
+        -- A delivery without a further attempt is about to fail, and its webhook with it.
         and (d.id = due.id or d.attempts_made = 0 or d.next_attempt_at is not null)
         and not exists (
           select from attempts a where a.delivery_id = d.id and a.finished_at is null and a.owned_until > clock_timestamp())
@@ -226,7 +227,7 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
     ended as (
       update deliveries d set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
         next_attempt_at = null, claimed_until = null, claim_id = null,
-        -- One that was attempted in the queue gets a workflow, which shows it.
+        -- A delivery that was attempted in the queue gets a workflow, which shows its end.
         dispatched_at = case when d.attempts_made = 0 then coalesce(d.dispatched_at, now()) else d.dispatched_at end,
         class = ${CLASS.undelivered}, due_at = now()
       from replaced where d.id = replaced.id and d.state in ('pending', 'retrying')
@@ -235,7 +236,7 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
       update deliveries n set attempts_made = ended.attempts_made, window_started_at = ended.window_started_at,
         last_attempt_at = ended.last_attempt_at, last_status = ended.last_status, last_error = ended.last_error,
         last_generation = ended.last_generation, late_ms = ended.late_ms, due_at = now()
-      -- Of two that had begun before only the latest counted, the one with more failures.
+      -- Two may have begun before only the latest counted: the delivery with more failures is taken over.
       from (select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id) ended
       where n.id = ended.superseded_by and ${blocked(sql, 'n')} and n.attempts_made <= ended.attempts_made)
     select id, event_type from ended`;

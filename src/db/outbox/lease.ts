@@ -1,6 +1,6 @@
 /**
- * Leases: claimed rows belong to one process while it works on them, and can be claimed again soon after it is
- * killed. Those on deliveries have a mark as well, and end in `release.ts`.
+ * Leases: claimed rows belong to one process while it works on them. They can be claimed again soon after that
+ * process was killed. A lease on a delivery has a mark as well, and ends in `release.ts`.
  */
 import type { Sql } from '../pool.ts';
 import { LEASE_SECONDS, leaseEnd } from './outbox.ts';
@@ -8,14 +8,14 @@ import { LEASE_SECONDS, leaseEnd } from './outbox.ts';
 /** The time between two renewals, in milliseconds: three may fail before the lease ends. */
 export const RENEWAL_MS = (LEASE_SECONDS * 1000) / 4;
 
-/** The leases on rows of a table, by their ids. */
+/** The leases on rows of a table; rows are named by their ids. */
 export function leasesOf(sql: Sql, table: 'outbox' | 'recoveries') {
   const isAmong = (rows: readonly { readonly id: string }[]) => {
     const ids = rows.map(({ id }) => id);
     return sql`id = any(${ids}::${sql.unsafe(table === 'outbox' ? 'bigint' : 'uuid')}[])`;
   };
   return {
-    /** Renews the lease on those that are still claimed. */
+    /** Renews the lease on the rows that are still claimed. */
     async renew(rows: readonly { readonly id: string }[]): Promise<void> {
       await sql`
         update ${sql(table)} set claimed_until = ${leaseEnd(sql)}
@@ -30,8 +30,8 @@ export function leasesOf(sql: Sql, table: 'outbox' | 'recoveries') {
 }
 
 /**
- * Does the work and renews the lease meanwhile. A failed renewal stops nothing: at worst another process does the
- * same work, and all of it may be done twice.
+ * Does the work, and renews the lease meanwhile. A failed renewal does not stop the work: at worst another process
+ * does the same work, which is written so that it may be done twice.
  */
 export async function whileLeased<T>(renew: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   // The next renewal tries again; see above for a lease that ends.

@@ -1,7 +1,7 @@
 /**
- * Wakes relays after a COMMIT: this process's at once, the others by NOTIFY. It is sent outside the transaction,
- * since NOTIFY inside one makes commits wait for each other, and at most once per 20 ms and process. A lost one
- * costs at most a poll interval.
+ * Wakes relays after a COMMIT: the relay of this process at once, other relays by NOTIFY. A process sends NOTIFY at
+ * most once per 20 ms, and outside the transaction: inside, it would make commits wait for each other. A lost
+ * notification delays work by a poll interval at most.
  */
 import { randomUUID } from 'node:crypto';
 import type postgres from 'postgres';
@@ -11,8 +11,8 @@ import type { QueuedDelivery } from './outbox.ts';
 import { giveBack } from './release.ts';
 
 /**
- * The channel that relays listen on. The payload names the waiting work, {@link relayWork}, and the sender,
- * separated by spaces.
+ * The channel that relays listen on. The payload is the names of the waiting work, {@link relayWork}, and the id of
+ * the sender, separated by spaces.
  */
 export const OUTBOX_CHANNEL = 'waybill_outbox';
 const MIN_INTERVAL_MS = 20;
@@ -33,7 +33,7 @@ export function workNamed(payload: string): readonly RelayWork[] {
 /** The relay of this process. */
 export interface LocalRelay {
   wake(work: RelayWork): void;
-  /** Whether it would make the first attempts of a few new deliveries at once: no others wait. */
+  /** Whether it would make the first attempts of a few new deliveries at once: no other deliveries wait. */
   hasRoom(): boolean;
   /** Starts the attempts of deliveries that were written as claimed. Returns at once; never throws. */
   start(claimed: readonly QueuedDelivery[]): void;
@@ -41,14 +41,14 @@ export interface LocalRelay {
   ended(eventType: EventType, as: FinalState): void;
 }
 
-/** Hears how much the deliveries of a write will send. @param bytes of bodies, roughly */
+/** Learns how much the deliveries of a write will send. @param bytes of their bodies, roughly */
 type OnOutgoing = (eshopId: number, bytes: number) => void;
 
 /** Wakes relays. */
 export interface Notifier {
   /**
    * Call after a COMMIT that left work for the relays. Returns at once; never throws.
-   * @param claimed the deliveries it wrote as claimed, since it had capacity
+   * @param claimed the deliveries that it wrote as claimed, since this process had room
    */
   notify(work: Iterable<RelayWork>, claimed?: readonly QueuedDelivery[]): void;
   /** Whether new deliveries may be written as claimed by this process, whose relay makes the first attempts. */
@@ -57,13 +57,13 @@ export interface Notifier {
   attach(relay: LocalRelay): () => void;
   /** Call after deliveries of events of these types have ended without a workflow. */
   ended(eventTypes: readonly EventType[], as: FinalState): void;
-  /** Sets who hears of {@link Notifier.outgoing}. */
+  /** Sets the function that {@link Notifier.outgoing} calls. */
   onOutgoing(listener: OnOutgoing): void;
   /** Call after a COMMIT that created deliveries. */
   readonly outgoing: OnOutgoing;
   /** Whether this notification came from this process. */
   sent(payload: string): boolean;
-  /** Sends a notification that waits, and waits until it is sent, and until what was given back is free. */
+  /** Sends the notification that waits, if any. Waits until it is sent, and until deliveries given back are free. */
   close(): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ export function createNotifier(sql: postgres.Sql): Notifier {
     else timer = setTimeout(send, wait);
   }
 
-  /** The relay has left since it claimed them. If this fails, they wait for the end of their lease. */
+  /** Gives deliveries back whose relay has left since. If this fails, they wait for the end of their lease. */
   function giveAllBack(claimed: readonly QueuedDelivery[]): void {
     const returned = giveBack(sql, claimed).then(
       () => wake(['fresh']),

@@ -1,8 +1,8 @@
 /**
- * Ordering, per record (docs/interface.md, D16). The deliveries of one record, of one recovery or of none, have the
- * same `ordering_key`. Those of them to one receiver (scheme, host, port), of webhooks that keep an ordering, are
- * an ordering group. A delivery claimed behind an older one of its group waits in a class of its own,
- * `CLASS.blocked`; when a delivery ends, the next one of its group may go (`keep-ordering.ts`).
+ * Ordering, per record (docs/interface.md, D16). Deliveries of the same record have the same `ordering_key`; those of
+ * a recovery have one of their own. An ordering group is the deliveries with one key that go to one receiver (scheme,
+ * host, port), from webhooks that keep an ordering. A delivery claimed behind an older one of its group waits in the
+ * class `CLASS.blocked`. When a delivery ends, the next one of its group may go (`keep-ordering.ts`).
  */
 import type postgres from 'postgres';
 import { eventTypes } from '../../domain/event-types.ts';
@@ -16,7 +16,7 @@ type Fragment = postgres.Fragment;
 export const kindsOfRecord = (sql: Sql) => sql`
   unnest(${Object.keys(eventTypes)}::text[], ${Object.values(eventTypes).map(({ entity }) => entity)}::text[])`;
 
-/** A delivery's `ordering_key`, as SQL. Written once with it; null for a redelivery that an e-shop asked for. */
+/** A delivery's `ordering_key`, as SQL. It never changes; it is null for a redelivery that an e-shop asked for. */
 export const orderingKey = (
   sql: Sql,
   of: {
@@ -28,7 +28,7 @@ export const orderingKey = (
 ) =>
   sql`concat_ws('/', ${of.eshopId}::text, ${of.kind}, coalesce(${of.recoveryId}::text, ''), ${of.entityId})`;
 
-/** A delivery, and the receiver of its webhook, by columns or values, as SQL. */
+/** The place of a delivery in the ordering, and the receiver of its webhook, by columns or values, as SQL. */
 export interface Place {
   readonly key: Fragment;
   readonly sequence: Fragment;
@@ -36,7 +36,7 @@ export interface Place {
   readonly receiver: Fragment;
 }
 
-/** The place of the delivery of a row, and of the row of its webhook. */
+/** The place of a delivery, by the aliases of its row and of the row of its webhook. */
 export function placeOf(sql: Sql, delivery: string, webhook: string): Place {
   const [d, w] = [sql(delivery), sql(webhook)];
   return {
@@ -52,9 +52,9 @@ export const keepsOrdering = (sql: Sql, webhook: string) =>
   sql`(${sql(webhook)}.ordering <> 'none' and ${sql(webhook)}.deleted_at is null)`;
 
 /**
- * The older open deliveries of the group of one, as `predecessor`. A delivery held by an inactive webhook blocks no
- * other once its request is over, nor does one held by a paused webhook block those of others; nor does one whose
- * webhook has moved to another receiver, once its request to the old one is.
+ * The older open deliveries of a delivery's group that it has to wait for, as `predecessor`. Three of them block
+ * nothing once their request is over: a delivery held by an inactive webhook; a delivery whose webhook has moved to
+ * another receiver; and, for deliveries of other webhooks, a delivery held by a paused webhook.
  */
 export const predecessors = (sql: Sql, { key, sequence, webhookId, receiver }: Place) => sql`
   from deliveries predecessor join webhooks subscribed on subscribed.id = predecessor.webhook_id
@@ -67,7 +67,8 @@ export const predecessors = (sql: Sql, { key, sequence, webhookId, receiver }: P
         and (subscribed.receiver = ${receiver} or a.generation <> subscribed.generation)))`;
 
 /**
- * The newer open deliveries of the record of one at its webhook that are not about to be canceled, as `successor`.
+ * The newer open deliveries of a delivery's record at the same webhook, as `successor`; without those that are about
+ * to be canceled.
  */
 export const successors = (sql: Sql, { key, sequence, webhookId }: Place) => sql`
   from deliveries successor
@@ -75,8 +76,8 @@ export const successors = (sql: Sql, { key, sequence, webhookId }: Place) => sql
     and successor.state in ('pending', 'retrying') and successor.operator_stop is distinct from 'giveUp'`;
 
 /**
- * Whether a delivery may have to wait or to end: `keepOrdering` decides. If not now, it never will, since any older
- * one was committed before it.
+ * Whether a delivery may have to wait or to end; `keepOrdering` decides. A delivery that need not wait now need never
+ * wait, since every older delivery was committed before it.
  */
 export function isBlocked(sql: Sql, delivery: string, webhook: string) {
   const place = placeOf(sql, delivery, webhook);
@@ -93,13 +94,13 @@ export const blocked = (sql: Sql, delivery: string) => {
   return sql`(${d}.class = ${CLASS.blocked} and ${d}.dispatched_at is null and ${d}.state = 'pending')`;
 };
 
-/** Never attempted nor about to be: it waits, or is among those claimed. */
+/** The delivery of this row has not been attempted, nor is an attempt beginning: it waits, or was just claimed. */
 export const untouched = (sql: Sql, delivery: string) =>
   sql`(${sql(delivery)}.state = 'pending' and ${sql(delivery)}.window_started_at is null)`;
 
 /**
- * Joins a delivery as `d`; if it was superseded, the one that goes on with its count of failures, which may itself
- * be superseded by now.
+ * Joins a delivery as `d`. If the delivery was superseded, joins the delivery that goes on in its place, through as
+ * many steps as it takes.
  */
 export const joinSuccessor = (sql: Sql, id: Fragment) => sql`
   left join lateral (
@@ -109,7 +110,7 @@ export const joinSuccessor = (sql: Sql, id: Fragment) => sql`
       select n.* from successor join deliveries n on n.id = successor.superseded_by)
     select * from successor where superseded_by is null) d on true`;
 
-/** How many deliveries are behind this one, in the ordering of its record. */
+/** How many deliveries wait behind this delivery, in the ordering of its record. */
 export async function countBehind(sql: Sql, deliveryId: string): Promise<number> {
   const [row] = await sql<{ behind: number }[]>`
     select count(*)::int as behind from deliveries d join webhooks w on w.id = d.webhook_id
@@ -122,8 +123,8 @@ export async function countBehind(sql: Sql, deliveryId: string): Promise<number>
 }
 
 /**
- * Why a delivery waits that neither an inactive webhook nor an operator holds, apart from its next attempt, as JSON
- * (docs/interface.md, L14).
+ * Why a delivery waits for something other than its next attempt, as JSON (docs/interface.md, L14); null if an
+ * inactive webhook or an operator holds it.
  */
 export function waitsFor(sql: Sql, delivery: string, webhook: string) {
   const [d, w] = [sql(delivery), sql(webhook)];
@@ -131,10 +132,10 @@ export function waitsFor(sql: Sql, delivery: string, webhook: string) {
   case when ${d}.state in ('pending', 'retrying') and ${w}.active and ${d}.operator_stop is null and ${isPaused(sql, webhook)}
     then json_build_object('reason', 'pause', 'since', greatest(${w}.paused_at, ${d}.created_at), 'nextAttemptAt', ${w}.paused_until)
   when ${d}.state = 'pending' and ${w}.active and ${d}.operator_stop is null then coalesce(
-    -- Before it is claimed, it is not yet marked as waiting.
+    -- A delivery that was not claimed yet is not marked as waiting.
     case when ${d}.dispatched_at is null and ${w}.ordering <> 'none' then (
       select json_build_object('reason', 'order', 'deliveryId', predecessor.id, 'since', ${d}.created_at, 'nextAttemptAt',
-        -- If that one is stopped by an operator or under way, nothing is planned.
+        -- If that delivery is stopped by an operator or under way, no attempt of it is planned.
         case when predecessor.operator_stop is null and predecessor.next_attempt_at > clock_timestamp()
           then predecessor.next_attempt_at end)
       ${predecessors(sql, placeOf(sql, delivery, webhook))} order by predecessor.sequence, predecessor.id limit 1) end,

@@ -1,8 +1,8 @@
 /**
- * The queue: deliveries that wait for an attempt, or for their workflow. They are rows of `deliveries` without
- * `dispatched_at`; the table `outbox` has only the changes that running workflows must learn of (`changes.ts`).
- * Rows are claimed under a lease and with a mark: if a relay dies, another claims them, and one that is only late
- * changes nothing of what the other has claimed.
+ * The queue: deliveries that wait for an attempt, or for their workflow. They are the rows of `deliveries` without
+ * `dispatched_at`. The table `outbox` has only the changes that running workflows must learn of (`changes.ts`). Rows
+ * are claimed under a lease and with a mark. If a relay dies, another relay claims its rows. A relay that was only
+ * late cannot change rows that another one has claimed.
  */
 import type postgres from 'postgres';
 import type { StoredState } from '../../domain/delivery-state.ts';
@@ -10,7 +10,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../sql.ts';
 
 /**
- * How long a claimed row belongs to its process, unless the claim is renewed: rows of a killed relay wait this
+ * How long a claimed row belongs to its process, unless the claim is renewed. The rows of a killed relay wait this
  * long.
  */
 export const LEASE_SECONDS = 5;
@@ -19,13 +19,13 @@ export const LEASE_SECONDS = 5;
 export const CLASS = {
   /** For an attempt: written with its event, or a redelivery. */
   fresh: 0,
-  /** For an attempt: the next one is due within a minute, whatever its class before. */
+  /** For an attempt that is due within a minute, whatever the delivery's class was before. */
   retry: 1,
   /** For an attempt: written by an import. */
   bulk: 2,
   /** For an attempt: created by a recovery. */
   recovered: 3,
-  /** For its workflow: attempted and not delivered, or its workflow has to decide. */
+  /** For its workflow: the delivery was attempted and not delivered, or its workflow has to decide. */
   undelivered: 4,
   /** For its workflow: delivered. */
   delivered: 5,
@@ -40,7 +40,7 @@ export function isForAttempt(deliveryClass: DeliveryClass): boolean {
 }
 
 /**
- * The class in which a delivery was written, as SQL. One that waited in another without an attempt goes back to it.
+ * The class in which a delivery was written, as SQL. A delivery without an attempt returns to it from other classes.
  */
 export function writtenIn(sql: Sql, alias: string) {
   const d = sql(alias);
@@ -50,8 +50,8 @@ export function writtenIn(sql: Sql, alias: string) {
 }
 
 /**
- * What Temporal knows of a delivery: the parts of its workflow's id, what it can be searched by, and where its
- * trace goes on.
+ * The facts about a delivery that Temporal has: the parts of its workflow's id, the values it can be searched by, and
+ * the point at which its trace goes on.
  */
 export interface DeliveryIdentity {
   readonly id: string;
@@ -61,7 +61,7 @@ export interface DeliveryIdentity {
   readonly entityId: string;
   /** The host in its webhook's URL at present; null if it has none. */
   readonly receiverHost: string | null;
-  /** The point of the trace that it comes from; null if there is none, absent if not asked for. */
+  /** The point of the trace that the delivery comes from; null without a trace, absent if it was not queried. */
   readonly traceparent?: string | null;
 }
 
@@ -80,14 +80,14 @@ export interface QueuedDelivery extends DeliveryIdentity {
   /** The mark of its claim. */
   readonly claimId: string;
   readonly traceparent: string | null;
-  /** It may have ended already: then only its workflow is to be started. */
+  /** If the delivery has ended already, only its workflow is to be started. */
   readonly state: StoredState;
   /** Recorded attempts; 0 before the first. */
   readonly attemptsMade: number;
   readonly lastStatus: number | null;
   /** Its failed attempts, in order; null if it has none. */
   readonly failures: readonly FailedAttemptRow[] | null;
-  /** Its webhook keeps an ordering, and another delivery of its record may be in its way: `keepOrdering` decides. */
+  /** Its webhook keeps an ordering, and another delivery of the record may be in the way: `keepOrdering` decides. */
   readonly isBlocked: boolean;
 }
 
@@ -95,15 +95,15 @@ export interface QueuedDelivery extends DeliveryIdentity {
 export type ClaimedId = Pick<QueuedDelivery, 'id' | 'claimId'>;
 
 /**
- * A condition that always holds, as SQL: the statement's COMMIT does not wait for the disk. For claims and marks: a
- * crash of the database may undo them, and then the same is done again. Anything based on them is committed later,
- * and by then they are on the disk too.
+ * A condition that always holds, as SQL; its effect is that the COMMIT of the statement does not wait for the disk.
+ * It is for claims and marks: a crash of the database may undo them, and then the work is done again. A later
+ * transaction that is based on them waits for the disk, and with it they are on the disk too.
  */
 export function unflushed(sql: Sql) {
   return sql`(select set_config('synchronous_commit', 'off', true)) is not null`;
 }
 
-/** The condition that no process has this row claimed, as SQL. */
+/** The condition that no process has claimed this row, as SQL. */
 export function unclaimed(sql: Sql, alias: string) {
   const row = sql(alias);
   return sql`(${row}.claimed_until is null or ${row}.claimed_until < now())`;
@@ -132,15 +132,16 @@ export function queuedColumns(sql: Sql, alias: string) {
 }
 
 /**
- * An attempt due within this time, in seconds, waits in the queue. When a hundred receivers fail together, their
- * second attempts fall due together: as timers of a hundred workflows they would fire in one second. A delivery due
- * later gets its workflow at once, to be seen and controlled in Temporal.
+ * A delivery whose next attempt is due within this time, in seconds, waits for it in the queue. When a hundred
+ * receivers fail together, their second attempts fall due together: as timers of a hundred workflows they would fire
+ * in one second. A delivery whose attempt is due later gets its workflow at once, so that it is seen and controlled
+ * in Temporal.
  */
 export const WAITS_IN_QUEUE_SECONDS = 60;
 
 /**
- * How a delivery waits in the queue for an attempt due at that time, as SQL: its class, and from when it can be
- * claimed.
+ * How a delivery waits in the queue for an attempt due at this time, as SQL: its class, and the time from which it
+ * can be claimed.
  */
 export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
   const soon = sql`(${nextAttemptAt} <= now() + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
@@ -151,9 +152,9 @@ export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
 }
 
 /**
- * How a delivery `d` of the queue goes on, by its row and its webhook `w` as they are, as SQL: its class, and from
- * when it can be claimed. Its workflow decides about one that is stopped, spent, or whose webhook is inactive or
- * deleted.
+ * How a delivery `d` of the queue goes on, by its row and its webhook `w` as they are now, as SQL: its class, and the
+ * time from which it can be claimed. Its workflow decides if the delivery is stopped or spent, or if the webhook is
+ * inactive or deleted.
  */
 export function currentWait(sql: Sql) {
   const waits = waitUntil(sql, sql`d.next_attempt_at`);
@@ -171,8 +172,8 @@ export function currentWait(sql: Sql) {
 }
 
 /**
- * For a delivery `d` whose first attempt was begun and given up: its window will begin with the attempt that is
- * made. A window that began in another way, such as by `startWindow`, stays.
+ * Resets the window of a delivery `d` whose first attempt was begun and given up: the window will begin with the
+ * attempt that is made. A window that began in another way, such as by `startWindow`, stays.
  */
 export const windowNotBegun = (sql: Sql) => sql`
     window_started_at = case when d.window_started_at is not null and not exists (

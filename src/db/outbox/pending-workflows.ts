@@ -4,24 +4,24 @@ import type { Sql } from '../pool.ts';
 import { CLASS, unclaimed, writtenIn } from './outbox.ts';
 
 /**
- * A next attempt due within this time, in seconds, is made from the queue if its delivery still waits for its
- * workflow. Less: it may be late, since they are looked for in intervals. More: deliveries that are about to get
- * their workflow wait longer for it.
+ * If a delivery still waits for its workflow, and its next attempt is due within this time, in seconds, the queue
+ * makes the attempt. Less: attempts may be late, since the search runs in intervals. More: deliveries that are about
+ * to get their workflow wait longer for it.
  */
 const SOON_SECONDS = 10;
 /**
- * How long one that was interrupted before its first result waits for its workflow. Less: vain attempts. More:
- * delay.
+ * How long a delivery that was interrupted before its first result waits for its workflow, in seconds. Less: vain
+ * attempts. More: delay.
  */
 const INTERRUPTED_SECONDS = 10;
 /** The most deliveries that one call moves. Fewer: late retries. More: a statement that holds up others. */
 const MOVED_AT_ONCE = 500;
 
 /**
- * Moves deliveries from the wait for their workflow back to the attempts of the queue, since Temporal may be away
- * for long: those whose next attempt is due soon, and those whose first attempt was interrupted. After the end of
- * its window a delivery needs its workflow.
- * @param windowMs the policy's, in milliseconds
+ * Moves deliveries that wait for their workflow back to the attempts of the queue, since Temporal may be away for
+ * long: deliveries whose next attempt is due soon, and deliveries whose first attempt was interrupted. After the end
+ * of its window a delivery needs its workflow.
+ * @param windowMs the window of the retry policy, in milliseconds
  */
 export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> {
   // A literal: with a parameter the planner would not use the index, which has only these.
@@ -41,8 +41,9 @@ export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> 
 }
 
 /**
- * The most delivered ones that wait for their workflow, and how long one may wait, in seconds. Less: a short burst
- * leaves deliveries without a workflow. More: after a long one Temporal is busy with them for hours.
+ * The most deliveries already delivered that wait for their workflow, and how long one of them may wait, in seconds.
+ * Less: a short burst leaves deliveries without a workflow. More: after a long burst Temporal is busy with them for
+ * hours.
  */
 const MAX_WAITING = 10_000;
 const LONGEST_WAIT_SECONDS = 3_600;
@@ -51,11 +52,11 @@ const LONGEST_WAIT_SECONDS = 3_600;
 const WITHOUT_WORKFLOW = 'delivered without a workflow';
 
 /**
- * Lets delivered ones go without a workflow where too many wait, those of the e-shop with most of them first, or
- * where one has waited too long, and adds their number to the stored count.
+ * Lets deliveries already delivered go without a workflow if too many of them wait, or if they have waited too long.
+ * The e-shop with the most waiting ones loses workflows first. Their number is added to the stored count.
  */
 export async function limitDelivered(sql: Sql): Promise<void> {
-  // Ranking them is expensive, and needed in a long burst alone.
+  // Ranking the deliveries is expensive, and needed only in a long burst.
   const [bound] = await sql<{ isExceeded: boolean | null }[]>`
     select count(*) > ${MAX_WAITING} or min(due_at) < now() - make_interval(secs => ${LONGEST_WAIT_SECONDS}) as is_exceeded
     from (select due_at from deliveries where class = ${CLASS.delivered} and dispatched_at is null limit ${MAX_WAITING + 1}) d`;
@@ -78,7 +79,7 @@ export async function limitDelivered(sql: Sql): Promise<void> {
     on conflict (name) do update set value = (settings.value::bigint + excluded.value::bigint)::text`;
 }
 
-/** How many delivered ones got no workflow because too many waited, since the database was made. */
+/** How many deliveries already delivered got no workflow because too many waited, since the database was made. */
 export async function countWithoutWorkflow(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select value::float8 as count from settings where name = ${WITHOUT_WORKFLOW}`;

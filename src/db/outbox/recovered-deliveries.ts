@@ -1,6 +1,6 @@
 /**
- * Deliveries that a recovery creates: new ones, of earlier events. They wait in a class of their own, which is
- * served when nothing fresh waits.
+ * Deliveries that a recovery creates: new deliveries of earlier events. They wait in a class of their own, which is
+ * served when no fresh delivery waits.
  */
 import { currentTrace } from '../../traces/context.ts';
 import { anyOf, newId, ticks } from '../ids.ts';
@@ -16,8 +16,8 @@ interface RecoveredFor {
 }
 
 /**
- * Creates a delivery of each event, unless this recovery has created one before, or a redelivery of it has been
- * requested in the meantime: that request holds the lock on the event.
+ * Creates a delivery of each event, unless this recovery has created one before, or somebody has requested a
+ * redelivery of the event meanwhile: such a request holds the lock on the event.
  * @returns how many were created
  */
 export async function createRecoveredDeliveries(

@@ -1,4 +1,4 @@
-/** Recoveries whose workflow has to be started, or signalled a change: their own rows record this. */
+/** Recoveries whose workflow has to be started, or has to learn of a change: the row of a recovery records this. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 import type { Search } from '../recoveries/lost-events.ts';
@@ -11,7 +11,7 @@ export interface ChangedRecovery extends Search {
   readonly webhookType: EventType;
   readonly found: number;
   readonly version: number;
-  /** It is over: a running workflow has to be signalled, and none is to be started. */
+  /** The recovery is over: a running workflow is to be signalled, and no workflow is to be started. */
   readonly ended: boolean;
 }
 
@@ -20,7 +20,7 @@ const columns = (sql: Sql) => sql`
   r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.found, r.version,
   r.state not in ('running', 'paused') as ended`;
 
-/** Those of these recoveries that are under way, in the form passed on to Temporal. */
+/** The recoveries with these ids that are under way, in the form that is passed on to Temporal. */
 export async function findRecoveries(sql: Sql, ids: readonly string[]): Promise<ChangedRecovery[]> {
   if (ids.length === 0) return [];
   return await sql<ChangedRecovery[]>`
@@ -28,7 +28,7 @@ export async function findRecoveries(sql: Sql, ids: readonly string[]): Promise<
     where r.id = any(${[...ids]}::uuid[]) and r.state in ('running', 'paused')`;
 }
 
-/** A webhook was changed: its recoveries under way must look at it. */
+/** Call this when a webhook was changed: its recoveries under way must look at it. */
 export async function enqueueRecoveriesOf(tx: Transaction, webhookId: number): Promise<void> {
   const changed = await tx`
     update recoveries set version = version + 1
@@ -36,12 +36,12 @@ export async function enqueueRecoveriesOf(tx: Transaction, webhookId: number): P
   if (changed.count > 0) wakeRelayAfter(tx, 'recoveries');
 }
 
-/** The pauses of some webhooks are over: their recoveries that wait for that must look at it. */
+/** Wakes the recoveries that wait for the end of a pause, once the pause of their webhook is over. */
 export async function wakeAfterPauses(sql: Sql): Promise<void> {
   await sql`update recoveries set version = version + 1, waits_until = null where waits_until <= clock_timestamp()`;
 }
 
-/** Claims up to `limit` of them, oldest first. */
+/** Claims up to `limit` changed recoveries, the oldest first. */
 export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<ChangedRecovery[]> {
   return await sql<ChangedRecovery[]>`
     update recoveries r set claimed_until = ${leaseEnd(sql)}

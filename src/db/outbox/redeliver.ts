@@ -6,8 +6,8 @@ import { type Database, type Transaction, transaction, wakeRelayAfter } from '..
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
 /**
- * The result of a request for a redelivery. `open`: that delivery of the same event to the same webhook has not
- * ended.
+ * The result of a request for a redelivery. `open`: the delivery with this id, of the same event to the same webhook,
+ * has not ended.
  */
 export type Redelivery =
   | { readonly kind: 'created'; readonly id: string }
@@ -30,7 +30,7 @@ export function redeliver(sql: Database, eshopId: number, deliveryId: string): P
   return transaction(sql, (tx) => redeliverWithin(tx, eshopId, deliveryId));
 }
 
-/** The same, within a transaction; concurrent requests for the same event wait for it. */
+/** Redelivers within a transaction; concurrent requests for the same event wait for this transaction. */
 export async function redeliverWithin(
   tx: Transaction,
   eshopId: number,
@@ -39,7 +39,7 @@ export async function redeliverWithin(
   const events = await tx`
     select from events e join deliveries d on d.event_id = e.id
     where d.id = ${deliveryId} and d.eshop_id = ${eshopId} for no key update of e`;
-  // Under the lock on the event: of two who ask at the same moment the second finds what the first has written.
+  // Under the lock on the event: of two requests at the same moment, the second finds the delivery of the first.
   const [asked] = await tx<Asked[]>`
     select asked.webhook_id, asked.state, w.active, (
       select o.id from (${deliveriesOfEvent(tx, tx`asked.event_id`, tx`d.id, d.webhook_id, d.state`)}) o

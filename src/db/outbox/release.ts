@@ -1,5 +1,5 @@
 /**
- * How the claim on a delivery ends, or goes on. Each statement changes only rows that are still under the claim it
+ * Ends the claim on a delivery, or renews it. Each statement changes only rows that are still under the claim that it
  * is given.
  */
 import { anyOf, checked, inIdRange } from '../ids.ts';
@@ -25,8 +25,7 @@ export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<
 }
 
 /**
- * Renews the lease on these claims. It waits for no row: one that is locked is being written, and is renewed the
- * next time.
+ * Renews the lease on these claims. It waits for no row: a locked row is being written, and is renewed the next time.
  */
 export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
@@ -38,8 +37,8 @@ export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promi
 }
 
 /**
- * Postpones deliveries whose workflow start Temporal rejected: they are tried again later, and block no others
- * until then. Without their mark, a renewal of the claims beside them leaves them alone.
+ * Postpones deliveries whose workflow Temporal refused to start: the start is tried again later, and blocks no other
+ * delivery until then. They lose their marks, so that a renewal of other claims leaves them alone.
  */
 export async function postponeRejected(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
@@ -54,9 +53,9 @@ export async function giveBack(sql: Sql, claims: readonly ClaimedId[]): Promise<
   await sql`update deliveries d set claimed_until = null, claim_id = null where ${stillClaimed(sql, claims)}`;
 }
 
-/** A claimed delivery of which no attempt was made. */
+/** A claimed delivery whose attempt was not made. */
 export interface Unattempted extends ClaimedId {
-  /** Its workflow has to decide, whatever the row says. */
+  /** Its workflow has to decide how it goes on, whatever the row says. */
   readonly needsWorkflow: boolean;
 }
 
@@ -74,19 +73,19 @@ export async function requeue(sql: Sql, unattempted: readonly Unattempted[]): Pr
 }
 
 /**
- * How long a deferred delivery is left alone. Less: claims without result. More: a receiver that is free again
- * waits.
+ * How long a deferred delivery is left alone, in seconds. Less: claims without result. More: a receiver that is free
+ * again waits.
  */
 const DEFERRED_SECONDS = 1;
 
 /**
- * Defers claimed deliveries that got no permit, or whose attempt has another owner: they wait in their class, at
- * least until that owner's time is over. A retry keeps a time for its next attempt: without one its retries would
- * count as spent.
+ * Defers claimed deliveries that got no permit, or whose attempt has another owner: they wait in their class, and in
+ * the second case at least until that ownership is over. A retry keeps a time for its next attempt, since without one
+ * the retries would count as spent.
  */
 export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
-  // Its owner may have recorded a failure meanwhile: the next attempt is not made before its time.
+  // The owner may have recorded a failure meanwhile: the next attempt is not made before its time.
   const until = sql`greatest(now() + make_interval(secs => ${DEFERRED_SECONDS}), d.next_attempt_at, (
     select a.owned_until from attempts a
     where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null))`;

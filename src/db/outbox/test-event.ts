@@ -1,4 +1,4 @@
-/** A test event: it is handled like any other, and is marked as a test. */
+/** A test event: it is handled like any other event, and is marked as a test. */
 import { sampleChangesOf } from '../../domain/catalogue.ts';
 import type { Pool } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';

@@ -1,16 +1,17 @@
 /**
- * Open deliveries of a webhook that wait in the outbox, without a workflow: a change of their webhook is applied to
- * them here, many at once, so none needs a workflow for it.
+ * Applies changes of a webhook to its open deliveries in the queue, which have no workflow: many deliveries at once,
+ * so that none needs a workflow for the change.
  */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 import { CLASS, unclaimed, waitUntil, writtenIn } from './outbox.ts';
 
-/** The most that one call changes. */
+/** The most deliveries that one call changes. */
 export const PAGE_WITHOUT_WORKFLOW = 500;
 
 /**
- * Their webhook was deleted: they are canceled. Those that were attempted get a workflow, which shows it.
+ * Cancels the deliveries of a webhook that was deleted. A delivery that was attempted gets a workflow, which shows
+ * its end.
  * @returns the event type of each, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promise<EventType[]> {
@@ -27,8 +28,8 @@ export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promis
 }
 
 /**
- * Their webhook was activated: those that wait for a workflow without an attempt, because it was inactive, wait in
- * the queue again as they were written.
+ * For a webhook that was activated: deliveries that wait for a workflow and were never attempted, because the webhook
+ * was inactive, wait for an attempt again, in the class in which they were written.
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function requeueHeld(sql: Sql, webhookId: number): Promise<number> {
@@ -43,8 +44,8 @@ export async function requeueHeld(sql: Sql, webhookId: number): Promise<number> 
 }
 
 /**
- * Their webhook was activated or moved: those attempted at the webhook as it was before get their next attempt at
- * once, but not sooner than the policy's first wait after the last.
+ * For a webhook that was activated or moved: deliveries that were attempted before that get their next attempt at
+ * once, but not sooner after their last attempt than the policy's first wait.
  * @param firstWaitMs the policy's first wait, in milliseconds
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
@@ -62,7 +63,7 @@ export async function bringForward(sql: Sql, webhookId: number, firstWaitMs: num
   return moved.count;
 }
 
-/** Whether some are still in the queue: a process may be attempting them. */
+/** Whether deliveries of the webhook are still in the queue: a process may be attempting them. */
 export async function hasDeliveriesWithoutWorkflow(sql: Sql, webhookId: number): Promise<boolean> {
   const rows = await sql`
     select from deliveries
