@@ -8,12 +8,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import waybill
 
 SECRETS = [os.environ.get("WEBHOOK_SECRET")]
+MAX_BYTES = 4 * 1024 * 1024  # a delivery has 256 KiB at most, and a little around it
 handled = set()  # keep it in your database: this one is forgotten with the process
 
 
 class Hooks(BaseHTTPRequestHandler):
     def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        length = int(self.headers.get("Content-Length", "0"))
+        if length > MAX_BYTES:
+            return self.respond(413, "too large")
+        body = self.rfile.read(length)
         try:
             waybill.verify(SECRETS, "POST", self.path, self.headers, body)
         except waybill.NotVerified as problem:
@@ -27,9 +31,10 @@ class Hooks(BaseHTTPRequestHandler):
 
     def respond(self, status, text):
         self.send_response(status)
-        self.send_header("Content-Length", str(len(text)))
+        answer = text.encode()
+        self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
-        self.wfile.write(text.encode())
+        self.wfile.write(answer)
 
 
 try:
