@@ -42,7 +42,7 @@ test('CSV: a quoted field may have many lines, but not without end', async () =>
   expect((await read(`url,note\na,"${lines(501)}"\n`))[0]).toEqual([2, UNCLOSED]);
 });
 
-test('a table in UTF-16 is told as such', async () => {
+test('a table in UTF-16 is refused with its cause', async () => {
   const file = join(folder, 'utf-16');
   await writeFile(file, Buffer.from(`${BOM}url,note\na,b\n`, 'utf16le'));
   expect(await readImport(file, fields)).toEqual([{ line: 1, problem: 'has bytes that are not UTF-8' }]);

@@ -80,15 +80,15 @@ it('it runs in a folder that nobody else can fill, without our confidential vari
   expect(await readFile(logFile, 'utf8')).toBe('/\nnone\n');
 });
 
-it('one that does not end, even when it is made to, does not hold up the end of ours', async () => {
+it('one that does not end, even when it is made to, does not hold up the end of this process', async () => {
   const folder = await folderOfTest('waybill-service-');
   const service = await startService({
     ...usual,
     command: '/bin/sh',
-    args: ['-c', `trap "" TERM; touch ${folder}/deaf; while :; do sleep 1; done`],
+    args: ['-c', `trap "" TERM; touch ${folder}/ready; while :; do sleep 1; done`],
     stopTimeoutMs: 100,
     stopSignals: ['SIGTERM'],
-    ready: () => access(join(folder, 'deaf')).then(() => true),
+    ready: () => access(join(folder, 'ready')).then(() => true),
   });
   const pid = service.pid() ?? 0;
   onTestFinished(() => void process.kill(-pid, 'SIGKILL'));
