@@ -130,8 +130,8 @@ async function send(
       context.heartbeat(others);
       return others;
     } catch (error) {
-      // If this fails, there is one place less for six minutes, and the others wait for two.
-      await giveBackClaim(sql, notice.eshopId, claimed.others).catch(() => {});
+      // If this fails, there is one place less for six minutes, and all of them wait for two.
+      await giveBackClaim(sql, notice, claimed.others).catch(() => {});
       throw error;
     }
   } finally {

@@ -114,6 +114,37 @@ test('deferred ones whose time has come together, with places for each, are one 
   for (const webhookId of webhooks) expect(mail.text).toMatch(new RegExp(`Webhook: +${webhookId}: `));
 });
 
+test('one that is being sent is in no other mail, though it was deferred before', async () => {
+  const { sql } = database;
+  await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
+  const first = await deactivated();
+  expect(await mailOf(first)).not.toBeNull();
+  await minutesLater(120);
+  const [answered, answer] = later();
+  const [asked, ask] = later();
+  const slow = mailerTo(server);
+  const mailer: Mailer = {
+    async send(mail, signal) {
+      ask();
+      await answered;
+      await slow.send(mail, signal);
+    },
+  };
+  const { mailDeactivation } = createNoticeActivities({ ...deps(), mailer });
+  const worker = new MockActivityEnvironment();
+  const mailing = worker.run(mailDeactivation, { webhookId: first, generation: 1 });
+  await asked;
+  const second = await deactivated();
+  expect(await mailOf(second)).toBeNull();
+  answer();
+  await mailing;
+  const mails = await Promise.all(server.mails.map(({ content }) => PostalMime.parse(content)));
+  expect(mails.map(({ subject }) => subject)).toEqual([
+    `Webhook ${second} (CREATE_ORDER) was deactivated`,
+    `Webhook ${first} (CREATE_ORDER) was deactivated`,
+  ]);
+});
+
 test('one that could not be sent gives back those that it included', async () => {
   const { sql } = database;
   await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;

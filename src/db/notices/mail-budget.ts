@@ -43,9 +43,12 @@ export async function claimMail(
       await deferMail(tx, id);
       return { waitMs };
     }
+    const mark = tx`merging_until = now() + make_interval(secs => ${MERGING_SECONDS})`;
+    // Being sent, it is nothing that another mail may include.
+    await tx`update notices set ${mark} where id = ${id}`;
     if (kind === 'confirmation' || kind === 'lostSecrets') return { others: [] };
     const others = await tx<{ id: string; at: Date }[]>`
-      update notices set merging_until = now() + make_interval(secs => ${MERGING_SECONDS}) where id in (
+      update notices set ${mark} where id in (
         select n.id from notices n
         where ${isPending(tx)} and n.eshop_id = ${eshopId} and n.kind = ${kind} and n.recipient = ${recipient}
           and n.address_id is not distinct from ${addressId} and n.deferred and n.id <> ${id}
@@ -57,10 +60,14 @@ export async function claimMail(
 }
 
 /** Gives back what the mail of a notice was given that could not be sent. */
-export async function giveBackClaim(sql: Pool, eshopId: number, others: readonly string[]): Promise<void> {
+export async function giveBackClaim(
+  sql: Pool,
+  { id, eshopId }: Pick<Notice, 'id' | 'eshopId'>,
+  others: readonly string[],
+): Promise<void> {
   await transaction(sql, async (tx) => {
     await giveBackMail(tx, eshopId);
-    await tx`update notices set merging_until = null where id = any(${[...others]}::uuid[])`;
+    await tx`update notices set merging_until = null where id = any(${[id, ...others]}::uuid[])`;
   });
 }
 
