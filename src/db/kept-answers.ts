@@ -2,6 +2,7 @@
  * The first answers to requests with an `Idempotency-Key`, kept for those who send the request again. An answer is
  * written in the transaction of what it tells, so there is never one without the other (docs/interface.md, C21).
  */
+import { createHash } from 'node:crypto';
 import type { EntityKind } from '../domain/event-types.ts';
 import type { AnswerOwner } from '../secrets/keys.ts';
 import type { Pool, Sql } from './pool.ts';
@@ -17,16 +18,24 @@ export interface AnsweredRecord {
 }
 
 /**
+ * The advisory lock of a key, of 64 bits. A cryptographic hash: of any other, an e-shop could find a key whose lock
+ * is another's, or one of the numbers that Waybill's own work locks.
+ */
+function lockOf({ eshopId, role, key }: AnswerOwner): string {
+  const hash = createHash('sha256').update(`answer ${eshopId} ${role} ${key}`).digest();
+  return String(hash.readBigInt64BE());
+}
+
+/**
  * Takes a key until the end of the transaction. Its lock is one of the transaction, not of the session: it ends
  * with a process that dies, and a pooler may be in front of the server.
  * @returns the sealed answer, if one is kept; `underWay` if another transaction has the key
  */
 export async function claimKey(tx: Transaction, owner: AnswerOwner): Promise<Buffer | 'free' | 'underWay'> {
   const { eshopId, role, key } = owner;
-  const name = `answer ${eshopId} ${role} ${key}`;
   // Two statements: the second also sees what was committed until the lock was free.
   const [locked, [kept]] = await Promise.all([
-    tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as mine`,
+    tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${lockOf(owner)}::bigint) as mine`,
     tx<{ answer: Buffer }[]>`
       select answer from kept_answers
       where eshop_id = ${eshopId} and role = ${role} and key = ${key}

@@ -200,6 +200,13 @@ describe('a key', () => {
     expect(await available()).toBe(9998);
   });
 
+  test('has a lock that nobody can aim at the work of others: it is not a hash that can be inverted', async () => {
+    await api.sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(hashtextextended(${`answer ${eshop.eshopId} warehouse k`}, 0))`;
+      expect((await move('k')).status).toBe(200);
+    });
+  });
+
   test('many at once do it once', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => move('k')));
     for (const { status } of answers) expect([200, 409]).toContain(status);
