@@ -1,6 +1,7 @@
 /** Exports everything kept about an e-shop, row by row, without secrets and hashes. */
 import type postgres from 'postgres';
 
+import { notAwaited } from './low-water-mark.ts';
 import type { Pool, Sql } from './pool.ts';
 import { selected } from './records/columns.ts';
 import { mappings } from './records/mappings.ts';
@@ -56,10 +57,7 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
     where d.webhook_id in (select id from webhooks where eshop_id = ${id}) order by a.delivery_id, a.number`,
 };
 
-/**
- * Not the service's name: the low-water mark waits for its transactions, and this one writes nothing
- * (`low-water-mark.ts`).
- */
+/** Of the session meanwhile. */
 const NAME = 'waybill export';
 
 /** Passes the rows to `write`, a slice at a time. */
@@ -69,7 +67,7 @@ export async function exportEshop(
   write: (rows: readonly ExportedRow[]) => Promise<void>,
 ): Promise<void> {
   await sql.begin('read only', async (tx) => {
-    await tx`select set_config('application_name', ${NAME}, true)`;
+    await tx`select ${notAwaited(tx, NAME)}`;
     for (const [kind, query] of Object.entries(queries)) {
       for await (const rows of tx<object[]>`${query(tx, eshopId)}`.cursor(SLICE))
         await write(rows.map((data) => ({ kind, data })));

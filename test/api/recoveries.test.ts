@@ -1,8 +1,11 @@
 /** Recoveries over HTTP, without a worker: requested, previewed, refused and shown. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { lowWaterMark } from '../../src/db/low-water-mark.ts';
 import { countLostEvents } from '../../src/db/recoveries/lost-events.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
+import { timeOf } from '../../src/domain/id-time.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { endDeliveries, fireEvent, type Lost, loseEvents, recoveredBy } from '../support/recoveries.ts';
@@ -55,6 +58,30 @@ test('e-shops that have very many events counted keep nobody else waiting', asyn
   });
   for (const { status } of await Promise.all(asked)) expect(status).toBe(200);
 });
+
+test.each([true, false])(
+  'counted under an Idempotency-Key they hold up nobody’s cursors, with a dry run %s',
+  async (dryRun) => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    let asked: ReturnType<typeof request> | undefined;
+    await api.sql.begin(async (tx) => {
+      await tx`lock table events in access exclusive mode`;
+      asked = request('POST', path('recover'), { since: hourAgo(), dryRun }, headers);
+      await expect
+        .poll(
+          () => api.sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        .toHaveLength(1);
+      const [waiting] = await tx<{ at: Date }[]>`select clock_timestamp() as at`;
+      await pause(100);
+      // As a reader sees it who does not wait for this older transaction.
+      const mark = timeOf(await lowWaterMark(tx));
+      expect(mark.getTime()).toBeGreaterThan((waiting?.at.getTime() ?? 0) - 1_000);
+    });
+    expect((await asked)?.status).toBe(200);
+  },
+);
 
 describe('what is found', () => {
   test('unless asked for otherwise, what failed, what expired and what was missed', async () => {

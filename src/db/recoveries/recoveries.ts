@@ -11,7 +11,7 @@ import {
   type RecoveryState,
 } from '../../domain/recovery.ts';
 import type { StoredRecovery } from '../../domain/recovery-progress.ts';
-import { oldestAwaited } from '../low-water-mark.ts';
+import { notAwaited, oldestAwaited } from '../low-water-mark.ts';
 import { blocked } from '../outbox/ordering.ts';
 import { isPaused, sends } from '../pauses.ts';
 import { counted, oneRow, type Pool, type Sql } from '../pool.ts';
@@ -107,9 +107,13 @@ type Asked =
     }
   | { readonly kind: 'busy'; readonly recoveryId: string };
 
-/** The search ends now at the latest: future events are not lost. */
+/**
+ * The search ends now at the latest: future events are not lost. Within the transaction of an `Idempotency-Key` the
+ * count may last for minutes: it writes no event and no delivery, so the cursors of all e-shops need not wait for it.
+ */
 async function searchOf(sql: Sql, input: RecoveryInput): Promise<Search> {
-  const row = await oneRow(sql<{ until: Date }[]>`select least(${input.until}::timestamptz, now()) as until`);
+  const row = await oneRow(sql<{ until: Date }[]>`
+    select least(${input.until}::timestamptz, now()) as until, ${notAwaited(sql, 'waybill count')}`);
   return { ...input, until: row.until };
 }
 
