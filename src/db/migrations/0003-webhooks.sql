@@ -223,7 +223,8 @@ create table notices (
 create index notices_by_eshop on notices (eshop_id, at);
 create index notices_by_webhook on notices (webhook_id, at);
 create index notices_by_address on notices (address_id);
-create index notices_pending on notices (check_at)
+-- Their workflows are started in turn by e-shop.
+create index notices_pending on notices (eshop_id, check_at, id)
   where sent_at is null and dropped_at is null and failed_at is null and (kind <> 'deactivated' or recipient <> 'email');
 create index notices_given_up on notices (failed_at) where failed_at is not null;
 create index deactivation_mails_pending on notices (webhook_id, generation)

@@ -43,4 +43,5 @@ create unique index recoveries_looking on recoveries (webhook_id) where state in
 create index recoveries_of_webhook on recoveries (webhook_id, id);
 create index recoveries_open on recoveries (id) where state in ('running', 'paused');
 create index recoveries_waiting on recoveries (waits_until) where waits_until is not null;
-create index recoveries_unsignalled on recoveries (id) where signalled_version < version;
+-- They are signalled in turn by e-shop.
+create index recoveries_unsignalled on recoveries (eshop_id, created_at, id) where signalled_version < version;

@@ -1,6 +1,7 @@
 /** Notices that are to be sent: each is claimed by the relay, which starts its workflow. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { NoticeKind } from '../../domain/notifications.ts';
+import { inTurns } from '../outbox/in-turns.ts';
 import type { Sql } from '../pool.ts';
 
 export interface PendingNotice {
@@ -12,26 +13,35 @@ export interface PendingNotice {
   readonly webhookType: EventType | null;
 }
 
-export const isPending = (sql: Sql) =>
-  sql`n.sent_at is null and n.dropped_at is null and n.failed_at is null`;
+export const isPending = (sql: Sql, alias = 'n') => {
+  const notice = sql(alias);
+  return sql`${notice}.sent_at is null and ${notice}.dropped_at is null and ${notice}.failed_at is null`;
+};
 
 /** All except the mail of a deactivation, which belongs to the workflow of its delivery. */
-const hasOwnWorkflow = (sql: Sql) => sql`(n.kind <> 'deactivated' or n.recipient <> 'email')`;
+const hasOwnWorkflow = (sql: Sql, alias: string) =>
+  sql`(${sql(alias)}.kind <> 'deactivated' or ${sql(alias)}.recipient <> 'email')`;
 
 /** The condition of the index `notices_pending`. */
-export const isToBeStarted = (sql: Sql) => sql`${isPending(sql)} and ${hasOwnWorkflow(sql)}`;
+export const isToBeStarted = (sql: Sql, alias = 'n') =>
+  sql`${isPending(sql, alias)} and ${hasOwnWorkflow(sql, alias)}`;
 
 /**
- * Claims notices. Each is then left alone for a minute, and longer each time, up to an hour: its workflow takes as
- * long as its recipient does.
+ * Claims notices, in turn by e-shop. Each is then left alone for a minute, and longer each time, up to an hour: its
+ * workflow takes as long as its recipient does.
  */
 export async function claimNotices(sql: Sql, limit: number): Promise<PendingNotice[]> {
+  const due = {
+    table: 'notices',
+    which: isToBeStarted(sql, 'o'),
+    claimable: sql`o.check_at <= now()`,
+    dueAt: sql`o.check_at`,
+  } as const;
   return await sql<PendingNotice[]>`
-    with claimed as (
+    with ${inTurns(sql, limit, due)},
+    claimed as (
       update notices n set check_at = now() + least(greatest(now() - n.at, interval '1 minute'), interval '1 hour')
-      where n.id in (
-        select n.id from notices n where ${isToBeStarted(sql)} and n.check_at <= now()
-        order by n.check_at limit ${limit} for update skip locked)
+      from chosen where n.id = chosen.id
       returning n.*)
     select n.id, n.eshop_id, n.kind, n.webhook_id, w.webhook_type from claimed n left join webhooks w on w.id = n.webhook_id`;
 }

@@ -3,10 +3,10 @@
  * relay. A change of a webhook is passed on page by page, and its row stores the progress: if a relay dies, another
  * relay goes on from there.
  */
-import type postgres from 'postgres';
 import { NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { inTurns } from './in-turns.ts';
 import { type DeliveryIdentity, leaseEnd, unclaimed } from './outbox.ts';
 import { enqueueRecoveriesOf } from './recovery-changes.ts';
 
@@ -72,33 +72,9 @@ export interface WebhookChange {
   readonly orderingOnly: boolean;
 }
 
-/**
- * Chooses up to `limit` changes as `chosen`, and locks them, as SQL. Due changes take turns by e-shop, the longest
- * due of each e-shop first, so that an e-shop with very many changes delays only itself. Changes that are not due yet
- * follow by their due times.
- * @param kind the condition for their kind, of `o`
- * @param claimable a further condition of `o`
- */
-const inTurns = (sql: Sql, limit: number, kind: postgres.Fragment, claimable: postgres.Fragment) => sql`
-  recursive
-  eshops as (
-    (select o.eshop_id from outbox o where ${kind} order by o.eshop_id limit 1)
-    union all
-    select next.eshop_id from eshops e cross join lateral (
-      select o.eshop_id from outbox o where ${kind} and o.eshop_id > e.eshop_id order by o.eshop_id limit 1) next),
-  heads as (
-    select head.*, row_number() over (partition by e.eshop_id order by head.due_at, head.id) as turn
-    from eshops e cross join lateral (
-      select o.id, o.due_at from outbox o
-      where ${kind} and o.eshop_id = e.eshop_id and ${claimable}
-      -- Twice as many: another claim may be taking the first ones.
-      order by o.due_at, o.id limit ${2 * limit}) head),
-  chosen as (
-    select locked.id from (
-      select * from heads order by due_at > now(), case when due_at <= now() then turn end, due_at, id) h
-    cross join lateral (
-      select o.id from outbox o where o.id = h.id and ${claimable} limit 1 for update skip locked) locked
-    limit ${limit})`;
+/** The changes `o` of a kind. */
+const changesOf = (sql: Sql, kind: 'webhookChanged' | 'orderReleaseChanged') =>
+  ({ table: 'outbox', which: sql`o.kind = ${kind}`, dueAt: sql`o.due_at` }) as const;
 
 /** Claims up to `limit` changes of webhooks, in turn by e-shop, and of each webhook only the oldest. */
 export async function claimWebhookChanges(sql: Sql, limit: number): Promise<WebhookChange[]> {
@@ -106,7 +82,7 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
     select from outbox older where older.kind = 'webhookChanged' and older.webhook_id = o.webhook_id and older.id < o.id)`;
   const claimable = sql`${unclaimed(sql, 'o')} and ${oldest}`;
   return await sql<WebhookChange[]>`
-    with ${inTurns(sql, limit, sql`o.kind = 'webhookChanged'`, claimable)}
+    with ${inTurns(sql, limit, { ...changesOf(sql, 'webhookChanged'), claimable })}
     update outbox o set claimed_until = ${leaseEnd(sql)}
     from chosen, webhooks w
     where o.id = chosen.id and w.id = o.webhook_id
@@ -168,7 +144,7 @@ interface ReleaseChange {
 /** Claims up to `limit` changes of releases, in turn by e-shop. */
 export async function claimReleaseChanges(sql: Sql, limit: number): Promise<ReleaseChange[]> {
   return await sql<ReleaseChange[]>`
-    with ${inTurns(sql, limit, sql`o.kind = 'orderReleaseChanged'`, unclaimed(sql, 'o'))}
+    with ${inTurns(sql, limit, { ...changesOf(sql, 'orderReleaseChanged'), claimable: unclaimed(sql, 'o') })}
     update outbox o set claimed_until = ${leaseEnd(sql)}
     from chosen where o.id = chosen.id
     returning o.id, o.eshop_id, o.eshop_order_id`;

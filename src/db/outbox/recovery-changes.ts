@@ -3,6 +3,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { inTurns } from './in-turns.ts';
 import { leaseEnd, unclaimed } from './outbox.ts';
 
 /** A recovery that has to be passed on to Temporal. */
@@ -41,15 +42,19 @@ export async function wakeAfterPauses(sql: Sql): Promise<void> {
   await sql`update recoveries set version = version + 1, waits_until = null where waits_until <= clock_timestamp()`;
 }
 
-/** Claims up to `limit` changed recoveries, the oldest first. */
+/** Claims up to `limit` changed recoveries, in turn by e-shop, the oldest of each e-shop first. */
 export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<ChangedRecovery[]> {
+  const changed = {
+    table: 'recoveries',
+    which: sql`o.signalled_version < o.version`,
+    claimable: unclaimed(sql, 'o'),
+    dueAt: sql`o.created_at`,
+  } as const;
   return await sql<ChangedRecovery[]>`
+    with ${inTurns(sql, limit, changed)}
     update recoveries r set claimed_until = ${leaseEnd(sql)}
-    from webhooks w
-    where w.id = r.webhook_id and r.id in (
-      select u.id from recoveries u
-      where u.signalled_version < u.version and ${unclaimed(sql, 'u')}
-      order by u.id limit ${limit} for update skip locked)
+    from chosen, webhooks w
+    where r.id = chosen.id and w.id = r.webhook_id
     returning ${columns(sql)}`;
 }
 

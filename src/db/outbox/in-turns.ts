@@ -1,0 +1,42 @@
+/** Rows that wait to be passed on take turns by e-shop, so that an e-shop with very many delays only itself. */
+import type postgres from 'postgres';
+import type { Sql } from '../pool.ts';
+
+/** The rows `o` of a table that wait. */
+interface Waiting {
+  readonly table: 'outbox' | 'recoveries' | 'notices';
+  /** Their condition. An index with it begins with `eshop_id` and `dueAt`. */
+  readonly which: postgres.Fragment;
+  /** A further condition. */
+  readonly claimable: postgres.Fragment;
+  /** When each is due; the longest due of an e-shop is the first. */
+  readonly dueAt: postgres.Fragment;
+}
+
+/**
+ * Chooses up to `limit` as `chosen`, and locks them, as SQL after `with`. Due ones take turns by e-shop; the others
+ * follow by their due times.
+ */
+export function inTurns(sql: Sql, limit: number, { table, which, claimable, dueAt }: Waiting) {
+  const from = sql`${sql(table)} o`;
+  return sql`
+  recursive
+  eshops as (
+    (select o.eshop_id from ${from} where ${which} order by o.eshop_id limit 1)
+    union all
+    select next.eshop_id from eshops e cross join lateral (
+      select o.eshop_id from ${from} where ${which} and o.eshop_id > e.eshop_id order by o.eshop_id limit 1) next),
+  heads as (
+    select head.*, row_number() over (partition by e.eshop_id order by head.due_at, head.id) as turn
+    from eshops e cross join lateral (
+      select o.id, ${dueAt} as due_at from ${from}
+      where ${which} and o.eshop_id = e.eshop_id and ${claimable}
+      -- Twice as many: another claim may be taking the first ones.
+      order by ${dueAt}, o.id limit ${2 * limit}) head),
+  chosen as (
+    select locked.id from (
+      select * from heads order by due_at > now(), case when due_at <= now() then turn end, due_at, id) h
+    cross join lateral (
+      select o.id from ${from} where o.id = h.id and ${which} and ${claimable} limit 1 for update skip locked) locked
+    limit ${limit})`;
+}
