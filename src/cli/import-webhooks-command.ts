@@ -17,7 +17,11 @@ import { ownParts } from './own-parts.ts';
 
 const fromOption = new Option('--from <system>', `lists from the API of ${foreignSystems.join(', ')}`);
 const importOptions = v.object({
-  eshop: option('--eshop <id>', 'the e-shop of the lines that name none', v.optional(eshopNumber)),
+  eshop: option(
+    '--eshop <id>',
+    'the e-shop of all lines; one that names another is refused. Default: each names its own',
+    v.optional(eshopNumber),
+  ),
   from: v.pipe(
     v.optional(v.picklist(foreignSystems)),
     v.metadata({ option: fromOption.choices([...foreignSystems]) }),

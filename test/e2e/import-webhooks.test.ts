@@ -180,6 +180,7 @@ test('a line that is wrong is reported by a dry run as by the run, and nothing s
     [JSON.stringify(webhook('id')).replace('{', '{"id":1e400,'), /^id: must be an integer from 1 to \d+$/],
     [JSON.stringify([webhook('list')]), 'is a list: write one object a line, as jq -c'],
     [JSON.stringify(webhook('user', { url: 'https://eva:hunter2@shop.example/x' })), 'url: '],
+    [JSON.stringify(webhook('other', { eshop: eshop + 1 })), /^eshop: is \d+, but with --eshop/],
   ] as const;
   await writeFile(file, lines.map(([line]) => line).join('\n'));
   for (const more of [['--dry-run'], []]) {

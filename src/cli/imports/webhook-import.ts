@@ -62,7 +62,7 @@ interface WebhookImportDeps {
   readonly sql: Pool;
   readonly keys: Keys;
   readonly destinationProblem: (url: string) => string | null;
-  /** The e-shop of lines that name none. */
+  /** The e-shop of all lines; undefined: each names its own. */
   readonly eshop: number | undefined;
   /** Whether all are imported inactive, whatever their lines say: nothing is sent until each is activated. */
   readonly inactive: boolean;
@@ -81,6 +81,9 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     const eshop = place.eshop ?? deps.eshop;
     const id = place.id ?? undefined;
     if (eshop === undefined) throw badRequest('eshop: is missing; name it here or with --eshop');
+    // The file may be an e-shop's own: it must not have another's events sent anywhere.
+    if (deps.eshop !== undefined && eshop !== deps.eshop)
+      throw badRequest(`eshop: is ${eshop}, but with --eshop ${deps.eshop} all lines are for that one`);
     const {
       secret: own,
       headers: sent,
