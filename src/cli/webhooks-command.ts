@@ -22,6 +22,7 @@ import { addCreate } from './create-webhook.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { listOptions, noSuchWebhook, webhookNumber } from './options.ts';
+import { formatTime } from './policy-table.ts';
 import { addTest } from './webhook-test.ts';
 
 const webhookFilters = v.pipe(
@@ -29,6 +30,7 @@ const webhookFilters = v.pipe(
     ...listOptions,
     active: flag('--active', 'only active ones'),
     inactive: flag('--inactive', 'only inactive ones, whose open deliveries are held'),
+    failing: flag('--failing', 'only those that are failing, or were deactivated because they failed'),
   }),
   v.check(({ active, inactive }) => !(active && inactive), '--active and --inactive cannot be combined.'),
 );
@@ -43,7 +45,7 @@ function stateText(webhook: OperatorsWebhook): string {
     reason,
   });
   const paused = pausedUntil === null ? [] : [`paused until ${minute(pausedUntil)}`];
-  if (state === 'failing') return [`failing since ${failing(webhook)}`, ...paused].join(', ');
+  if (state === 'failing') return [`failing since ${failingSince(webhook)}`, ...paused].join(', ');
   if (state === 'paused') return paused.join();
   if (active) return state;
   if (deactivatedAt === null || reason === null) return `${state}: never activated`;
@@ -51,9 +53,14 @@ function stateText(webhook: OperatorsWebhook): string {
 }
 
 /** Since when an active webhook has been failing; empty if it is not. */
-function failing({ incidentSince, incidentFailures }: OperatorsWebhook): string {
+function failingSince({ incidentSince, incidentFailures }: OperatorsWebhook): string {
   if (incidentSince === null || incidentFailures === null) return '';
   return `${minute(incidentSince)} ${counted(incidentFailures, 'failure')}`;
+}
+
+/** How long its oldest due delivery has waited; null if none is due. */
+function waitOf({ oldestWaitSeconds: seconds }: OperatorsWebhook): string | null {
+  return seconds === null ? null : formatTime(seconds * 1_000);
 }
 
 function listTable(webhooks: readonly OperatorsWebhook[]): string {
@@ -64,6 +71,7 @@ function listTable(webhooks: readonly OperatorsWebhook[]): string {
     state: stateText(webhook),
     pending: webhook.pending,
     retrying: webhook.retrying,
+    'oldest waits': waitOf(webhook) ?? '',
     type: shortTypes(typesOf(webhook)),
     url: webhook.url,
   }));
@@ -94,6 +102,7 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
       active && webhook.pausedUntil === null ? 'Open' : 'Held',
       `${webhook.pending} pending, ${webhook.retrying} retrying`,
     ],
+    ['Oldest waits', waitOf(webhook)],
   ]);
 }
 
@@ -109,13 +118,17 @@ export function webhooksCommand(command: Command, context: CommandContext): void
   const { env, print } = context;
   const list = command
     .command('list')
-    .description('list webhooks of all e-shops, with counts of their open deliveries');
-  runs(list, webhookFilters, async ({ eshop, type, receiver, limit, active, inactive, json }) => {
+    .description(
+      'list webhooks of all e-shops, with their open deliveries; those whose oldest delivery has waited longest come first',
+    );
+  runs(list, webhookFilters, async ({ eshop, type, receiver, limit, active, inactive, failing, json }) => {
     const filter = {
       eshopId: eshop,
       webhookType: type,
       receiver,
       active: active ? true : inactive ? false : undefined,
+      troubled: failing,
+      longestWaitFirst: true,
     };
     const settings = readSettings(env);
     const policy = retryPolicyOf(settings);

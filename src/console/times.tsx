@@ -6,7 +6,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** "3 min", "2 h", "5 d": the largest whole unit. */
-function span(ms: number): string {
+export function span(ms: number): string {
   if (ms < MINUTE) return `${Math.max(0, Math.round(ms / SECOND))} s`;
   if (ms < HOUR) return `${Math.round(ms / MINUTE)} min`;
   if (ms < 2 * DAY) return `${Math.round(ms / HOUR)} h`;

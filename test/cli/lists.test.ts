@@ -1,5 +1,5 @@
 /** `waybill webhooks` and `waybill deliveries`: the operator's lists across all e-shops. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
@@ -54,8 +54,8 @@ describe('webhooks list', () => {
   it('has those of all e-shops, without deleted ones, with what is open', async () => {
     const all = await listed('webhooks', 'list');
     expect(all).toMatchObject([
-      { webhookId: made.first, eshopId: made.eshop, active: true, pending: 1, retrying: 1 },
       { webhookId: made.other, eshopId: made.otherEshop, active: true, pending: 1, retrying: 0 },
+      { webhookId: made.first, eshopId: made.eshop, active: true, pending: 1, retrying: 1 },
       {
         webhookId: made.inactive,
         eshopId: made.eshop,
@@ -70,16 +70,17 @@ describe('webhooks list', () => {
   it('is filtered by e-shop, kind, receiver and whether they are active', async () => {
     expect(await ids('--eshop', String(made.otherEshop))).toEqual([made.other]);
     expect(await ids('--type', 'CREATE_PRODUCT')).toEqual([]);
-    expect(await ids('--type', 'CREATE_ORDER', '--limit', '1')).toEqual([made.first]);
+    expect(await ids('--type', 'CREATE_ORDER', '--limit', '1')).toEqual([made.other]);
     expect(await ids('--receiver', 'shop.example')).toEqual([made.first, made.inactive]);
     expect(await ids('--receiver', 'shop.example:8443')).toEqual([made.inactive]);
-    expect(await ids('--active')).toEqual([made.first, made.other]);
+    expect(await ids('--active')).toEqual([made.other, made.first]);
     expect(await ids('--inactive')).toEqual([made.inactive]);
+    expect(await ids('--failing')).toEqual([made.first]);
   });
 
   it('is a table for people', async () => {
     const [titles, ...rows] = (await waybill(['webhooks', 'list', '--inactive'])).split('\n');
-    expect(titles).toMatch(/^id +e-shop +name +state +pending +retrying +type +url$/);
+    expect(titles).toMatch(/^id +e-shop +name +state +pending +retrying +oldest waits +type +url$/);
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatch(
       /inactive: 20\d\d-.* on request +1 +0 +CREATE_ORDER +https:\/\/shop\.example:8443\/more$/,
@@ -199,4 +200,48 @@ describe('a webhook that fails', () => {
     expect(text).toMatch(/^Last error +HTTP 503 from shop\.example$/m);
     expect(text).toMatch(/^Deactivation +20\d\d-\S+ \d\d:\d\dZ$/m);
   });
+});
+
+test('webhooks whose oldest due delivery has waited longest come first, with this wait', async () => {
+  const waits = async () =>
+    (await listed('webhooks', 'list')).map(
+      ({
+        webhookId,
+        oldestWaitSeconds: seconds,
+      }: {
+        webhookId: number;
+        oldestWaitSeconds: number | null;
+      }) => [webhookId, seconds === null ? null : Math.floor(seconds / 60)],
+    );
+  const { other, inactive } = made;
+  await sql`update deliveries set created_at = now() - interval '3 hours' where webhook_id = ${inactive}`;
+  await sql`
+    update deliveries set created_at = now() - interval '7 minutes' where webhook_id = ${other}`;
+  await sql`update deliveries set created_at = now() - interval '9 minutes' where webhook_id = ${first}`;
+  await sql`update deliveries set next_attempt_at = now() + interval '1 hour' where id = ${retrying}`;
+  expect(await waits()).toEqual([
+    [first, 9],
+    [other, 7],
+    [inactive, null],
+  ]);
+  expect(await waybill(['webhooks', 'list', '--failing'])).toMatch(/ 1 +1 +9 min(?: \d+ s)? +CREATE_ORDER/);
+  expect(await waybill(['webhooks', 'show', String(other)])).toMatch(/^Oldest waits +7 min(?: \d+ s)?$/m);
+
+  // A retry waits from its time on, in the queue and in Temporal; one in the future does not wait.
+  await sql`
+    update deliveries set operator_stop = 'hold' where webhook_id = ${first} and state = 'pending'`;
+  expect(await waits()).toEqual([
+    [other, 7],
+    [first, null],
+    [inactive, null],
+  ]);
+  await sql`
+    update deliveries set due_at = now() - interval '4 minutes', next_attempt_at = now() - interval '4 minutes', class = 1
+    where id = ${retrying}`;
+  expect(await waits()).toContainEqual([first, 4]);
+  await sql`
+    update deliveries
+    set dispatched_at = now() - interval '1 hour', last_attempt_at = now() - interval '1 hour', next_attempt_at = now() - interval '5 minutes'
+    where id = ${retrying}`;
+  expect(await waits()).toContainEqual([first, 5]);
 });

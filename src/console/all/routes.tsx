@@ -76,7 +76,8 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     const asked: Query = c.req.query();
     const query = v.safeParse(WebhookQuery, given(asked));
     const { among: eshopId, trouble, ...filter } = query.success ? query.output : {};
-    const wanted = { ...filter, troubled: trouble === 'true', eshopId, among: scopeOf(viewer) };
+    const troubled = trouble === 'true';
+    const wanted = { ...filter, troubled, longestWaitFirst: troubled, eshopId, among: scopeOf(viewer) };
     const webhooks = query.success ? await listAllWebhooks(sql, wanted, MAX_ROWS) : [];
     const refused = query.success
       ? undefined

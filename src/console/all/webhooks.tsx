@@ -13,6 +13,7 @@ import { Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
 import { Empty } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
+import { span } from '../times.tsx';
 import { Health } from '../webhooks/health.tsx';
 import { MAX_ROWS, titlesOf } from './scope.ts';
 
@@ -52,7 +53,7 @@ export function AllWebhooksPage(props: {
           ) : (
             <ul class="rows">
               {webhooks.map((webhook) => {
-                const { id, eshopId, method, url, active, pending, retrying } = webhook;
+                const { id, eshopId, method, url, active, pending, retrying, oldestWaitSeconds } = webhook;
                 const open = pending + retrying;
                 return (
                   <li>
@@ -71,6 +72,9 @@ export function AllWebhooksPage(props: {
                         <span>
                           {open} {active && webhook.pausedUntil === null ? 'open' : 'held'}
                         </span>
+                      )}
+                      {oldestWaitSeconds === null ? null : (
+                        <span>oldest waits {span(oldestWaitSeconds * 1_000)}</span>
                       )}
                     </p>
                     <p class="end">

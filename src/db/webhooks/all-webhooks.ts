@@ -1,4 +1,6 @@
 /** Webhooks of all e-shops, as operators see them. Deleted ones are left out. */
+import { CLASS } from '../outbox/outbox.ts';
+import { sends } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { setActive } from './change.ts';
 import { resumeWebhook } from './pause.ts';
@@ -16,6 +18,8 @@ interface AllWebhooksFilter {
   readonly troubled?: boolean | undefined;
   /** The host that they call, with its port, or without one for any port. */
   readonly receiver?: string | undefined;
+  /** Those whose due deliveries have waited longest come first; otherwise the lowest numbers do. */
+  readonly longestWaitFirst?: boolean;
 }
 
 export interface OperatorsWebhook extends WebhookRow {
@@ -24,6 +28,11 @@ export interface OperatorsWebhook extends WebhookRow {
   readonly retrying: number;
   /** Those of `pending` and `retrying` that operators hold while the webhook is active and not paused. */
   readonly heldByOperators: number;
+  /**
+   * How long its oldest due delivery has waited for an attempt, in seconds; null if none is due. A recovered or held
+   * delivery is not due, nor is one behind an older delivery of its record.
+   */
+  readonly oldestWaitSeconds: number | null;
 }
 
 export async function listAllWebhooks(
@@ -31,10 +40,11 @@ export async function listAllWebhooks(
   filter: AllWebhooksFilter,
   limit: number,
 ): Promise<OperatorsWebhook[]> {
-  const { id, eshopId, among, webhookType, active, troubled, receiver } = filter;
+  const { id, eshopId, among, webhookType, active, troubled, receiver, longestWaitFirst = false } = filter;
   return await sql<OperatorsWebhook[]>`
     select x.*, o.eshop_id, d.pending, d.retrying,
-           case when x.active and x.paused_until is null then d.stopped else 0 end as held_by_operators
+           case when x.active and x.paused_until is null then d.stopped else 0 end as held_by_operators,
+           extract(epoch from now() - d.due_since)::float8 as oldest_wait_seconds
     from (
       ${selectWebhooks(sql)}
       where w.deleted_at is null
@@ -45,15 +55,26 @@ export async function listAllWebhooks(
         ${active === undefined ? sql`` : sql`and w.active = ${active}`}
         ${troubled === true ? sql`and case when w.active then i.since is not null else x.reason <> 'user' end` : sql``}
         ${receiver === undefined ? sql`` : sql`and ${callsHost(sql, receiver.toLowerCase())}`}
-      order by w.id limit ${limit}) x
+      ${longestWaitFirst ? sql`` : sql`order by w.id limit ${limit}`}) x
     join webhooks o on o.id = x.id
     cross join lateral (
       select count(*) filter (where state = 'pending')::int as pending,
              count(*) filter (where state = 'retrying')::int as retrying,
-             count(*) filter (where operator_stop = 'hold')::int as stopped
-      from deliveries where webhook_id = x.id and state in ('pending', 'retrying')) d
-    order by x.id`;
+             count(*) filter (where operator_stop = 'hold')::int as stopped,
+             min(u.since) filter (where u.since < now() and operator_stop is null and ${sends(sql, 'o')}) as due_since
+      from deliveries, lateral (select ${dueSince(sql)} as since) u
+      where webhook_id = x.id and state in ('pending', 'retrying')) d
+    order by ${longestWaitFirst ? sql`d.due_since, ` : sql``}x.id limit ${limit}`;
 }
+
+/** Since when an open delivery of a webhook `o` has been due, as SQL; null if it waits for its turn. */
+const dueSince = (sql: Sql) => sql`
+  case when dispatched_at is null and class in (${CLASS.recovered}, ${CLASS.blocked}) then null
+    else greatest(o.generation_at, o.paused_until, next_attempt_at, case
+      when dispatched_at is not null then greatest(dispatched_at, last_attempt_at)
+      when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at
+      -- A delivery that got no permit was deferred: its due time has moved.
+      else created_at end) end`;
 
 /** The condition that a webhook `w` calls a host, given with its port, or without one for any port, as SQL. */
 const callsHost = (sql: Sql, host: string) => sql`(w.host = ${host} or starts_with(w.host, ${`${host}:`}))`;
