@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import { findEshop, readContract, updateEshop } from '../db/eshops.ts';
+import { sendMailsAgain } from '../db/notices/outcome.ts';
 import { chooseWarnings, readEshop } from '../db/notices/settings.ts';
 import type { Pool } from '../db/pool.ts';
 import { listUsers } from '../db/users.ts';
@@ -20,7 +21,11 @@ import { email, eshopOption, name, oneEshop, yesOrNo } from './options.ts';
 const changeOptions = v.object({
   eshop: eshopOption,
   name: option('--name <name>', 'name of the e-shop', v.optional(name)),
-  email: option('--email <address>', 'e-mail address for notices about its webhooks', v.optional(email)),
+  email: option(
+    '--email <address>',
+    'e-mail address for notices about its webhooks; mails given up in the last week are sent again',
+    v.optional(email),
+  ),
   warningMails: option(
     '--warning-mails <yes|no>',
     'whether an e-mail warns it before a webhook is deactivated',
@@ -84,11 +89,16 @@ export function addRecord(command: Command, { env, print }: CommandContext): voi
     if (name === undefined && email === undefined && warningMails === undefined) {
       throw new UserError('Nothing to change: give --name, --email or --warning-mails.');
     }
-    const found = await withDatabase(readSettings(env), async (sql) => {
+    const { found, sentAgain } = await withDatabase(readSettings(env), async (sql) => {
       if (!(await updateEshop(sql, eshop, { name, email }))) throw noSuchEshop(eshop);
       if (warningMails !== undefined) await chooseWarnings(sql, eshop, warningMails);
-      return await readShown(sql, eshop);
+      const again = email === undefined ? null : await sendMailsAgain(sql, eshop);
+      return { found: await readShown(sql, eshop), sentAgain: again };
     });
-    print(json ? JSON.stringify(record(found)) : details(found));
+    if (json)
+      return print(JSON.stringify({ ...record(found), ...(sentAgain === null ? {} : { sentAgain }) }));
+    print(details(found));
+    if (sentAgain !== null && sentAgain > 0)
+      print(`${counted(sentAgain, 'mail')} that had been given up will be sent to the new address.`);
   });
 }

@@ -35,7 +35,8 @@ describe('eshop', () => {
 
   it('update changes what is given, and nothing else', async () => {
     const before = JSON.parse(await waybill('eshop', 'show', '--eshop', id, '--json'));
-    await waybill('eshop', 'update', '--eshop', id, '--email', 'new@example.com');
+    const changed = await waybill('eshop', 'update', '--eshop', id, '--email', 'new@example.com', '--json');
+    expect(JSON.parse(changed)).toMatchObject({ email: 'new@example.com', sentAgain: 0 });
     const after = JSON.parse(
       await waybill('eshop', 'update', '--eshop', id, '--name', ' Čajovna ', '--json'),
     );

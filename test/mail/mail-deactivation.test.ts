@@ -2,15 +2,18 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { readNotices } from '../../src/db/notices/overview.ts';
+import { claimNotices } from '../../src/db/notices/pending.ts';
+import { claimLateMails } from '../../src/db/reconciliation.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
 import { type MailServer, mailerTo } from '../support/mail-server.ts';
+import { runWaybill } from '../support/waybill-command.ts';
 
 let server: MailServer;
 let webhookId: number;
@@ -124,6 +127,77 @@ test('a mail that comes after the webhook was activated again says so, and asks 
   expect(text).not.toContain('reactivate');
 });
 
+test('only rejections for a whole day count: another failure in between begins the day again', async () => {
+  await deactivated(72);
+  server.behaviour.refuseRecipient = 550;
+  await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
+  await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
+  server.behaviour.refuseRecipient = 451;
+  await expect(mailIt()).rejects.toMatchObject({ responseCode: 451 });
+
+  server.behaviour.refuseRecipient = 550;
+  await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
+
+  expect(await recorded()).toMatchObject({ sentAt: null, failedAt: null });
+});
+
+describe('an address that the mail server refuses, after waybill eshop update', () => {
+  const corrected = async () => {
+    const [row] = await database.sql<{ eshopId: number }[]>`
+      select eshop_id from webhooks where id = ${webhookId}`;
+    const change = ['--eshop', String(row?.eshopId), '--email', 'new@shop.example'];
+    return await runWaybill(['eshop', 'update', ...change], { DATABASE_URL: database.url });
+  };
+  const claimed = async () =>
+    (await claimLateMails(database.sql, 30_000, 100)).filter((mail) => mail.webhookId === webhookId);
+
+  test('gets the mail that was given up: the reconciler takes it up again', async () => {
+    await deactivated(72);
+    // Its workflow has ended, as after giving up.
+    await database.sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
+    server.behaviour.refuseRecipient = 550;
+    await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
+    await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
+    await mailIt();
+    expect(await recorded()).toMatchObject({ failedAt: expect.any(Date) });
+    expect(await claimed()).toEqual([]);
+
+    delete server.behaviour.refuseRecipient;
+    expect(await corrected()).toMatch(/^1 mail that had been given up will be sent to the new address\.$/m);
+
+    expect(await claimed()).toHaveLength(1);
+    await mailIt();
+    expect(server.mails.map(({ to }) => to)).toEqual([['new@shop.example']]);
+    expect(await corrected()).not.toContain('given up');
+  });
+
+  test('has a day of its own', async () => {
+    await deactivated(72);
+    server.behaviour.refuseRecipient = 550;
+    await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
+    await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
+    expect(await corrected()).not.toContain('given up');
+    await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
+    expect(await recorded()).toMatchObject({ failedAt: null });
+  });
+
+  test('gets a warning as well, but nothing from more than a week ago', async () => {
+    await deactivated(72);
+    const given = async (ago: string) => {
+      const [row] = await database.sql<{ id: string }[]>`
+        insert into notices (eshop_id, kind, recipient, at, refused_at, failed_at, check_at)
+        select eshop_id, 'lostSecrets', 'email', now() - ${ago}::interval, now() - ${ago}::interval, now() - ${ago}::interval, 'infinity'
+        from webhooks where id = ${webhookId} returning id`;
+      return row?.id ?? '';
+    };
+    const [recent, old] = [await given('6 days'), await given('8 days')];
+    expect(await corrected()).toMatch(/^1 mail that had been given up /m);
+    const started = (await claimNotices(database.sql, 100)).map(({ id }) => id);
+    expect(started).toContain(recent);
+    expect(started).not.toContain(old);
+  });
+});
+
 test('a server that asks for patience (greylisting) is tried for longer than a day, and takes it in the end', async () => {
   await deactivated(72);
   server.behaviour.refuseRecipient = 451;
@@ -141,6 +215,8 @@ test('a server that asks for patience (greylisting) is tried for longer than a d
 });
 
 test('a mail server that is away is tried for longer than a day', async () => {
+  // The overview names the error of the oldest one.
+  await database.sql`update notices set dropped_at = now() where sent_at is null`;
   await deactivated(72);
   await server.close();
 

@@ -1,18 +1,22 @@
 /** Records the outcome of a try in the row of its notice. */
-import type { Sql } from '../pool.ts';
+import { counted, type Sql } from '../pool.ts';
 import { isPending } from './pending.ts';
 
 export async function deferMail(sql: Sql, noticeId: string): Promise<void> {
   await sql`update notices set deferred = true where id = ${noticeId}`;
 }
 
-/** Records why it was not sent: it is tried again. @param message without addresses */
+/**
+ * Records why a mail was not sent, other than by a rejection: it is tried again, and the next rejection is the first.
+ * @param message without addresses
+ */
 export async function recordMailError(sql: Sql, noticeId: string, message: string): Promise<void> {
-  await sql`update notices set error = ${message} where id = ${noticeId} and sent_at is null`;
+  await sql`
+    update notices set error = ${message}, refused_at = null where id = ${noticeId} and sent_at is null`;
 }
 
 /**
- * Records a permanent rejection by the mail server, and gives up once rejected for `patienceMs`.
+ * Records a permanent rejection by the mail server, and gives up once every try for `patienceMs` was rejected.
  * @param message without addresses
  * @returns whether it is given up
  */
@@ -29,6 +33,31 @@ export async function recordMailRejected(
     where id = ${noticeId} and sent_at is null
     returning failed_at as given_up_at`;
   return row?.givenUpAt != null;
+}
+
+/** A mail given up longer ago than this, in days, is not sent again: its news is old. */
+const SENT_AGAIN_DAYS = 7;
+
+/**
+ * Call this when an e-shop has got an address. Given-up mails to its own address become pending again; rejections of
+ * the former address are forgotten. The relay starts their workflows, and the reconciler the workflow of the delivery
+ * that mails a deactivation.
+ * @returns how many were given up
+ */
+export async function sendMailsAgain(sql: Sql, eshopId: number): Promise<number> {
+  return await counted(sql<{ count: number }[]>`
+    with refused as (
+      select n.id, n.failed_at is not null as given_up from notices n
+      where n.eshop_id = ${eshopId} and n.recipient = 'email' and n.refused_at is not null and n.sent_at is null and n.dropped_at is null
+        and coalesce(n.failed_at, now()) > now() - make_interval(days => ${SENT_AGAIN_DAYS})
+        -- Without its delivery, which may be older than the retention, nothing mails a deactivation.
+        and (n.kind <> 'deactivated' or exists (select from deliveries d where d.id = n.delivery_id))
+      for update),
+    again as (
+      update notices n set refused_at = null, failed_at = null, error = null,
+        check_at = case when r.given_up then n.at else n.check_at end
+      from refused r where n.id = r.id returning r.given_up)
+    select count(*) filter (where given_up)::int as count from again`);
 }
 
 export async function dropNotice(sql: Sql, id: string): Promise<void> {
