@@ -15,7 +15,14 @@ import type { PausedWorkflows } from '../temporal/paused.ts';
 import { minute, pairs } from './layout.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryCounts } from './recovery-record.ts';
-import { type DatabaseStatus, needsOf, readStatus, type Status, type TemporalStatus } from './status.ts';
+import {
+  type DatabaseStatus,
+  eshopText,
+  needsOf,
+  readStatus,
+  type Status,
+  type TemporalStatus,
+} from './status.ts';
 
 export function statusCommand(command: Command, { env, print }: CommandContext): void {
   runs(command, noOptions, async ({ json }) => {
@@ -55,14 +62,15 @@ function loopText({ eshopId, kind, entityId, changes }: FoundLoop): string {
 }
 
 function noticesText(overview: NoticesOverview): string {
-  const { pending, deferred, givenUp, oldestSeconds, lastError } = overview;
+  const { pending, deferred, givenUp, oldestSeconds, oldestOf, lastError } = overview;
   const waiting = {
     'to send': pending,
     "deferred, beyond their e-shops' budgets": deferred,
     'given up in the last day': givenUp,
   };
   const error = lastError === null ? '' : `; ${oneLine(lastError)}`;
-  return `${parts(waiting, 'none to send')}${since(oldestSeconds)}${error}`;
+  const recipient = oldestOf === null ? '' : `, to ${eshopText(oldestOf)}`;
+  return `${parts(waiting, 'none to send')}${since(oldestSeconds)}${recipient}${error}`;
 }
 
 export function databaseRows(database: DatabaseStatus): Row[] {

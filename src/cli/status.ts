@@ -8,7 +8,7 @@ import { hasRoom } from '../db/disk.ts';
 import { type ClockStep, lastClockStep } from '../db/future-times.ts';
 import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
-import { readNotices } from '../db/notices/overview.ts';
+import { type NoticesOverview, readNotices } from '../db/notices/overview.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
 import { queueClasses, readOverdue } from '../db/overdue.ts';
 import { countWindowsLost, readDatabase, readOpen, readOutbox } from '../db/overview.ts';
@@ -16,7 +16,7 @@ import type { Pool } from '../db/pool.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countOutOfRange, readPartitions } from '../db/retention/partitions.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
-import { counted } from '../domain/text.ts';
+import { counted, oneLine } from '../domain/text.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { PausedWorkflows } from '../temporal/paused.ts';
 import type { TemporalTarget } from '../temporal/target.ts';
@@ -111,16 +111,23 @@ function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
   }
   if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {
     const error = mails.lastError === null ? '' : `; ${mails.lastError}`;
-    yield `${counted(mails.pending, 'mail')} to e-shops not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}${error}: check SMTP_URL and the mail server.`;
+    yield `${counted(mails.pending, 'mail')} to e-shops not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}, to ${eshopText(mails.oldestOf)}${error}: check SMTP_URL and the mail server.`;
   }
-  if (mails.givenUp > 0)
-    yield `${counted(mails.givenUp, 'mail')} given up in the last day because the mail server refused ${mails.givenUp === 1 ? 'it' : 'them'}: the lines of the workers' log with the alarm mailRefused name the e-shops, which do not know.`;
+  if (mails.givenUp > 0) {
+    const one = mails.givenUp === 1;
+    yield `${counted(mails.givenUp, 'mail')} given up in the last day because the mail server refused ${one ? 'it' : 'them'}, ${one ? '' : 'the last one '}to ${eshopText(mails.givenUpOf)}, which does not know: correct its address with waybill eshop update, which has it sent again.${one ? '' : " The lines of the workers' log with the alarm mailRefused name the others."}`;
+  }
   if (clockStep !== null)
     yield `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${formatTime(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`;
   if (partitions.daysAhead < MIN_DAYS_AHEAD)
     yield `Partitions exist only for the next ${counted(Math.max(0, Math.floor(partitions.daysAhead)), 'day')}. Run waybill retention, and check that its schedule is not paused.`;
   if (partitions.outOfRange > 0)
     yield `${counted(partitions.outOfRange, 'row')} outside all partitions: check the clocks of the machines.`;
+}
+
+/** "e-shop 7 (Tea Ltd)" */
+export function eshopText(eshop: NoticesOverview['oldestOf']): string {
+  return eshop === null ? 'an e-shop' : `e-shop ${eshop.id} (${oneLine(eshop.name)})`;
 }
 
 function isLate(seconds: number | null, bound: number): seconds is number {

@@ -38,7 +38,15 @@ it('says that nothing waits, and what a database that nobody serves needs', asyn
       changes: 0,
     },
     open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
-    mails: { pending: 0, deferred: 0, oldestSeconds: null, lastError: null, givenUp: 0 },
+    mails: {
+      pending: 0,
+      deferred: 0,
+      oldestSeconds: null,
+      oldestOf: null,
+      lastError: null,
+      givenUp: 0,
+      givenUpOf: null,
+    },
     recoveries: [],
   });
   expect(temporal).toEqual({
@@ -137,7 +145,9 @@ it('names mails that are pending or rejected', async () => {
   const why = 'the mail server has a TLS certificate that has expired (ESOCKET)';
   await sql`update notices set error = ${why}`;
   expect((await status()).needs).toContainEqual(
-    expect.stringMatching(/ 3 h; the mail server has a TLS certificate that has expired \(ESOCKET\): check /),
+    expect.stringMatching(
+      / 3 h, to e-shop \d+ \(.+\); the mail server has a TLS certificate that has expired \(ESOCKET\): check /,
+    ),
   );
   await sql`update notices set failed_at = now(), error = '550'`;
   expect((await status()).database.mails).toMatchObject({ pending: 0, givenUp: 1 });
@@ -164,20 +174,25 @@ it('counts the notices that wait, and says why', async () => {
   await addNotice('email', 7, { failedAt: new Date(), error: 'given up' });
   await addNotice('url', 7, { failedAt: new Date(), error: 'given up' });
   const { database, needs } = await status();
+  const its = { id: eshopId, name: expect.any(String) };
   expect({ mails: database.mails, furtherNotices: database.furtherNotices }).toEqual({
     mails: {
       pending: 1,
       deferred: 1,
       oldestSeconds: expect.closeTo(5 * 3_600, -3),
+      oldestOf: its,
       lastError: refused,
       givenUp: 1,
+      givenUpOf: its,
     },
     furtherNotices: {
       pending: 2,
       deferred: 0,
       oldestSeconds: expect.closeTo(3 * 3_600, -3),
+      oldestOf: its,
       lastError: 'HTTP 503 from chat.example after 12 ms',
       givenUp: 1,
+      givenUpOf: its,
     },
   });
   expect(needs).toContainEqual(

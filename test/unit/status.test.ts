@@ -16,7 +16,16 @@ import { CLASS } from '../../src/db/outbox/outbox.ts';
 
 type Working = Extract<DatabaseStatus, { problem: null }>;
 
-const noNotices = { pending: 0, deferred: 0, oldestSeconds: null, lastError: null, givenUp: 0 };
+const noNotices = {
+  pending: 0,
+  deferred: 0,
+  oldestSeconds: null,
+  oldestOf: null,
+  lastError: null,
+  givenUp: 0,
+  givenUpOf: null,
+};
+const tea = { id: 7, name: 'Tea Ltd' };
 
 const database: Working = {
   problem: null,
@@ -137,10 +146,14 @@ describe('somebody is needed', () => {
   });
 
   it('when a mail is not sent, or was refused', () => {
-    const late = { ...noNotices, pending: 2, deferred: 9, oldestSeconds: 7_200 };
-    expect(needs({ mails: { ...late, lastError: 'the mail server is full', givenUp: 1 } })).toEqual([
-      '2 mails to e-shops not sent, the oldest waiting for 2 h; the mail server is full: check SMTP_URL and the mail server.',
-      "1 mail given up in the last day because the mail server refused it: the lines of the workers' log with the alarm mailRefused name the e-shops, which do not know.",
+    const late = { ...noNotices, pending: 2, deferred: 9, oldestSeconds: 7_200, oldestOf: tea };
+    const refused = { lastError: 'the mail server is full', givenUpOf: { id: 9, name: 'Coffee\nLtd' } };
+    expect(needs({ mails: { ...late, ...refused, givenUp: 1 } })).toEqual([
+      '2 mails to e-shops not sent, the oldest waiting for 2 h, to e-shop 7 (Tea Ltd); the mail server is full: check SMTP_URL and the mail server.',
+      '1 mail given up in the last day because the mail server refused it, to e-shop 9 (Coffee Ltd), which does not know: correct its address with waybill eshop update, which has it sent again.',
+    ]);
+    expect(needs({ mails: { ...noNotices, ...refused, givenUp: 2 } })).toEqual([
+      "2 mails given up in the last day because the mail server refused them, the last one to e-shop 9 (Coffee Ltd), which does not know: correct its address with waybill eshop update, which has it sent again. The lines of the workers' log with the alarm mailRefused name the others.",
     ]);
   });
 
@@ -220,15 +233,19 @@ describe('the table', () => {
         pending: 1,
         deferred: 2,
         oldestSeconds: 90,
+        oldestOf: tea,
         lastError: 'the mail server refused our user name and password (EAUTH, 535)',
         givenUp: 0,
+        givenUpOf: null,
       },
       furtherNotices: {
         pending: 3,
         deferred: 0,
         oldestSeconds: 150,
+        oldestOf: null,
         lastError: 'HTTP 503 from chat.example after 12 ms',
         givenUp: 1,
+        givenUpOf: null,
       },
       recoveries: [
         {
@@ -257,7 +274,7 @@ describe('the table', () => {
         'Overdue     no attempt',
         'Held        5, to 1 webhook',
         'Recovery    01a205b3-d000-7000-8000-000000000000, webhook 7: running, 900 done, 2 failed, 5 superseded, 98 left, until about 2026-11-22 15:30Z',
-        "Mails       1 to send, 2 deferred, beyond their e-shops' budgets, the oldest for 1 min 30 s; the mail server refused our user name and password (EAUTH, 535)",
+        "Mails       1 to send, 2 deferred, beyond their e-shops' budgets, the oldest for 1 min 30 s, to e-shop 7 (Tea Ltd); the mail server refused our user name and password (EAUTH, 535)",
         'Notices     3 to send, 1 given up in the last day, the oldest for 2 min 30 s; HTTP 503 from chat.example after 12 ms',
         'Partitions  from 2026-10-19 to 2026-12-28',
         'Temporal    It is away.',
