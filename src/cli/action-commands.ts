@@ -50,7 +50,8 @@ const EXIT_CODES = 'Exit code: 0 done, 1 could not be done, 2 some were refused.
 const HELP = `
 With ids, the result is printed for each delivery. With options instead of ids, a batch operation of Temporal applies to
 all open deliveries that match them. It runs on its own, and waybill deliveries jobs shows or cancels it. It only finds
-deliveries that have a workflow of their own, so not those in the queue for their first attempt.
+deliveries that have a workflow of their own. Deliveries in the queue, for a first attempt or a retry, are counted and
+not acted on: name them by their ids, or deactivate their webhook to hold all.
 
 ${EXIT_CODES}`;
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from '../config/variables.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
-import { countOpenInTemporal } from '../db/webhooks/open-in-temporal.ts';
+import { countOpen, type OpenCounts } from '../db/webhooks/open-in-temporal.ts';
 import type { ActionName } from '../domain/operator-action.ts';
 import { counted } from '../domain/text.ts';
 import type { CommandContext } from '../lib/command-line.ts';
@@ -92,19 +92,31 @@ async function bulkFilter(settings: Settings, filter: BulkOptions): Promise<Bulk
  * How many the database knows, asked after the list: what ends in between is missing here. Null for a state or a
  * time, by which only the list filters, and without a database, which the action does not need.
  */
-async function countInDatabase(settings: Settings, filter: BulkFilter): Promise<number | null> {
+async function countInDatabase(settings: Settings, filter: BulkFilter): Promise<OpenCounts | null> {
   const { state, since, until } = filter;
   if (state !== undefined || since !== undefined || until !== undefined) return null;
-  return await withDatabase(settings, (sql) => countOpenInTemporal(sql, filter)).catch((error: unknown) => {
+  return await withDatabase(settings, (sql) => countOpen(sql, filter)).catch((error: unknown) => {
     if (error instanceof UserError) return null;
     throw error;
   });
 }
 
-/** Empty unless the list lacks some. */
-function fewerListed(listed: number, open: number | null): string {
-  if (open === null || open <= listed) return '';
-  return `\nTemporal's list has only ${listed} of ${deliveries(open)} that the database has open: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Name them by their ids instead.`;
+/** Which matching deliveries the job does not reach, in a sentence each; empty if it reaches all. */
+function notReached(listed: number, open: OpenCounts | null): string {
+  if (open === null) return '';
+  const { inTemporal, queued } = open;
+  return [
+    ...(inTemporal > listed
+      ? [
+          `\nTemporal's list has only ${listed} of ${deliveries(inTemporal)} that the database has open: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Name them by their ids instead.`,
+        ]
+      : []),
+    ...(queued > 0
+      ? [
+          `\nNot acted on: ${deliveries(queued)} in the queue, without a workflow. Name each by its id instead, or deactivate the webhook to hold all.`,
+        ]
+      : []),
+  ].join('');
 }
 
 async function watch(bulk: BulkActions, jobId: string, { print, json }: Output): Promise<void> {
@@ -139,11 +151,12 @@ export async function actOnAll(
     const selected = await bulkFilter(settings, filter);
     const query = bulkQuery(taskQueue, selected);
     const count = await bulk.count(query);
-    const open = await countInDatabase(settings, selected);
-    const fewer = fewerListed(count, open);
+    const found = await countInDatabase(settings, selected);
+    const missed = notReached(count, found);
+    const { inTemporal: open = null, queued = null } = found ?? {};
     if (dryRun || count === 0) {
-      const message = `${deliveries(count)} found. Nothing was changed${dryRun ? ' (dry run)' : ''}.${fewer}`;
-      return print(json ? JSON.stringify({ jobId: null, query, count, open }) : message);
+      const message = `${deliveries(count)} found. Nothing was changed${dryRun ? ' (dry run)' : ''}.${missed}`;
+      return print(json ? JSON.stringify({ jobId: null, query, count, open, queued }) : message);
     }
     const jobId = `${PREFIX}${action}-${randomUUID()}`;
     await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
@@ -152,7 +165,9 @@ export async function actOnAll(
       throw new UserError(`Temporal rejected the start of the job: ${reason}.`);
     });
     print(
-      json ? JSON.stringify({ jobId, query, count, open }) : `Job ${jobId}: ${deliveries(count)}.${fewer}`,
+      json
+        ? JSON.stringify({ jobId, query, count, open, queued })
+        : `Job ${jobId}: ${deliveries(count)}.${missed}`,
     );
     await watch(bulk, jobId, output);
   });

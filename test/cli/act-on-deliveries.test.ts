@@ -217,6 +217,13 @@ describe('by options', () => {
       `${found('1 delivery')}\nTemporal's list has only 1 of 2 deliveries that the database has open: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Name them by their ids instead.`,
     );
     expect(JSON.parse((await dryRun('--json')).printed)).toMatchObject({ count: 1, open: 2 });
+    await stack.sql`
+      update deliveries set dispatched_at = null, class = 1, due_at = now() + interval '1 hour' where id = ${kept}`;
+    expect((await dryRun()).printed).toBe(
+      `${found('1 delivery')}\nNot acted on: 1 delivery in the queue, without a workflow. Name each by its id instead, or deactivate the webhook to hold all.`,
+    );
+    expect(JSON.parse((await dryRun('--json')).printed)).toMatchObject({ count: 1, open: 1, queued: 1 });
+    await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute' where id = ${kept}`;
     // The list alone knows who is retried.
     expect((await dryRun('--state', 'retrying')).printed).toBe(found('1 delivery'));
     const done = await deliveries('give-up', '--webhook', String(webhookId));

@@ -1,5 +1,8 @@
-/** Open deliveries that Temporal has: what its list, which may be behind or have lost entries, is compared with. */
-import { counted, type Sql } from '../pool.ts';
+/**
+ * The open deliveries that the database knows. Temporal's list is compared with them: it may be behind, may have lost
+ * entries, and has none of those in the queue.
+ */
+import { oneRow, type Sql } from '../pool.ts';
 
 /**
  * How long Temporal's list may take to show a new workflow, in seconds. Fewer: a burst is taken for lost entries.
@@ -16,12 +19,21 @@ export interface OpenFilter {
   readonly entityId?: string | undefined;
 }
 
-/** Counts those that its list should show. */
-export async function countOpenInTemporal(sql: Sql, filter: OpenFilter): Promise<number> {
+/** How many open deliveries match. */
+export interface OpenCounts {
+  /** Those that Temporal's list should show. */
+  readonly inTemporal: number;
+  /** Those in the queue: they have no workflow yet. */
+  readonly queued: number;
+}
+
+export async function countOpen(sql: Sql, filter: OpenFilter): Promise<OpenCounts> {
   const { eshopId, webhookIds, webhookType, entityId } = filter;
-  return await counted(sql<{ count: number }[]>`
-    select count(*)::int as count from deliveries d
-    where d.state in ('pending', 'retrying') and d.dispatched_at < now() - make_interval(secs => ${LISTED_SECONDS})
+  return await oneRow(sql<OpenCounts[]>`
+    select count(*) filter (where d.dispatched_at < now() - make_interval(secs => ${LISTED_SECONDS}))::int as in_temporal,
+      count(*) filter (where d.dispatched_at is null)::int as queued
+    from deliveries d
+    where d.state in ('pending', 'retrying')
       ${eshopId === undefined ? sql`` : sql`and d.eshop_id = ${eshopId}`}
       ${webhookIds === undefined ? sql`` : sql`and d.webhook_id = any(${[...webhookIds]}::int[])`}
       ${webhookType === undefined ? sql`` : sql`and d.event_type = ${webhookType}`}
