@@ -9,6 +9,7 @@ import { createPool, type Pool } from '../db/pool.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import { type HttpServer, listen, PortInUse } from '../http/http-server.ts';
 import { isLocalHost, isLoopback } from '../lib/local-host.ts';
+import { processIdentity } from '../lib/process-identity.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
 import { version } from '../lib/version.ts';
 import { started } from '../log/log.ts';
@@ -77,7 +78,7 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
     },
     () => {
       const state = temporalState();
-      if (state !== 'unknown') metrics.temporalUp.set(state === 'up' ? 1 : 0);
+      if (state !== 'unknown') metrics.temporalUp.set({ worker: processIdentity }, state === 'up' ? 1 : 0);
     },
   ];
 

@@ -2,6 +2,7 @@
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import type { createActivities } from '../../activities/index.ts';
 import { stepsQueue } from '../../workflows/delivery-types.ts';
+import { processIdentity } from '../lib/process-identity.ts';
 import type { SessionDeps } from './session-deps.ts';
 
 /**
@@ -54,6 +55,7 @@ export function sdkWorkers(
   const common = {
     connection,
     namespace,
+    identity: processIdentity,
     maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
     shutdownGraceTime: policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,
     // One that does not end all the same has failed.

@@ -15,6 +15,7 @@ import type { Repair } from '../reconciler/repair.ts';
 import type { WorkflowsSetting } from '../relay/deps.ts';
 import type { RelayOptions } from '../relay/relay.ts';
 import type { Keys } from '../secrets/keys.ts';
+import type { PolledKind } from '../temporal/pollers.ts';
 import type { TemporalTarget } from '../temporal/target.ts';
 import type { Traces } from '../traces/traces.ts';
 
@@ -74,8 +75,8 @@ export interface SessionDeps extends SessionOptions {
   readonly onTemporal: RelayOptions['onTemporal'];
   /** Called when Temporal has answered a question of the reconciler. */
   readonly onQuestionAnswered: () => void;
-  /** Called when Temporal has accepted a poll of this process. */
-  readonly onPolled: () => void;
+  /** Called with the kinds of work for which Temporal has accepted polls of this process. */
+  readonly onPolled: (kinds: readonly PolledKind[]) => void;
 }
 
 /** The end of a session, and its callbacks. */

@@ -1,4 +1,7 @@
-/** Whether this process can use Temporal, judged by the answers to its calls and by its workers' polls. Pure. */
+/** Whether this process can use Temporal, judged by the answers to its calls and by its workers' polls. */
+import type { Logger } from 'pino';
+import { onceAMinute } from '../lib/once-a-minute.ts';
+import { type PolledKind, polledKinds } from '../temporal/pollers.ts';
 
 /**
  * How long no call of the relay may have failed before an answered question counts too, in milliseconds: Temporal may
@@ -12,39 +15,82 @@ const QUIET_MS = 30_000;
  */
 const POLLED_MS = 90_000;
 
-/** @param now in milliseconds, on a clock that does not jump */
-export function createTemporalState(now: () => number = () => performance.now()) {
-  let state: 'up' | 'down' | 'unknown' = 'unknown';
+interface TemporalStateOptions {
+  /** Called when it begins to be down, with the reason, and when it is up again, with null. */
+  readonly onChange?: (why: string | null) => void;
+  /** In milliseconds, on a clock that does not jump. */
+  readonly now?: () => number;
+}
+
+export function createTemporalState({ onChange, now = () => performance.now() }: TemporalStateOptions = {}) {
+  let answers: 'up' | 'down' | 'unknown' = 'unknown';
   let reached = false;
   let failedAt = Number.NEGATIVE_INFINITY;
-  let polledAt = Number.NEGATIVE_INFINITY;
+  const polledAt = new Map<PolledKind, number>();
+  /** Whether the last change reported was to down. */
+  let isDown = false;
+
+  /** Why it is down; null if it is not. */
+  function problem(): string | null {
+    if (answers === 'down') return 'a call to Temporal failed, or it cannot be reached';
+    if (answers === 'unknown') return null;
+    const since = now() - POLLED_MS;
+    const missing = polledKinds.filter((kind) => (polledAt.get(kind) ?? Number.NEGATIVE_INFINITY) < since);
+    return missing.length === 0 ? null : `Temporal accepts no poll for ${missing.join(', ')}`;
+  }
+
+  /** Time alone changes it too: every question and every answer looks. */
+  function look(): string | null {
+    const why = problem();
+    if ((why !== null) !== isDown) {
+      isDown = why !== null;
+      onChange?.(why);
+    }
+    return why;
+  }
 
   function set(to: 'up' | 'down'): void {
-    state = to;
+    answers = to;
     if (to === 'down') failedAt = now();
     else {
-      // Its first poll is still on its way.
-      if (!reached) polledAt = now();
+      // Its first polls are still on their way.
+      if (!reached) for (const kind of polledKinds) polledAt.set(kind, now());
       reached = true;
     }
+    look();
   }
 
   return {
-    get: () => (state === 'up' && now() - polledAt > POLLED_MS ? 'down' : state),
+    get: () => (look() === null ? answers : 'down'),
     /** Whether it has ever been up. */
     hasReached: () => reached,
     set,
     /** A question was answered. Otherwise a process whose failed work others did stays down until its next call. */
     questionAnswered() {
       if (now() - failedAt > QUIET_MS) set('up');
+      else look();
     },
-    /** Temporal has accepted a poll of this process. */
-    polled() {
-      polledAt = now();
+    /** Temporal has accepted polls of this process for these kinds of work. */
+    polled(kinds: readonly PolledKind[]) {
+      for (const kind of kinds) polledAt.set(kind, now());
+      look();
     },
-    /** A worker has failed: nothing is up before a poll of the next one was accepted. */
+    /** A worker has failed: nothing is up before polls of the next one were accepted. */
     workerFailed() {
-      polledAt = Number.NEGATIVE_INFINITY;
+      polledAt.clear();
+      look();
     },
+  };
+}
+
+/** Logs each change: once a minute for each reason, since one call may fail while others succeed. */
+export function logChanges(log: Logger): (why: string | null) => void {
+  const lines = onceAMinute();
+  return (why) => {
+    const leftOut = lines(why ?? '');
+    if (leftOut === null) return;
+    const more = leftOut === 0 ? {} : { leftOut };
+    if (why === null) log.info(more, 'Temporal can be used again');
+    else log.warn({ why, ...more }, 'Temporal cannot be used');
   };
 }

@@ -33,7 +33,7 @@ import { AbandonedWorker } from '../temporal/run-together.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { type Traces, untraced } from '../traces/traces.ts';
 import type { SessionDeps, SessionOptions } from './session-deps.ts';
-import { createTemporalState } from './temporal-state.ts';
+import { createTemporalState, logChanges } from './temporal-state.ts';
 import { aborted, runQueueAlone, runSession } from './worker-session.ts';
 
 interface WorkerOptions extends SessionOptions {
@@ -83,7 +83,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
   const scheduler = { ...schedulerDefaults, ...options.scheduler };
-  const temporalState = createTemporalState();
+  const temporalState = createTemporalState({ onChange: logChanges(log) });
   const clock = watchDatabaseClock({
     sql: options.sql,
     log,

@@ -7,6 +7,7 @@ import { createNoticeSender } from '../attempt/notice-sender.ts';
 import { createPrepare } from '../attempt/prepare.ts';
 import { createStatements } from '../attempt/statements.ts';
 import { throughSessions } from '../db/through-sessions.ts';
+import { processIdentity } from '../lib/process-identity.ts';
 import { createShutdown } from '../lib/shutdown.ts';
 import { started } from '../log/log.ts';
 import { createExecutions } from '../reconciler/executions.ts';
@@ -58,7 +59,7 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
     workers.push(await create.steps());
     const deliveries = await create.deliveries();
     workers.push(deliveries);
-    const polled = ownPolls(client, taskQueue, deliveries.options.identity);
+    const polled = ownPolls(client, taskQueue, processIdentity);
     const reconciler = startReconciler({
       ...deps,
       ...reconcilerTimes(deps),
@@ -67,7 +68,10 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
       onSetBack: terms.onSetBack,
       async onAnswered() {
         deps.onQuestionAnswered();
-        if (await polled()) deps.onPolled();
+        deps.onPolled(await polled());
+        // One whose places are all taken polls for no more.
+        if (deliveries.getStatus().numInFlightActivities >= deps.scheduler.attempts)
+          deps.onPolled(['attempts']);
       },
     });
     await parts.add(reconciler.stop);
@@ -75,8 +79,8 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
     const { stop: stopRelay } = relay;
     await parts.add(stopRelay);
 
-    for (const part of ['worker', 'reconciler', 'relay'])
-      stopped.push(started(log, part, { namespace, taskQueue }));
+    const where = { namespace, taskQueue, identity: processIdentity };
+    for (const part of ['worker', 'reconciler', 'relay']) stopped.push(started(log, part, where));
     deps.onTemporal('up');
     terms.onReady();
     const stopClaiming = () => Promise.all([reconciler.stop(), stopRelay()]);

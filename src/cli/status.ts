@@ -20,6 +20,7 @@ import { counted, oneLine } from '../domain/text.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { PausedWorkflows } from '../temporal/paused.ts';
 import type { TemporalTarget } from '../temporal/target.ts';
+import type { WorkersSeen } from '../temporal/workers-seen.ts';
 import { instanceOf, withDatabase } from './open-database.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryStatus } from './recovery-record.ts';
@@ -34,16 +35,14 @@ export type TemporalStatus =
       /** It may come back by itself; otherwise the configuration is wrong. */
       readonly away?: boolean;
     }
-  | {
+  | (WorkersSeen & {
       readonly problem: null;
       readonly address: string;
       readonly namespace: string;
       readonly taskQueue: string;
-      /** The identities of the live workers. */
-      readonly workers: readonly string[];
       /** Workflows that operators have paused in Temporal. */
       readonly paused: PausedWorkflows;
-    };
+    });
 
 export interface Status {
   readonly database: DatabaseStatus;
@@ -78,6 +77,8 @@ function* needsOfTemporal(temporal: TemporalStatus): Generator<string, void> {
     yield `${temporal.problem}${meanwhile}`;
   } else if (temporal.workers.length === 0)
     yield `No worker is polling the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`;
+  else if (temporal.unpolled.length > 0)
+    yield `No worker polls Temporal for ${temporal.unpolled.join(' and ')}: the workers' log says why. Restart them, which loses nothing.`;
 }
 
 function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
@@ -196,13 +197,13 @@ export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
   const { isRateLimited } = await import('../temporal/rejection.ts');
   try {
     const ask = async (client: Client, { address, namespace, taskQueue }: TemporalTarget) => {
-      const workers = await workersSeen(client, taskQueue).catch((error: unknown) => {
+      const seen = await workersSeen(client, taskQueue).catch((error: unknown) => {
         if (isRateLimited(error)) throw error;
         const reason = error instanceof Error ? error.message : String(error);
         throw new TemporalAway(`Temporal at ${address} does not answer: ${reason}.`);
       });
       const paused = await pausedWorkflows(client, taskQueue);
-      return { problem: null, address, namespace, taskQueue, workers, paused };
+      return { problem: null, address, namespace, taskQueue, ...seen, paused };
     };
     return await withTemporal(settings, ask, { namesLimits: true });
   } catch (error) {

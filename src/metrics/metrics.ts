@@ -232,7 +232,8 @@ export function createMetrics() {
     ),
     temporalUp: gauge(
       'waybill_temporal_up',
-      '1 if the last request to Temporal succeeded and Temporal has accepted a poll of this process within the last 90 s, else 0. Absent in the role `api`.',
+      '1 if the last request to Temporal succeeded and Temporal has accepted polls of this process for workflows, attempts and other steps within the last 90 s, else 0; with the name of the process in `waybill status`. Absent in the role `api`.',
+      'worker',
     ),
 
     logLinesLost: counter(

@@ -1,33 +1,27 @@
 /** The workers that poll Temporal for work. */
 import type { Client } from '@temporalio/client';
-import proto from '@temporalio/proto';
-import { READ_DEADLINE_MS } from './deadlines.ts';
+import { type PolledKind, polledKinds, readPollers } from './pollers.ts';
 
-const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 /**
  * A living worker has polled within this time, in milliseconds: a poll lasts a minute. Temporal lists workers for
  * five minutes after their end.
  */
 const ASKED_WITHIN_MS = 90_000;
 
-/** The living workers of a task queue, by their identities (process and machine). */
-export async function workersSeen(client: Client, taskQueue: string): Promise<string[]> {
-  const { namespace } = client.options;
-  const described = await client.withDeadline(Date.now() + READ_DEADLINE_MS, () =>
-    Promise.all(
-      [TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY].map((taskQueueType) =>
-        client.workflowService.describeTaskQueue({
-          namespace,
-          taskQueue: { name: taskQueue },
-          taskQueueType,
-        }),
-      ),
-    ),
-  );
-  const pollers = described.flatMap((answer) => answer.pollers);
+export interface WorkersSeen {
+  /** The living workers by their identities, process and machine: `4711@host`. */
+  readonly workers: readonly string[];
+  /** What none of them polls for. */
+  readonly unpolled: readonly PolledKind[];
+}
+
+/** The living workers of an installation. */
+export async function workersSeen(client: Client, taskQueue: string): Promise<WorkersSeen> {
+  const pollers = await readPollers(client, taskQueue);
   const since = Date.now() - ASKED_WITHIN_MS;
-  const living = pollers.filter(
-    ({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1_000 >= since,
-  );
-  return [...new Set(living.map(({ identity }) => identity ?? 'unknown'))].sort();
+  const living = (kind: PolledKind) => pollers[kind].filter(({ seconds }) => seconds * 1_000 >= since);
+  return {
+    workers: [...new Set(polledKinds.flatMap(living).map(({ identity }) => identity))].sort(),
+    unpolled: polledKinds.filter((kind) => living(kind).length === 0),
+  };
 }

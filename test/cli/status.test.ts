@@ -55,6 +55,7 @@ it('says that nothing waits, and what a database that nobody serves needs', asyn
     namespace: 'default',
     taskQueue: stack.taskQueue,
     workers: [],
+    unpolled: ['workflows', 'attempts', 'steps'],
     paused: { count: 0, example: null },
   });
   expect(needs).toContain(noWorker(stack.taskQueue));

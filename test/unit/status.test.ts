@@ -73,6 +73,7 @@ const temporal: TemporalStatus = {
   namespace: 'default',
   taskQueue: 'deliveries',
   workers: ['1@host'],
+  unpolled: [],
   paused: { count: 0, example: null },
 };
 const needs = (change: Partial<Working>, other: Partial<Status> = {}) =>
@@ -173,6 +174,9 @@ describe('somebody is needed', () => {
   it('when no worker is there, or Temporal or the database is away: each is said', () => {
     expect(needs({}, { temporal: { ...temporal, workers: [] } })).toEqual([
       'No worker is polling the task queue deliveries of the namespace default: start a process with ROLE=worker or ROLE=all.',
+    ]);
+    expect(needs({}, { temporal: { ...temporal, unpolled: ['workflows', 'steps'] } })).toEqual([
+      "No worker polls Temporal for workflows and steps: the workers' log says why. Restart them, which loses nothing.",
     ]);
     const away = { problem: 'Temporal at 127.0.0.1:7233 cannot be reached.', away: true };
     expect(needsOf({ database: { problem: 'The database is away.' }, temporal: away })).toEqual([

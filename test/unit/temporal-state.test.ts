@@ -1,10 +1,14 @@
 /** Whether a worker can use Temporal: calls and polls decide, and questions where there are no calls. */
+import pino from 'pino';
 import { expect, test } from 'vitest';
-import { createTemporalState } from '../../src/app/temporal-state.ts';
+import { createTemporalState, logChanges } from '../../src/app/temporal-state.ts';
+import { polledKinds } from '../../src/temporal/pollers.ts';
 
 function stateAt() {
   const clock = { ms: 0 };
-  return { clock, temporal: createTemporalState(() => clock.ms) };
+  const changes: (string | null)[] = [];
+  const onChange = (why: string | null) => void changes.push(why);
+  return { clock, changes, temporal: createTemporalState({ onChange, now: () => clock.ms }) };
 }
 
 test('nothing is known before the first call, and an outage does not undo that it was reached', () => {
@@ -41,11 +45,61 @@ test('without accepted polls it is down, whatever is answered: after 90 s, or at
   temporal.questionAnswered();
   temporal.set('up');
   expect(temporal.get()).toBe('down');
-  temporal.polled();
+  temporal.polled(polledKinds);
   expect(temporal.get()).toBe('up');
   temporal.workerFailed();
   temporal.set('up');
   expect(temporal.get()).toBe('down');
-  temporal.polled();
+  temporal.polled(polledKinds);
   expect(temporal.get()).toBe('up');
+});
+
+test('one kind of work for which no poll is accepted is enough, and is named', () => {
+  const { clock, changes, temporal } = stateAt();
+  temporal.set('up');
+  clock.ms = 60_000;
+  temporal.polled(['workflows', 'steps']);
+  clock.ms = 90_001;
+  temporal.questionAnswered();
+  expect(changes).toEqual(['Temporal accepts no poll for attempts']);
+  expect(temporal.get()).toBe('down');
+  temporal.polled(['attempts']);
+  expect(temporal.get()).toBe('up');
+  expect(changes).toEqual(['Temporal accepts no poll for attempts', null]);
+});
+
+test('each change is reported once, by an answer or by the next question', () => {
+  const { clock, changes, temporal } = stateAt();
+  temporal.set('up');
+  temporal.get();
+  expect(changes).toEqual([]);
+  temporal.set('down');
+  temporal.set('down');
+  temporal.get();
+  temporal.set('up');
+  const called = 'a call to Temporal failed, or it cannot be reached';
+  expect(changes).toEqual([called, null]);
+  temporal.workerFailed();
+  temporal.workerFailed();
+  const polls = 'Temporal accepts no poll for workflows, attempts, steps';
+  expect(changes).toEqual([called, null, polls]);
+  temporal.polled(polledKinds);
+  // Nobody but the one who asks for the state notices that time has passed.
+  clock.ms = 90_001;
+  temporal.get();
+  expect(changes).toEqual([called, null, polls, null, polls]);
+});
+
+test('a change is one line, with its reason; repeated within a minute it is none', () => {
+  const lines: Record<string, unknown>[] = [];
+  const said = logChanges(
+    pino({ base: null, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line)) }),
+  );
+  said('Temporal accepts no poll for steps');
+  said(null);
+  said('Temporal accepts no poll for steps');
+  expect(lines).toEqual([
+    { level: 40, why: 'Temporal accepts no poll for steps', msg: 'Temporal cannot be used' },
+    { level: 30, msg: 'Temporal can be used again' },
+  ]);
 });

@@ -1,0 +1,65 @@
+/** Who polls for what: a worker of which Temporal refuses the polls of one kind alone. */
+import { Client } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { processIdentity } from '../../src/lib/process-identity.ts';
+import { ownPolls } from '../../src/temporal/own-polls.ts';
+import { type PolledKind, polledKinds } from '../../src/temporal/pollers.ts';
+import { workersSeen } from '../../src/temporal/workers-seen.ts';
+import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { startGrpcProxy, UNAVAILABLE } from '../support/grpc-proxy.ts';
+import { until } from '../support/until.ts';
+
+test('what no worker polls for is named, and of the own polls the kinds that were accepted', async () => {
+  const proxy = await startGrpcProxy(inject('temporalAddress'));
+  onTestFinished(() => proxy.close());
+  const stack = await startDeliveryStack('pollers', { worker: false });
+  onTestFinished(() => stack.stop());
+  const { client, taskQueue } = stack;
+  expect(await workersSeen(client, taskQueue)).toEqual({ workers: [], unpolled: polledKinds });
+  const polled = ownPolls(client, taskQueue, processIdentity);
+  const seen = new Set<PolledKind>();
+  const look = async () => {
+    for (const kind of await polled()) seen.add(kind);
+  };
+
+  proxy.refuse(/\/PollActivityTaskQueue$/, UNAVAILABLE);
+  const worker = await stack.newWorker({ temporalAddress: proxy.address });
+  onTestFinished(() => worker.stop());
+  await stack.until('its polls for workflows', async () => {
+    await look();
+    return seen.has('workflows') && proxy.refused > 2;
+  });
+  expect([...seen]).toEqual(['workflows']);
+  expect(await workersSeen(client, taskQueue)).toEqual({
+    workers: [processIdentity],
+    unpolled: ['attempts', 'steps'],
+  });
+
+  proxy.pass();
+  await stack.until('its other polls', async () => {
+    await look();
+    return seen.size === polledKinds.length;
+  });
+  expect(await workersSeen(client, taskQueue)).toEqual({ workers: [processIdentity], unpolled: [] });
+});
+
+test('a worker of attempts alone polls neither for workflows nor for other steps', async () => {
+  const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+  onTestFinished(() => connection.close());
+  const taskQueue = `attempts-alone-${Math.random().toString(36).slice(2, 8)}`;
+  const attemptDelivery = async () => {};
+  const alone = { connection, taskQueue, identity: 'alone', activities: { attemptDelivery } };
+  const worker = await Worker.create(alone);
+  const running = worker.run();
+  onTestFinished(async () => {
+    worker.shutdown();
+    await running;
+  });
+  const client = new Client({ connection });
+  await until('its polls', async () => (await workersSeen(client, taskQueue)).workers.length > 0);
+  expect(await workersSeen(client, taskQueue)).toEqual({
+    workers: ['alone'],
+    unpolled: ['workflows', 'steps'],
+  });
+});
