@@ -76,10 +76,11 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   function sweep(why: string): void {
     wanted = null;
     lastSweep = performance.now();
+    log.info({ why }, 'checking everything');
     const everything = () =>
       passes
         .everything(why)
-        .then(({ looked }) => log.debug({ why, looked }, 'checked everything'))
+        .then(({ looked }) => log.info({ why, looked }, 'checked everything'))
         .catch(unreadable);
     sweeping = tried('sweep', everything).then((result) => {
       if (result === 'failed') wanted ??= why;

@@ -465,4 +465,7 @@ test('while the list of workflows is refused, late deliveries are repaired, and 
   expect(texts()).not.toContain('checked everything');
   proxy.pass();
   await stack.until('a look at everything', async () => texts().includes('checked everything'));
+  // At the level of every log.
+  for (const msg of ['checking everything', 'checked everything'])
+    expect(said).toContainEqual(expect.objectContaining({ level: 30, msg }));
 });
