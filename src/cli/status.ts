@@ -50,8 +50,8 @@ export interface Status {
   readonly temporal: TemporalStatus | null;
 }
 
-/** How long the outbox may wait without a dispatch, in seconds: a refused start is tried again after 30 s. */
-export const OUTBOX_LATE_SECONDS = 60;
+/** How long a change may wait to be passed on, in seconds: a refused one is tried again after 30 s. */
+export const CHANGE_LATE_SECONDS = 60;
 /** How long an attempt in Temporal may be due, in seconds: workers take it within moments, unless all are busy. */
 export const ATTEMPT_LATE_SECONDS = 300;
 /** How long deliveries of a class may be due in the queue while none of them is claimed, in seconds. */
@@ -87,22 +87,14 @@ function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
   if (database.diskFull) yield "The database's disk is full: writes fail until there is room.";
   if (windowsLost > 0)
     yield `${counted(windowsLost, 'delivery', 'deliveries')} expired in the last day because of a failure of Waybill itself: the lines of the workers' log with the alarm windowLost name them.`;
-  if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.inFlight) {
-    const waiting = counted(
-      outbox.fresh + outbox.bulk + outbox.retry + outbox.undelivered,
-      'delivery',
-      'deliveries',
-    );
-    yield `Nothing is leaving the outbox: ${waiting} waiting, the oldest for ${formatTime(outbox.oldestSeconds * 1_000)}. See the workers' log for the reason.`;
-  }
   if (isLate(overdue.attemptSeconds, ATTEMPT_LATE_SECONDS))
     yield `Attempts of deliveries that Temporal has do not begin: the first has been due for ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`;
   for (const waiting of queueClasses) {
     const seconds = overdue.queue[waiting];
     if (seconds <= QUEUE_LATE_SECONDS || outbox.claimed.includes(CLASS[waiting])) continue;
-    yield `Nothing takes what waits as ${waiting} in the outbox, due for ${formatTime(seconds * 1_000)}: restart the workers, which loses nothing. Their log says what the relay did last.`;
+    yield `Nothing takes what waits as ${waiting} in the outbox, due for ${formatTime(seconds * 1_000)}: the workers' log says why. Restart them, which loses nothing.`;
   }
-  if (isLate(outbox.oldestChangeSeconds, OUTBOX_LATE_SECONDS))
+  if (isLate(outbox.oldestChangeSeconds, CHANGE_LATE_SECONDS))
     yield `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`;
   if (heldUpBy !== null && heldUpBy.seconds > HELD_UP_LATE_SECONDS)
     yield `Cursors and recoveries stand still behind ${openTransaction(heldUpBy)}: let its program end it, or run select pg_terminate_backend(${heldUpBy.pid}).`;

@@ -37,9 +37,7 @@ interface OutboxOverview {
    * delivered ones.
    */
   readonly oldestSeconds: number | null;
-  /** Some are claimed by a process: the others wait for a place. */
-  readonly inFlight: boolean;
-  /** The classes of these. */
+  /** The classes of which a process has claimed some: the others wait for a place. */
   readonly claimed: readonly DeliveryClass[];
   /** Changes of webhooks and pre-orders that are being passed on, and how long ago the oldest was due. */
   readonly changes: number;
@@ -50,7 +48,7 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
   const { claimed, ...row } = await oneRow(
     sql<
-      (Omit<OutboxOverview, 'withoutWorkflow' | 'inFlight' | 'claimed'> & {
+      (Omit<OutboxOverview, 'withoutWorkflow' | 'claimed'> & {
         claimed: DeliveryClass[] | null;
       })[]
     >`
@@ -84,7 +82,6 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const atLeastNone = (seconds: number | null) => (seconds === null ? null : Math.max(0, seconds));
   return {
     ...row,
-    inFlight: claimed !== null,
     claimed: claimed ?? [],
     withoutWorkflow: await countWithoutWorkflow(sql),
     oldestSeconds: atLeastNone(row.oldestSeconds),

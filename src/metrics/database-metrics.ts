@@ -117,7 +117,6 @@ function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Fo
     [metrics.blocked, ({ outbox }) => outbox.blocked],
     [metrics.blockedRecords, ({ outbox }) => outbox.blockedRecords],
     [metrics.blockedOldest, ({ outbox }) => outbox.blockedSeconds ?? 0],
-    [metrics.outboxInFlight, ({ outbox }) => (outbox.inFlight ? 1 : 0)],
     [metrics.changes, ({ outbox }) => outbox.changes],
     [metrics.changesOldest, ({ outbox }) => outbox.oldestChangeSeconds ?? 0],
     [metrics.overdue, ({ overdue }) => overdue.attemptSeconds],

@@ -177,10 +177,6 @@ export function createMetrics() {
       'waybill_blocked_stuck_seconds',
       'For how long one of these has been seen to wait although no open delivery is before it; 0 if there is none.',
     ),
-    outboxInFlight: gauge(
-      'waybill_outbox_in_flight',
-      '1 if a process has deliveries of the queue in flight, else 0.',
-    ),
     changes: gauge('waybill_outbox_changes', 'Changes of webhooks and pre-orders that are being passed on.'),
     changesOldest: gauge(
       'waybill_outbox_oldest_change_seconds',

@@ -42,7 +42,6 @@ test('the outbox, what is open, and how long it has waited', async () => {
   expect(empty('database_up')).toBe(1);
   expect(empty('outbox_deliveries', { waiting: 'fresh' })).toBe(0);
   expect(empty('outbox_oldest_seconds')).toBe(0);
-  expect(empty('outbox_in_flight')).toBe(0);
   expect(empty('partitions_ahead_seconds')).toBeGreaterThan(7 * 86_400);
   expect(empty('mails_to_files')).toBe(0);
   expect(empty('deliveries_open', { state: 'pending' })).toBe(0);
@@ -64,10 +63,6 @@ test('the outbox, what is open, and how long it has waited', async () => {
   await database.sql`
     update deliveries set class = 5, state = 'delivered', created_at = now() - interval '10 hours' where id = ${fifth}`;
   await database.sql`update deliveries set class = 4, state = 'retrying' where id = ${sixth}`;
-  // One whose start Temporal rejected only waits.
-  await database.sql`update deliveries set claimed_until = now() + interval '1 hour', claim_id = null where id = ${first}`;
-  expect((await read())('outbox_in_flight')).toBe(0);
-  await database.sql`update deliveries set claim_id = gen_random_uuid() where id = ${first}`;
   const waiting = await read();
   expect(waiting('outbox_deliveries', { waiting: 'fresh' })).toBe(1);
   expect(waiting('outbox_deliveries', { waiting: 'undelivered' })).toBe(1);
@@ -80,7 +75,6 @@ test('the outbox, what is open, and how long it has waited', async () => {
   expect(waiting('blocked_deliveries')).toBe(1);
   expect(waiting('blocked_records')).toBe(1);
   expect(waiting('blocked_oldest_seconds')).toBeGreaterThanOrEqual(36_000);
-  expect(waiting('outbox_in_flight')).toBe(1);
   expect(waiting('deliveries_open', { state: 'pending' })).toBe(3);
   expect(waiting('deliveries_open', { state: 'retrying' })).toBe(2);
   expect(waiting('deliveries_open', { state: 'held' })).toBe(0);

@@ -8,10 +8,10 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import {
   ATTEMPT_LATE_SECONDS,
+  CHANGE_LATE_SECONDS,
   HELD_UP_LATE_SECONDS,
   MAIL_LATE_SECONDS,
   MIN_DAYS_AHEAD,
-  OUTBOX_LATE_SECONDS,
   QUEUE_LATE_SECONDS,
 } from '../../src/cli/status.ts';
 import { createMetrics, watchProcess } from '../../src/metrics/metrics.ts';
@@ -115,8 +115,7 @@ it.each(alerts.map((each) => [each.alert ?? '', each] as const))(
 );
 
 it.each([
-  ['WaybillOutboxOlderThanAMinute', OUTBOX_LATE_SECONDS],
-  ['WaybillChangesNotPassedOn', OUTBOX_LATE_SECONDS],
+  ['WaybillChangesNotPassedOn', CHANGE_LATE_SECONDS],
   ['WaybillAttemptsOverdue', ATTEMPT_LATE_SECONDS],
   ['WaybillQueueNotClaimed', QUEUE_LATE_SECONDS],
   ['WaybillCursorsHeldUp', HELD_UP_LATE_SECONDS],

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { configurationTable } from '../../src/cli/configured-commands.ts';
 import {
+  CHANGE_LATE_SECONDS,
   HELD_UP_LATE_SECONDS,
   MAIL_LATE_SECONDS,
   MIN_DAYS_AHEAD,
-  OUTBOX_LATE_SECONDS,
+  QUEUE_LATE_SECONDS,
 } from '../../src/cli/status.ts';
 import { EXAMPLE, listUrl, operatorQuestions } from '../../src/temporal/operator-questions.ts';
 
@@ -28,9 +29,11 @@ it('the questions of operators have the links and queries of `waybill links`', (
 });
 
 it('what `waybill status` calls late is what the document says', () => {
-  const waited = `waited there for more than ${OUTBOX_LATE_SECONDS} seconds`;
+  const unclaimed = `due in the queue for more than ${QUEUE_LATE_SECONDS} seconds`;
+  const waited = `has waited for more than ${CHANGE_LATE_SECONDS} seconds`;
   const unsent = `for more than ${MAIL_LATE_SECONDS} seconds, unless`;
   const heldUp = `has been open for more than ${HELD_UP_LATE_SECONDS} seconds`;
   const ahead = `made for less than ${MIN_DAYS_AHEAD} days`;
-  for (const bound of [waited, heldUp, unsent, ahead]) expect(chapter('daily-work')).toContain(bound);
+  for (const bound of [unclaimed, waited, heldUp, unsent, ahead])
+    expect(chapter('daily-work')).toContain(bound);
 });
