@@ -18,7 +18,8 @@ const OLD_SNAPSHOT_TRANSACTIONS = 1_000_000;
  */
 const KEPT_WAL_BYTES = 2 ** 30;
 
-interface Bounds {
+/** What is old; for tests. */
+export interface DeadRowsBounds {
   readonly seconds?: number;
   readonly transactions?: number;
   readonly walBytes?: number;
@@ -31,7 +32,7 @@ export async function readDeadRowsKeepers(
     seconds = OLD_SNAPSHOT_SECONDS,
     transactions = OLD_SNAPSHOT_TRANSACTIONS,
     walBytes = KEPT_WAL_BYTES,
-  }: Bounds = {},
+  }: DeadRowsBounds = {},
 ): Promise<DeadRowsKeeper[]> {
   // Without the right to see it, begin and kind are null. A vacuum's snapshot keeps nothing, however long it takes.
   const sessions = await sql<(DatabaseSession & { transactions: number })[]>`

@@ -3,11 +3,12 @@
  * delay the response.
  */
 
+import { type DeadRowsBounds, readDeadRowsKeepers } from '../db/dead-rows.ts';
 import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
 import { readNotices } from '../db/notices/overview.ts';
 import { readOverdue } from '../db/overdue.ts';
-import { countIncidents, countWindowsLost, readOpen, readOutbox } from '../db/overview.ts';
+import { countIncidents, countWindowsLost, readDatabase, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { readPartitions } from '../db/retention/partitions.ts';
 import { atMost } from '../lib/at-most.ts';
@@ -20,6 +21,14 @@ const READ_TIMEOUT_MS = 250;
 /** An older reading is no longer shown, in milliseconds. */
 const STALE_MS = 60_000;
 
+/** Tests replace these. */
+interface ReadOptions {
+  readonly cachedMs?: number;
+  readonly readTimeoutMs?: number;
+  readonly staleMs?: number;
+  readonly deadRows?: DeadRowsBounds;
+}
+
 /**
  * Reads them into the metrics.
  * @param sql its own connection, whose statements have a short deadline
@@ -30,7 +39,7 @@ export function readDatabaseMetrics(
   metrics: Metrics,
   sql: Pool,
   isUp: () => Promise<boolean>,
-  { cachedMs = CACHED_MS, readTimeoutMs = READ_TIMEOUT_MS, staleMs = STALE_MS } = {},
+  { cachedMs = CACHED_MS, readTimeoutMs = READ_TIMEOUT_MS, staleMs = STALE_MS, deadRows }: ReadOptions = {},
 ): () => Promise<void> {
   const gauges = gaugesOf(metrics);
   let reading: Promise<void> | undefined;
@@ -41,7 +50,7 @@ export function readDatabaseMetrics(
 
   async function refresh(): Promise<void> {
     try {
-      const found = await readAll(sql);
+      const found = await readAll(sql, deadRows);
       for (const [gauge, value] of gauges) gauge.set(value(found));
       const { fresh, retry, bulk, recovered, paused, undelivered, delivered } = found.outbox;
       const waits = { fresh, retry, bulk, recovered, paused, undelivered, delivered };
@@ -97,7 +106,7 @@ export function readDatabaseMetrics(
 type Found = Awaited<ReturnType<typeof readAll>>;
 
 /** One after the other, on one connection. */
-const readAll = async (sql: Pool) => ({
+const readAll = async (sql: Pool, deadRows?: DeadRowsBounds) => ({
   outbox: await readOutbox(sql),
   open: await readOpen(sql),
   overdue: await readOverdue(sql),
@@ -106,6 +115,8 @@ const readAll = async (sql: Pool) => ({
   ...(await readNotices(sql)),
   incidents: await countIncidents(sql),
   partitions: await readPartitions(sql),
+  database: await readDatabase(sql),
+  deadRowsKeepers: await readDeadRowsKeepers(sql, deadRows),
   mailFolder: await mailFolder(sql),
 });
 
@@ -127,6 +138,8 @@ function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Fo
     [metrics.mailsOldest, ({ mails }) => Math.max(0, mails.oldestSeconds ?? 0)],
     [metrics.mailsRefused, ({ mails }) => mails.givenUp],
     [metrics.mailsToFiles, (found) => (found.mailFolder === null ? 0 : 1)],
+    [metrics.databaseBytes, ({ database }) => database.bytes],
+    [metrics.deadRowsKeepers, ({ deadRowsKeepers }) => deadRowsKeepers.length],
     [metrics.partitionsAhead, ({ partitions }) => partitions.aheadSeconds],
   ];
 }

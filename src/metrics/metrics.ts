@@ -124,6 +124,11 @@ export function createMetrics() {
       'waybill_database_read_age_seconds',
       'How long ago the outbox, open deliveries and unsent mails were read.',
     ),
+    databaseBytes: gauge('waybill_database_bytes', 'The size of the database on its disk.'),
+    deadRowsKeepers: gauge(
+      'waybill_dead_rows_keepers',
+      'Sessions with an old snapshot, and unused replication slots, that keep dead rows or old write-ahead log, as in `waybill status`.',
+    ),
     clockSteps: counter(
       'waybill_database_clock_steps_total',
       "Steps of the database's clock that this worker noticed, by direction: `back` or `ahead`.",

@@ -42,6 +42,7 @@ test('the outbox, what is open, and how long it has waited', async () => {
   expect(empty('database_up')).toBe(1);
   expect(empty('outbox_deliveries', { waiting: 'fresh' })).toBe(0);
   expect(empty('outbox_oldest_seconds')).toBe(0);
+  expect(empty('database_bytes')).toBeGreaterThan(1_000_000);
   expect(empty('partitions_ahead_seconds')).toBeGreaterThan(7 * 86_400);
   expect(empty('mails_to_files')).toBe(0);
   expect(empty('deliveries_open', { state: 'pending' })).toBe(0);

@@ -198,8 +198,17 @@ describe('what keeps dead rows', () => {
         `^Tables and indexes grow, .* database process ${pid} .*: let its program end it\\.$`,
       ),
     ]);
+    const metrics = createMetrics();
+    const eager = { cachedMs: 0, readTimeoutMs: 30_000, deadRows: sooner };
+    const read = readDatabaseMetrics(metrics, sql, async () => true, eager);
+    const keepers = async () => {
+      await read();
+      return sampleOf(samplesOf(await metrics.registry.metrics()), 'waybill_dead_rows_keepers');
+    };
+    expect(await keepers()).toBe(1);
     await end();
     await expect.poll(() => readDeadRowsKeepers(sql, sooner)).toEqual([]);
+    expect(await keepers()).toBe(0);
   });
 
   test('of sessions that this user may not see into, only what is known is said', async () => {
