@@ -81,11 +81,14 @@ export async function mailOnce(
       throw error;
     }
     if (!(await recordMailRejected(sql, noticeId, error.message, REFUSED_PATIENCE_MS))) throw error;
-    const text = `a notice (${kind}) could not be mailed: the mail server has refused it for a day`;
     const found = { ...nameOf(notice), reason: error.message };
     // A further address is the e-shop's own matter: it named it.
-    if (notice.recipient === 'email') log.error({ ...found, alarm: 'mailRefused' }, text);
-    else log.warn(found, text);
+    if (notice.recipient === 'email')
+      log.error(
+        { ...found, alarm: 'mailRefused' },
+        `a notice (${kind}) could not be mailed: the mail server has refused it for a day`,
+      );
+    else log.warn(found, `a notice (${kind}) could not be mailed: the mail server has refused it for a day`);
     return { outcome: 'refused' };
   }
   return await recordAccepted(deps, notice, others);
