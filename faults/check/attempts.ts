@@ -21,6 +21,8 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
   const violations: Violation[] = [];
   let repeated = 0;
   let latestMs = 0;
+  /** Time lost to outages and to a busy machine so far: it is taken from the waits that follow. */
+  let lostMs = 0;
   const receiver = evidence.receivers.find(({ webhookId }) => webhookId === row.webhookId);
   if (receiver === undefined || receiver.unseen === true) return { repeated, latestMs, violations };
   const arrivals = arrivalsOf(receiver, row.id);
@@ -54,11 +56,13 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
       if (late > ledger.graceMs)
         wrong(`attempt ${number} came ${Math.round(late)} ms beyond plan and outage`);
       // The first may precede its response, if the API dies in between and the e-shop repeats the request; and
-      // towards the window's end a wait may be shortened.
-      const shortened = due > windowEndsAt - policy.attemptTimeoutMs;
+      // towards the window's end a wait may be shortened, as after lost time.
+      const shortened = due > windowEndsAt - policy.attemptTimeoutMs || arrival.at >= due - EARLY_MS - lostMs;
       const follows = previous !== undefined && number !== before;
       if (arrival.at < due - EARLY_MS && follows && !shortened)
         wrong(`attempt ${number} came ${Math.round(due - arrival.at)} ms before its time`);
+      // The window begins with the first.
+      if (number > 1) lostMs = Math.max(0, lostMs + arrival.at - due);
     }
     if (pauses.some(({ from, to }) => arrival.at > from + EARLY_MS && arrival.at < to))
       wrong(`attempt ${number} came during a pause`);

@@ -91,6 +91,10 @@ const taken = [arrival(1, 50, 200)];
 test.each<[string, Seen]>([
   ['a delivery that failed after all its attempts, its webhook deactivated and mailed', {}],
   ['a delivery that was taken', { ...delivered, arrivals: taken }],
+  [
+    'a wait shortened by the time lost before',
+    { arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 29_250)] },
+  ],
 ])('as promised: %s', (_, seen) => {
   expect(judge(seen)).toMatchObject({ accepted: 1, violations: [] });
 });
@@ -100,6 +104,11 @@ test.each<[string, string, Seen]>([
   ['stuck', 'open at the end', { ...delivered, row: { state: 'retrying' }, arrivals: [arrival(1, 50)] }],
   ['wrong', 'an attempt left out', { arrivals: [arrival(1, 50), arrival(3, 30_250)] }],
   ['wrong', 'made again without a fault', { ...delivered, arrivals: [...taken, arrival(1, 400, 200)] }],
+  [
+    'wrong',
+    'shortened by more than was lost',
+    { arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 26_000)] },
+  ],
   ['wrong', 'before its time', { arrivals: [arrival(1, 50), arrival(2, 4_000), arrival(3, 24_100)] }],
   ['wrong', 'deactivated without a reason', { ...delivered, arrivals: taken, deactivated: true }],
 ])('%s: %s', (kind, _, seen) => {
