@@ -71,11 +71,11 @@ function listTable(webhooks: readonly OperatorsWebhook[]): string {
     state: stateText(webhook),
     pending: webhook.pending,
     retrying: webhook.retrying,
-    'oldest waits': waitOf(webhook) ?? '',
+    waits: waitOf(webhook) ?? '',
     type: shortTypes(typesOf(webhook)),
     url: webhook.url,
   }));
-  return table(rows, { type: 10, name: 14, state: 32, url: 23 });
+  return table(rows, { type: 6, name: 12, state: 32, url: 23 });
 }
 
 function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {

@@ -80,7 +80,7 @@ describe('webhooks list', () => {
 
   it('is a table for people', async () => {
     const [titles, ...rows] = (await waybill(['webhooks', 'list', '--inactive'])).split('\n');
-    expect(titles).toMatch(/^id +e-shop +name +state +pending +retrying +oldest waits +type +url$/);
+    expect(titles).toMatch(/^id +e-shop +name +state +pending +retrying +waits +type +url$/);
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatch(
       /inactive: 20\d\d-.* on request +1 +0 +CREATE_ORDER +https:\/\/shop\.example:8443\/more$/,
