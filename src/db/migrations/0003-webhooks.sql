@@ -208,6 +208,8 @@ create table notices (
   deferred boolean not null default false,
   -- Until when the mail of another notice, which includes this one, has to be sent.
   merging_until timestamptz,
+  -- That other notice; itself while its own mail is being sent.
+  merging_id uuid,
   -- It no longer applied, or was no longer wanted, before it was sent.
   dropped_at timestamptz,
   -- When the mail server first refused it for good; when it was given up, and why.

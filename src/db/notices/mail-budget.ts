@@ -15,7 +15,7 @@ const EACH_SECONDS = 360;
 
 /**
  * How long a mail may take that includes other notices, in seconds. Shorter: a silent mail server holds one for 40 s,
- * and the others would be mailed as well. Longer: after the death of its worker they wait longer.
+ * and the others would be mailed as well. Longer: if it is never sent after all, they wait longer.
  */
 const MERGING_SECONDS = 120;
 /** The most deferred notices that a mail includes. More: nobody reads it to its end. Fewer: more mails. */
@@ -36,14 +36,15 @@ export async function claimMail(
     await tx`select from eshops where id = ${eshopId} for update`;
     const [included] = await tx<{ ms: number }[]>`
       select ceil(extract(epoch from merging_until - now()) * 1000)::float8 as ms from notices
-      where id = ${id} and merging_until > now()`;
+      where id = ${id} and merging_until > now() and merging_id <> ${id}`;
     if (included !== undefined) return { waitMs: included.ms };
     const waitMs = await takeFromBudget(tx, eshopId);
     if (waitMs !== null) {
       await deferMail(tx, id);
       return { waitMs };
     }
-    const mark = tx`merging_until = now() + make_interval(secs => ${MERGING_SECONDS})`;
+    // An execution after the death of another takes the same ones again.
+    const mark = tx`merging_id = ${id}, merging_until = now() + make_interval(secs => ${MERGING_SECONDS})`;
     // Being sent, it is nothing that another mail may include.
     await tx`update notices set ${mark} where id = ${id}`;
     if (kind === 'confirmation' || kind === 'lostSecrets') return { others: [] };
@@ -52,7 +53,7 @@ export async function claimMail(
         select n.id from notices n
         where ${isPending(tx)} and n.eshop_id = ${eshopId} and n.kind = ${kind} and n.recipient = ${recipient}
           and n.address_id is not distinct from ${addressId} and n.deferred and n.id <> ${id}
-          and (n.merging_until is null or n.merging_until <= now())
+          and (n.merging_until is null or n.merging_until <= now() or n.merging_id = ${id})
         order by n.at limit ${MAX_MERGED})
       returning id, at`;
     return { others: others.toSorted((one, other) => +one.at - +other.at).map((each) => each.id) };
