@@ -21,7 +21,7 @@ export interface NoticeDeps extends MailOnceDeps, SubjectDeps, PostNoticeDeps {
   readonly publicUrl: string | null;
 }
 
-/** How long a notice waits for another that has to come before it, in milliseconds. */
+/** How long a notice waits before it is looked at again, in milliseconds. */
 const AFTER_ANOTHER_MS = 60_000;
 
 /**
@@ -55,7 +55,7 @@ export function createNoticeActivities(
     const subject = await subjectOf(deps, notice);
     if (subject === 'later')
       throw deferral(
-        'the notice waits: its recipient must first get the one about the failure',
+        'the notice waits for the one about the failure, or for the end of a pause',
         AFTER_ANOTHER_MS,
       );
     if (subject === null) {

@@ -19,7 +19,10 @@ export interface SubjectDeps {
   readonly policy: RetryPolicy;
 }
 
-/** @returns null if it no longer applies or is no longer wanted; `later` if another notice has to come first */
+/**
+ * @returns null if it no longer applies or is no longer wanted; `later` if another notice has to come first, or the
+ * webhook is paused
+ */
 export async function subjectOf(
   { sql, policy }: SubjectDeps,
   notice: Notice,
@@ -28,6 +31,7 @@ export async function subjectOf(
   if (!wanted) return null;
   if (kind === 'warning') {
     const found = await readWarning(sql, id);
+    if (found?.webhookPaused === true) return 'later';
     const warning = found?.stillNeeded === true ? warningOf(found, policy) : null;
     return warning === null ? null : { kind, warning };
   }

@@ -183,7 +183,7 @@ test('sent together, but not all recorded: the next try records them, and none i
   expect(server.mails).toHaveLength(1);
 });
 
-test('a silent mail server holds half of the places of Waybill’s own steps, not all; the other mails follow', async () => {
+test('a silent mail server holds a quarter of the places of Waybill’s own steps, not all; the other mails follow', async () => {
   const { eshopId: other } = await createEshop(database.sql, { name: 'Other', email: 'other@shop.example' });
   const webhooks: number[] = [];
   for (let index = 0; index < 40; index += 1)

@@ -198,6 +198,15 @@ describe('an address that the mail server refuses, after waybill eshop update', 
   });
 });
 
+test('a webhook that was deleted meanwhile: nobody is asked to activate it', async () => {
+  await deactivated(3);
+  await database.sql`update webhooks set deleted_at = now() where id = ${webhookId}`;
+
+  await mailIt();
+
+  expect(server.mails).toEqual([]);
+});
+
 test('a server that asks for patience (greylisting) is tried for longer than a day, and takes it in the end', async () => {
   await deactivated(72);
   server.behaviour.refuseRecipient = 451;

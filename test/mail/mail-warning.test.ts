@@ -9,6 +9,7 @@ import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { claimNotices } from '../../src/db/notices/pending.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
+import { pauseWebhook, resumeWebhook } from '../../src/db/webhooks/pause.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
@@ -157,6 +158,16 @@ test('a delivery was accepted before the mail server was back: dropped, and nobo
     const good = await fireDelivery(database.sql, { eshopId, webhookId });
     await makeAttempt(database.sql, good, 1, accepted);
   }));
+
+test('the webhook is paused: nobody is mailed until the pause is over', async () => {
+  const id = await failing();
+  const { sql } = database;
+  await pauseWebhook(sql, eshopId, webhookId, new Date(Date.now() + 3_600_000));
+  await expect(mailIt(id)).rejects.toMatchObject({ type: 'NoticeDeferred' });
+  expect(server.mails).toEqual([]);
+  await resumeWebhook(sql, eshopId, webhookId);
+  expect(await mailIt(id)).toEqual({ outcome: 'sent' });
+});
 
 test('the webhook was deactivated before the mail server was back: dropped, and nobody is mailed', () =>
   changedMeanwhile(() => setActive(database.sql, eshopId, webhookId, false)));

@@ -4,6 +4,7 @@ import type { StoredIncident } from '../../domain/incident.ts';
 import type { LostWebhook } from '../../domain/mailed.ts';
 import type { NamedBy } from '../../domain/webhook-name.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
+import { isPaused } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { incidentColumns, joinIncident } from './failures.ts';
 
@@ -12,6 +13,8 @@ export interface StoredWarning extends StoredIncident, NamedBy {
   readonly webhookId: number;
   /** Its reason still holds, and the e-shop wants warnings. */
   readonly stillNeeded: boolean;
+  /** Nobody is mailed about a paused webhook (docs/interface.md, W23). */
+  readonly webhookPaused: boolean;
   readonly webhookType: EventType;
   readonly additionalTypes: readonly EventType[];
   readonly eshopName: string;
@@ -37,7 +40,8 @@ export async function readWarning(sql: Sql, id: string): Promise<StoredWarning |
             where o.webhook_id = w.id and o.state in ('pending', 'retrying')) as open,
            w.active and w.deleted_at is null and w.generation = x.generation and s.warning_mails
              and case when x.delivery_id is null then coalesce(i.since <= x.at, false)
-                      else coalesce(d.state in ('pending', 'retrying') and d.operator_stop is null, false) end as still_needed
+                      else coalesce(d.state in ('pending', 'retrying') and d.operator_stop is null, false) end as still_needed,
+           ${isPaused(sql, 'w')} is true as webhook_paused
     from notices x
     join webhooks w on w.id = x.webhook_id
     join eshops s on s.id = w.eshop_id

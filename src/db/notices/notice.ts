@@ -40,7 +40,7 @@ export async function readNotice(sql: Sql, id: string): Promise<Notice | undefin
         when 'warning' then s.warning_mails else true end
         and (n.kind = 'confirmation' or n.recipient <> 'address' or a.confirmed_at is not null)
         and (n.recipient <> 'url' or s.notice_url is not null)
-        and (n.kind <> 'recovered' or w.deleted_at is null) as wanted,
+        and (n.kind not in ('recovered', 'deactivated') or w.deleted_at is null) as wanted,
       s.notice_url, s.notice_format, s.notice_secret, n.generation, n.delivery_id, n.at, n.tries, clock_timestamp() as now
     from notices n
     join eshops s on s.id = n.eshop_id
