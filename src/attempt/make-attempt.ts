@@ -18,7 +18,7 @@ import {
   verdictOf,
 } from './decisions.ts';
 import { record, send } from './finish-attempt.ts';
-import { InternalFailure, LookupsFull } from './internal-failure.ts';
+import { InternalFailure, LookupsFull, Stopping } from './internal-failure.ts';
 import type { AttemptCommand, AttemptOutcome, AttemptVerdict, SkipReason } from './outcome.ts';
 
 /** Signals that end attempts early, and the report on their permits. */
@@ -45,6 +45,7 @@ export async function makeAttempt(
   try {
     return await makeOrDefer(deps, command, signals);
   } catch (error) {
+    if (error instanceof Stopping) throw error;
     deps.watch.interrupted();
     const { deliveryId } = command;
     deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by a failure of Waybill itself');
@@ -66,7 +67,7 @@ async function makeOrDefer(
   if (reason !== null) return await skip(deps, delivery, command, reason);
   signals?.onPermit?.('requested');
   const permit = await deps.limits.acquire(delivery, signals?.stop);
-  if (permit === undefined) throw new InternalFailure('This attempt was interrupted before it began.');
+  if (permit === undefined) throw new Stopping('This attempt was interrupted before it began.');
   if (typeof permit === 'number') return await defer(deps, delivery, command, permit);
   signals?.onPermit?.('granted');
   let accepted: boolean | null = null;
