@@ -16,7 +16,7 @@ export const incidentSchema = v.pipe(
       v.nullable(time()),
       'The earliest time at which the retries of a delivery will be exhausted, so that the webhook is deactivated. It may be later by ' +
         'as long as the remaining attempts themselves take (15 s each at most), by `Retry-After`, and by outages of the service; it is ' +
-        'sooner only if the receiver responds with 410. Null while nothing is being retried.',
+        'sooner only if the receiver responds with 410, or by `try-now`. Null while nothing is being retried.',
     ),
   }),
   v.metadata({ ref: 'Incident' }),

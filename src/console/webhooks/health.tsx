@@ -61,8 +61,8 @@ export function Trouble({ webhook, now }: { webhook: WebhookRecord; now: Date })
         </p>
         {deactivationAt === null ? null : (
           <p>
-            The webhook will be deactivated <Ago at={deactivationAt} now={now} /> unless a delivery is
-            accepted before then.
+            The webhook is deactivated when all retries of a delivery have failed:{' '}
+            <Ago at={deactivationAt} now={now} /> at the earliest.
           </p>
         )}
       </div>
