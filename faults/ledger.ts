@@ -50,6 +50,8 @@ export interface Ledger {
   graceMs: number;
   /** Converts a time of the database's clock to the machine's, in milliseconds since 1970. */
   machineTime: (at: number) => number;
+  /** By the database's clock all that waited has waited for an hour: what was delivered needs no workflow then. */
+  hourPassed: boolean;
   /** Failures other than of deliveries, as sentences. */
   readonly complaints: string[];
   /** Violations found by a fault's own checks. */
@@ -67,6 +69,7 @@ export function newLedger(graceMs: number): Ledger {
     exceptions: new Map(),
     webhookExceptions: new Map(),
     ordered: new Map(),
+    hourPassed: false,
     workflowsLost: false,
     mailsMayRepeat: false,
     graceMs,

@@ -45,7 +45,7 @@ export function check(policy: RetryPolicy, workflows: Setting, ledger: Ledger, e
     violations: [
       ...outcomes.violations,
       ...attempts.flatMap(({ violations }) => violations),
-      ...checkWorkflows(workflows, evidence),
+      ...checkWorkflows(ledger.hourPassed ? 'undelivered' : workflows, evidence),
       ...checkDeactivations(policy, ledger, evidence),
       ...ledger.found,
       ...ledger.complaints.map((text) => violation('wrong', text)),

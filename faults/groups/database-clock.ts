@@ -33,6 +33,7 @@ function set(name: string, ms: number, policies: Fault['policies']): Fault {
     async inject({ stack, ledger }) {
       // A time closer to now was written before the step.
       ledger.machineTime = (at) => (Math.abs(at - Date.now()) < HOUR_MS / 2 ? at : at - ms);
+      if (ms > 0) ledger.hourPassed = true;
       await stack.postgres.clock.set(ms);
     },
     // Rows claimed by the earlier clock are free after their lease.
