@@ -21,8 +21,11 @@ export interface NoticeDeps extends MailOnceDeps, SubjectDeps, PostNoticeDeps {
   readonly publicUrl: string | null;
 }
 
-/** How long a notice waits before it is looked at again, in milliseconds. */
-const AFTER_ANOTHER_MS = 60_000;
+/**
+ * How long a notice that has to wait is left alone, in milliseconds. Less: executions without a result, for as long
+ * as a pause lasts. More: it comes later than it could.
+ */
+const LOOK_AGAIN_MS = 60_000;
 
 /**
  * Makes the activities `deliverNotice` and `mailDeactivation`: the same, as a step of the delivery that caused a
@@ -56,7 +59,7 @@ export function createNoticeActivities(
     if (subject === 'later')
       throw deferral(
         'the notice waits for the one about the failure, or for the end of a pause',
-        AFTER_ANOTHER_MS,
+        LOOK_AGAIN_MS,
       );
     if (subject === null) {
       await dropNotice(sql, id);

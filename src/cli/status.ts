@@ -50,7 +50,10 @@ export interface Status {
   readonly temporal: TemporalStatus | null;
 }
 
-/** How long a change may wait to be passed on, in seconds: a refused one is tried again after 30 s. */
+/**
+ * How long a change may wait to be passed on, in seconds. Less: a refused one, which is tried again after 30 s, is
+ * called late. More: workflows go on by an old webhook for longer before anybody looks.
+ */
 export const CHANGE_LATE_SECONDS = 60;
 /** How long an attempt in Temporal may be due, in seconds: workers take it within moments, unless all are busy. */
 export const ATTEMPT_LATE_SECONDS = 300;

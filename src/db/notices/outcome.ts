@@ -35,7 +35,10 @@ export async function recordMailRejected(
   return row?.givenUpAt != null;
 }
 
-/** A mail given up longer ago than this, in days, is not sent again: its news is old. */
+/**
+ * How long ago a mail that is sent again may have been given up, in days. Less: it is lost where the address is
+ * corrected after a holiday. More: its news is old.
+ */
 const SENT_AGAIN_DAYS = 7;
 
 /**
