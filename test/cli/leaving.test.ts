@@ -71,7 +71,7 @@ it('erases a customer: records, snapshots and responses, once what waits has end
   // The order's address has changed; the event still has the former one.
   await sql`update orders set recipient_email = 'z@new.example', billing_email = null where eshop_order_id = 'hers'`;
   await sql`update orders set status = 'onTheWay' where eshop_order_id = 'under way'`;
-  for (const id of ['hers', 'under way', 'his']) await stack.untilState((await kept(id)).id, 'retrying');
+  for (const id of ['hers', 'under way', 'his']) await stack.untilWaiting((await kept(id)).id);
   const before = await order('hers');
 
   const erase = (...args: string[]) =>

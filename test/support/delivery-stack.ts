@@ -150,6 +150,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       result: 'idle',
     }) ?? 0;
   const fired = new Map<string, NamedDelivery>();
+  const handleOf = async (id: string) =>
+    client.workflow.getHandle(fired.has(id) ? stack.workflowId(id) : await workflowIdOf(sql, id));
   let second: RunningWorker | undefined;
 
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
@@ -376,7 +378,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       await stack.untilState(id, 'retrying');
       await stack.untilBegun(id);
       await stack.until('its workflow to wait', async () => {
-        const { events } = await stack.workflow(id).fetchHistory();
+        const { events } = await (await handleOf(id)).fetchHistory();
         return events?.some(({ timerStartedEventAttributes }) => timerStartedEventAttributes) === true;
       });
     },
@@ -384,8 +386,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     /** undefined before the workflow has been started. */
     async describe(id: string) {
       try {
-        const workflowId = fired.has(id) ? stack.workflowId(id) : await workflowIdOf(sql, id);
-        return await client.workflow.getHandle(workflowId).describe();
+        return await (await handleOf(id)).describe();
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return undefined;
         throw error;
