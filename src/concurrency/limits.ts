@@ -110,6 +110,8 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   // An e-shop gets half of the free places, so that the next e-shop gets half of the rest.
   const turnsOfEshops = createTurns({ total: attempts, perKey: (_, free) => free / 2 });
   const hosts = createCounts<string>();
+  /** The part of the host's limit that the webhooks of one e-shop take. */
+  const ofEshopAtHost = createCounts<string>();
   let open = 0;
   /** The open attempts of webhooks that have hung lately. */
   let hanging = 0;
@@ -140,8 +142,15 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     if (webhook.open === 0) return null;
     // Beyond its own limit a webhook takes nothing more of its host's.
     const waits = webhook.open >= limitOf(webhook);
-    if (waits ? beginsSoon(webhook, at) : hosts.of(host) < greatestLimit) return null;
+    if (waits ? beginsSoon(webhook, at) : hasRoomAt(host, eshop)) return null;
     return comeAgain(webhook, at);
+  }
+
+  /** An e-shop may fill the limit of a host; if others use the host too, it gets half of what they leave. */
+  function hasRoomAt(host: string, eshop: Usage): boolean {
+    const own = ofEshopAtHost.of(atHostOf(eshop, host));
+    const left = greatestLimit - (hosts.of(host) - own);
+    return own < (left < greatestLimit ? left / 2 : left);
   }
 
   function beginsSoon(usage: Usage, at: number): boolean {
@@ -176,10 +185,15 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       if (usage.open === 0) usage.endedAt = now();
       usage.open += by;
     }
-    hosts.change(webhook.host, -webhook.atHost);
+    takeAtHost(webhook, eshop, -webhook.atHost);
     webhook.host = host;
     webhook.atHost = Math.min(webhook.open, limitOf(webhook));
-    hosts.change(host, webhook.atHost);
+    takeAtHost(webhook, eshop, webhook.atHost);
+  }
+
+  function takeAtHost({ host }: Usage, eshop: Usage, places: number): void {
+    hosts.change(host, places);
+    ofEshopAtHost.change(atHostOf(eshop, host), places);
   }
 
   /** @param uncount ends the count of its attempt */
@@ -262,6 +276,8 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     }),
   };
 }
+
+const atHostOf = ({ key }: Usage, host: string): string => `${key} ${host}`;
 
 /** How long a place is taken, in milliseconds: at least the time since an attempt last ended. */
 function paceOf({ meanMs, open, endedAt }: Usage, at: number): number {
