@@ -1,10 +1,11 @@
 /**
- * What an ordinary day of a warehouse takes, computed from measurements (docs/measurements.md). Prints the table of
- * docs/handbook/scale.md. Starts nothing.
+ * What an ordinary day of a warehouse takes, and an outage of its receivers, computed from measurements
+ * (docs/measurements.md). Prints the tables of docs/handbook/scale.md. Starts nothing.
  *
  *     node --import ./bin/sources.js bench/ordinary-day.ts 20000
  */
 import { fileURLToPath } from 'node:url';
+import { defaultRetryPolicy, SHORTEST_PART, waits } from '../src/domain/retry-policy.ts';
 import { ASSUMED, MEASURED, thousandfold } from './scale-model.ts';
 import { table } from './statistics.ts';
 
@@ -18,6 +19,11 @@ const KEPT_DAYS = thousandfold.retentionDays + 7;
 /** Ten hours of work a day, in which the busiest hour has twice the average of these. */
 const WORKING_HOURS = 10;
 const BUSIEST_OVER_AVERAGE = 2;
+/**
+ * The disk to plan with, as a multiple of what is kept. Less: no room for the write-ahead log, dead rows and the
+ * system. More: a disk that stays empty.
+ */
+const DISK_OVER_KEPT = 2;
 
 /** The load of a day, and what it takes of one machine. */
 export interface Day {
@@ -33,6 +39,19 @@ export interface Day {
   readonly cores: number;
   /** What `RETENTION` keeps, in 10⁹ bytes. */
   readonly storedGb: number;
+  /** The disk to plan with, in 10⁹ bytes: a multiple of ten. */
+  readonly diskGb: number;
+}
+
+/** An outage of all receivers, at the pace of the busiest hour. */
+export interface ReceiversOutage {
+  readonly hours: number;
+  /** The retries of a delivery whose first attempt fails at the beginning of the outage, until its end. */
+  readonly retries: number;
+  /** The same on average over all deliveries: later ones have less time. */
+  readonly retriesOnAverage: number;
+  /** Cores that these retries keep busy, on average over the outage, in addition to an ordinary day's. */
+  readonly cores: number;
 }
 
 const sum = (part: Readonly<Record<'api' | 'worker' | 'temporal' | 'postgres', number>>) =>
@@ -49,6 +68,7 @@ export function ordinaryDay(orders: number): Day {
     sum(MEASURED.attempt) +
     (1 + failing * retries) * sum(MEASURED.workflow);
   const coresAtPeak = (atPeak * cpuMs) / 1_000;
+  const storedGb = (deliveries * KEPT_DAYS * MEASURED.bytes) / 1e9;
   return {
     deliveries,
     atPeak,
@@ -56,7 +76,31 @@ export function ordinaryDay(orders: number): Day {
     coresAtPeak,
     coresOnAverage: (deliveries * cpuMs) / 1_000 / SECONDS_OF_A_DAY,
     cores: Math.max(1, Math.ceil(coresAtPeak / ASSUMED.busy)),
-    storedGb: (deliveries * KEPT_DAYS * MEASURED.bytes) / 1e9,
+    storedGb,
+    diskGb: Math.ceil((DISK_OVER_KEPT * storedGb) / 10) * 10,
+  };
+}
+
+/** @returns what so many orders a day take while no receiver accepts anything, by the default policy; pure */
+export function receiversOutage(orders: number, hours: number): ReceiversOutage {
+  const outageMs = hours * 3_600_000;
+  // Waits are shortened by chance: on average by half of what is possible.
+  const share = (1 + SHORTEST_PART) / 2;
+  let atMs = 0;
+  let retries = 0;
+  let retriesOnAverage = 0;
+  for (const wait of waits(defaultRetryPolicy)) {
+    atMs += wait * share;
+    if (atMs >= outageMs) break;
+    retries += 1;
+    // Of the deliveries that begin during the outage, those that have this long until its end.
+    retriesOnAverage += 1 - atMs / outageMs;
+  }
+  return {
+    hours,
+    retries,
+    retriesOnAverage,
+    cores: (ordinaryDay(orders).atPeak * retriesOnAverage * sum(MEASURED.workflow)) / 1_000,
   };
 }
 
@@ -75,6 +119,21 @@ export function dayTable(orders: readonly number[]): string {
       row('cores busy on average over the day', ({ coresOnAverage }) => two(coresOnAverage)),
       row('cores to plan with', ({ cores }) => String(cores)),
       row('GB kept in 30 days of `RETENTION`', ({ storedGb }) => String(Math.round(storedGb))),
+      row('GB of disk to plan with', ({ diskGb }) => String(diskGb)),
+    ],
+  );
+}
+
+/** The table of docs/handbook/scale.md about outages of these hours, at so many orders a day. */
+export function outageTable(orders: number, hours: readonly number[]): string {
+  const outages = hours.map((each) => receiversOutage(orders, each));
+  const row = (name: string, cell: (outage: ReceiversOutage) => string) => [name, ...outages.map(cell)];
+  return table(
+    ['no receiver accepts anything for', ...hours.map((each) => (each === 1 ? '1 hour' : `${each} hours`))],
+    [
+      row('retries of a delivery that fails at the beginning', ({ retries }) => String(retries)),
+      row('retries of a delivery, on average', ({ retriesOnAverage }) => two(retriesOnAverage)),
+      row('further cores that they keep busy', ({ cores }) => two(cores)),
     ],
   );
 }
@@ -85,4 +144,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     .map(Number)
     .filter((count) => count > 0);
   console.log(dayTable(given.length > 0 ? given : [2_000, 20_000, 100_000]));
+  console.log(`\n${outageTable(given[0] ?? 20_000, [1, 4])}`);
 }
