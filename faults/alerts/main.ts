@@ -58,7 +58,7 @@ const failures: readonly Failure[] = [
   },
   {
     name: 'a receiver hangs',
-    alerts: ['WaybillOutboxStaysBehind'],
+    alerts: ['WaybillQueueStaysBehind'],
     never: ['WaybillAttemptsOverdue', 'WaybillQueueNotClaimed'],
     lastsMs: OVERDUE_MS,
     async begin({ receiver }) {

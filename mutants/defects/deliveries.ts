@@ -141,7 +141,7 @@ export const deliveryDefects: readonly Defect[] = [
       {
         file: 'test/e2e/traces.test.ts',
         tests: [
-          'a client’s trace goes on through API, outbox, relay and attempts, over a retry, to the receiver; nothing confidential is in it',
+          'a client’s trace goes on through API, queue, relay and attempts, over a retry, to the receiver; nothing confidential is in it',
         ],
       },
     ],

@@ -19,7 +19,7 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/temporal/workflow-calls.ts',
     text: '    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;',
     replacement: '    throw error;',
-    noticed: 'A relay that died between a start and its record leaves the outbox stuck.',
+    noticed: 'A relay that died between a start and its record leaves the queue stuck.',
     caughtBy: relay('a delivery started twice is delivered once'),
   },
   {

@@ -55,7 +55,7 @@ const commands: Readonly<Record<string, LazyCommand>> = {
   },
   status: {
     description:
-      'show the outbox, open and held deliveries, and missing workers; exits with 1 if something needs attention',
+      'show the queue, open and held deliveries, and missing workers; exits with 1 if something needs attention',
     load: async () => (await import('./status-command.ts')).statusCommand,
   },
   top: {
@@ -64,7 +64,7 @@ const commands: Readonly<Record<string, LazyCommand>> = {
   },
   console: {
     description:
-      'open the console for operators in a browser on this machine: all e-shops, recoveries, workers, the outbox',
+      'open the console for operators in a browser on this machine: all e-shops, recoveries, workers, the queue',
     load: async () => (await import('./console-command.ts')).consoleCommand,
   },
   deliveries: {

@@ -23,7 +23,7 @@ const optionsSchema = v.object({
 
 export function consoleCommand(command: Command, { env, print }: CommandContext): void {
   command
-    .option('--operator', 'all e-shops, recoveries, workers and the outbox, on this machine only')
+    .option('--operator', 'all e-shops, recoveries, workers and the queue, on this machine only')
     .addOption(new Option('--port <port>', 'port on 127.0.0.1').default('0', 'any free one'))
     .option('--by <name>', 'your name, recorded with deliveries; default: the account on this machine')
     .addHelpText(

@@ -98,7 +98,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
   const held = open.held === 0 ? 'none' : `${open.held}, to ${counted(open.holdingWebhooks, 'webhook')}`;
   return [
     ['Database', `PostgreSQL ${database.version}, ${size(database.bytes)}`],
-    ['Outbox', `${parts(waiting, 'empty')}${since(outbox.oldestSeconds)}`],
+    ['Queue', `${parts(waiting, 'empty')}${since(outbox.oldestSeconds)}`],
     ['Workflows', `${parts(pending, 'none')} to start${never}`],
     [
       'In order',

@@ -95,7 +95,7 @@ function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
   for (const waiting of queueClasses) {
     const seconds = overdue.queue[waiting];
     if (seconds <= QUEUE_LATE_SECONDS || outbox.claimed.includes(CLASS[waiting])) continue;
-    yield `Nothing takes what waits as ${waiting} in the outbox, due for ${formatTime(seconds * 1_000)}: the workers' log says why. Restart them, which loses nothing.`;
+    yield `Nothing takes what waits as ${waiting} in the queue, due for ${formatTime(seconds * 1_000)}: the workers' log says why. Restart them, which loses nothing.`;
   }
   if (isLate(outbox.oldestChangeSeconds, CHANGE_LATE_SECONDS))
     yield `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`;

@@ -65,7 +65,7 @@ export async function endWork(sql: Pool, eshopId: number): Promise<void> {
 export async function countUnderWay(sql: Sql, eshopId: number): Promise<number> {
   return await counted(sql<{ count: number }[]>`
     select ((select count(*) from deliveries where eshop_id = ${eshopId} and ${isOpen(sql)})
-      + (select count(*) from outbox where eshop_id = ${eshopId})
+      + (select count(*) from changes_to_signal where eshop_id = ${eshopId})
       + (select count(*) from recoveries where eshop_id = ${eshopId} and state in ('running', 'paused')))::integer as count`);
 }
 
@@ -75,7 +75,7 @@ export async function countUnderWay(sql: Sql, eshopId: number): Promise<number> 
  * can write another one.
  */
 const OF_ESHOP = [
-  'outbox',
+  'changes_to_signal',
   'stock_reservations',
   'stock_movements',
   'orders',

@@ -36,7 +36,7 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
       where dispatched_at is null and class = any(${Object.values(CLASS)}::smallint[])
         and (${tooLong} or due_at > ${far})`,
     await sql`
-      update outbox set ${unleased}, due_at = case when kind = 'webhookChanged' then least(due_at, now()) else due_at end
+      update changes_to_signal set ${unleased}, due_at = case when kind = 'webhookChanged' then least(due_at, now()) else due_at end
       where ${tooLong} or kind = 'webhookChanged' and due_at > ${far}`,
     // Attempts begun in the future: the owner keeps its full time, and the next attempt its full wait. As an array:
     // joined, the planner expects so many open deliveries that it would read all attempts.

@@ -57,7 +57,7 @@ async function readAttempts(sql: Sql): Promise<number> {
       -- A webhook that was activated, or whose pause is over, no longer holds its deliveries: they are due from then on.
       select l.id, l.attempts_made, greatest(l.at, w.generation_at, w.paused_until) as at from late l join webhooks w on w.id = l.webhook_id
       where ${sends(sql, 'w')} and w.deleted_at is null
-        and not exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id)
+        and not exists (select from changes_to_signal b where b.kind = 'webhookChanged' and b.webhook_id = w.id)
       order by 3 limit ${LOOKED_AT})
     select extract(epoch from now() - min(due.at))::float8 as seconds from due
     where not exists (

@@ -71,7 +71,7 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
       from deliveries d join webhooks w on w.id = d.webhook_id
       cross join lateral (select class not in (${CLASS.undelivered}, ${CLASS.delivered}) and ${isPaused(sql, 'w')} is true as is_paused) p
       where dispatched_at is null),
-    changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
+    changes as materialized (select count(*)::int as count, min(due_at) as oldest from changes_to_signal)
     select q.fresh, q.bulk, q.recovered, q.retry, q.paused, q.undelivered, q.delivered, q.blocked, q.blocked_records, q.claimed,
            ${age(sql`q.oldest_blocked`)} as blocked_seconds, c.count as changes,
            ${age(sql`q.oldest`)} as oldest_seconds,

@@ -68,7 +68,7 @@ const deliveryColumns = (sql: Sql) => sql`
   d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.dispatched_at,
   d.last_attempt_at, greatest(d.next_attempt_at, w.paused_until) as next_attempt_at, w.host as receiver_host,
   (not ${sends(sql, 'w')} and w.deleted_at is null) or coalesce(d.operator_stop = 'hold', false)
-    or exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
+    or exists (select from changes_to_signal b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
 
 /**
  * Claims open deliveries whose next step is overdue by more than the grace. Each is then left alone for a while:
@@ -173,7 +173,7 @@ export async function isMailUnsent(sql: Sql, deactivation: DeactivationCursor): 
 const waiting = (sql: Sql) => sql`
   o.status = 'preOrder' and o.release_at is not null
   and not exists (
-    select from outbox b where b.kind = 'orderReleaseChanged' and b.eshop_id = o.eshop_id and b.eshop_order_id = o.eshop_order_id)`;
+    select from changes_to_signal b where b.kind = 'orderReleaseChanged' and b.eshop_id = o.eshop_id and b.eshop_order_id = o.eshop_order_id)`;
 
 /**
  * A page of the waiting pre-orders, the first due first.

@@ -54,9 +54,9 @@ export function readDatabaseMetrics(
       for (const [gauge, value] of gauges) gauge.set(value(found));
       const { fresh, retry, bulk, recovered, paused, undelivered, delivered } = found.outbox;
       const waits = { fresh, retry, bulk, recovered, paused, undelivered, delivered };
-      for (const [waiting, count] of Object.entries(waits)) metrics.outbox.set({ waiting }, count);
+      for (const [waiting, count] of Object.entries(waits)) metrics.queued.set({ waiting }, count);
       for (const [waiting, seconds] of Object.entries(found.overdue.queue))
-        metrics.outboxDue.set({ waiting }, seconds);
+        metrics.queueDue.set({ waiting }, seconds);
       const now = performance.now();
       stuckSince = new Map(found.overdue.stuck.map((id) => [id, stuckSince.get(id) ?? now]));
       metrics.blockedStuck.set(Math.max(0, ...[...stuckSince.values()].map((since) => now - since)) / 1_000);
@@ -81,8 +81,8 @@ export function readDatabaseMetrics(
 
   /** Unknown is not zero. */
   function forget(): void {
-    metrics.outbox.reset();
-    metrics.outboxDue.reset();
+    metrics.queued.reset();
+    metrics.queueDue.reset();
     metrics.open.reset();
     metrics.cursorsHeldUp.reset();
     for (const gauge of [metrics.databaseReadAge, metrics.blockedStuck, ...gauges.map(([each]) => each)])
@@ -124,7 +124,7 @@ const readAll = async (sql: Pool, deadRows?: DeadRowsBounds) => ({
 function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Found) => number])[] {
   return [
     [metrics.withoutWorkflow, ({ outbox }) => outbox.withoutWorkflow],
-    [metrics.outboxOldest, ({ outbox }) => outbox.oldestSeconds ?? 0],
+    [metrics.queueOldest, ({ outbox }) => outbox.oldestSeconds ?? 0],
     [metrics.blocked, ({ outbox }) => outbox.blocked],
     [metrics.blockedRecords, ({ outbox }) => outbox.blockedRecords],
     [metrics.blockedOldest, ({ outbox }) => outbox.blockedSeconds ?? 0],

@@ -122,7 +122,7 @@ export function createMetrics() {
     ),
     databaseReadAge: gauge(
       'waybill_database_read_age_seconds',
-      'How long ago the outbox, open deliveries and unsent mails were read.',
+      'How long ago the queue, open deliveries and unsent mails were read.',
     ),
     databaseBytes: gauge('waybill_database_bytes', 'The size of the database on its disk.'),
     deadRowsKeepers: gauge(
@@ -142,8 +142,8 @@ export function createMetrics() {
       'waybill_partitions_ahead_seconds',
       'For how long there are partitions for events, deliveries and attempts.',
     ),
-    outbox: gauge(
-      'waybill_outbox_deliveries',
+    queued: gauge(
+      'waybill_queue_deliveries',
       'Deliveries in the queue: for an attempt (`fresh`, `retry`, `bulk`, `recovered`), for the end of a pause of their webhook (`paused`), or for their workflow (`undelivered`, `delivered`).',
       'waiting',
     ),
@@ -151,12 +151,12 @@ export function createMetrics() {
       'waybill_deliveries_without_workflow',
       'Delivered ones that got no workflow because too many waited for one, since the database was made.',
     ),
-    outboxOldest: gauge(
-      'waybill_outbox_oldest_seconds',
+    queueOldest: gauge(
+      'waybill_queue_oldest_seconds',
       'How long the oldest delivery in the queue has waited, since the activation of its webhook at the earliest, or has been due for a retry or its workflow; 0 if none waits. Not counted: delivered ones, and those that belong to a recovery or a paused webhook, or wait for an older one.',
     ),
-    outboxDue: gauge(
-      'waybill_outbox_due_seconds',
+    queueDue: gauge(
+      'waybill_queue_due_seconds',
       'For how long the first delivery of each class has been due in the queue, claimed or not. Those of paused webhooks and of paused recoveries do not count; 0 if none is due.',
       'waiting',
     ),
@@ -182,9 +182,9 @@ export function createMetrics() {
       'waybill_blocked_stuck_seconds',
       'For how long one of these has been seen to wait although no open delivery is before it; 0 if there is none.',
     ),
-    changes: gauge('waybill_outbox_changes', 'Changes of webhooks and pre-orders that are being passed on.'),
+    changes: gauge('waybill_changes_waiting', 'Changes of webhooks and pre-orders that are being passed on.'),
     changesOldest: gauge(
-      'waybill_outbox_oldest_change_seconds',
+      'waybill_changes_oldest_seconds',
       'How long the oldest of these changes has been due; 0 if there is none.',
     ),
     open: gauge(

@@ -47,7 +47,7 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   return await passOn(
     { ...deps, onAnswered() {} },
     {
-      ...leasesOf(sql, 'outbox'),
+      ...leasesOf(sql, 'changes_to_signal'),
       async claim() {
         const claimed = await claimWebhookChanges(sql, backgroundConcurrency);
         const shareOf = (all: number) => Math.max(1, Math.floor(all / claimed.length));
@@ -127,7 +127,7 @@ async function signal(
 export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispatcher'>): Promise<Next> {
   const { sql, dispatcher } = deps;
   return await passOn(deps, {
-    ...leasesOf(sql, 'outbox'),
+    ...leasesOf(sql, 'changes_to_signal'),
     claim: (most) => claimReleaseChanges(sql, most),
     async call({ id, eshopId, eshopOrderId }) {
       await dispatcher.signalReleaseChanged(eshopId, eshopOrderId);

@@ -102,7 +102,7 @@ test('a receiver that accepts everything learns so, whether its webhook is activ
   expect(faults(gone)).toMatchObject({ 'valid request': 'fail' });
   expect(await webhookRow(api.sql, id)).toEqual(before);
   expect(await api.sql`select from failures where webhook_id = ${id}`).toHaveLength(0);
-  expect(await api.sql`select from outbox where webhook_id = ${id}`).toHaveLength(0);
+  expect(await api.sql`select from changes_to_signal where webhook_id = ${id}`).toHaveLength(0);
   expect((await request('GET', `/v21/webhooks/${id}/deliveries`)).data).toEqual([]);
   expect(api.notified()).toBe(woken);
 });

@@ -7,11 +7,11 @@ import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalWebhook, openedSecret, webhooksOfEachTest } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
-const { eshop, request, create, row, takeOutbox } = webhooksOfEachTest(api);
+const { eshop, request, create, row, takeChanges } = webhooksOfEachTest(api);
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-test('deactivation and activation: times, record, generation, outbox; a second time changes nothing', async () => {
+test('deactivation and activation: times, record, generation, the change to signal; a second time changes nothing', async () => {
   const { id } = await create();
   const path = `/v21/webhooks/${id}`;
   const notified = api.notified();
@@ -27,7 +27,7 @@ test('deactivation and activation: times, record, generation, outbox; a second t
       lastError: null,
     },
   });
-  expect(await takeOutbox()).toEqual([id]);
+  expect(await takeChanges()).toEqual([id]);
   expect(api.notified()).toBe(notified + 1);
   expect((await row(id))?.generation).toBe(1);
 
@@ -41,11 +41,11 @@ test('deactivation and activation: times, record, generation, outbox; a second t
     unregisteredAt: null,
     lastDeactivation: { reason: 'user' },
   });
-  expect(await takeOutbox()).toEqual([id]);
+  expect(await takeChanges()).toEqual([id]);
   expect((await row(id))?.generation).toBe(2);
 
   expect((await request('PUT', `${path}/activate`)).data).toEqual(activated.data);
-  expect(await takeOutbox()).toEqual([]);
+  expect(await takeChanges()).toEqual([]);
   expect((await row(id))?.generation).toBe(2);
   expect(api.notified()).toBe(notified + 2);
 });
@@ -58,12 +58,12 @@ test('replacing with another `active` takes the same path', async () => {
     unregisteredAt: time,
     lastDeactivation: { reason: 'user' },
   });
-  expect(await takeOutbox()).toEqual([id]);
+  expect(await takeChanges()).toEqual([id]);
   expect((await request('PUT', path, minimalWebhook)).data).toMatchObject({
     active: true,
     unregisteredAt: null,
   });
-  expect(await takeOutbox()).toEqual([id]);
+  expect(await takeChanges()).toEqual([id]);
   expect((await row(id))?.generation).toBe(2);
 });
 
@@ -75,7 +75,7 @@ test('another URL raises the generation and tells open deliveries', async () => 
   });
   expect(answer.data).toMatchObject({ url: 'https://other.example/', active: true, lastDeactivation: null });
   expect((await row(id))?.generation).toBe(2);
-  expect(await takeOutbox()).toEqual([id]);
+  expect(await takeChanges()).toEqual([id]);
 });
 
 test('created inactive: unregisteredAt stays null until an active webhook is deactivated', async () => {
@@ -110,7 +110,7 @@ test('concurrent activations and deactivations leave one consistent story', asyn
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   const stored = await row(id);
   const deactivations = await api.sql`select generation from deactivations where webhook_id = ${id}`;
-  const changes = (await takeOutbox()).length;
+  const changes = (await takeChanges()).length;
   // The changes of a webhook that wait to be passed on are merged into one.
   expect(changes).toBe(1);
   // Each activation raised the generation by one; each deactivation wrote a row.
@@ -139,6 +139,6 @@ test('regeneration: new secret at once, the old one beside it for 24 hours', asy
   expect(ended).toMatchObject({ previousSecret: null, previousSecretUntil: null, generation: 1 });
   expect(openedSecret(api.keys, ended, 'secret')).toBe(last.data.secret);
   expect(last.data.secret).not.toBe(second.data.secret);
-  expect(await takeOutbox()).toEqual([]);
+  expect(await takeChanges()).toEqual([]);
   expect((await request('PUT', `${path}?overlap=1`)).status).toBe(400);
 });

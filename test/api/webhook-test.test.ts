@@ -100,7 +100,7 @@ test('a test says what was sent and what came back, and nothing follows from it'
   expect(receiver.requests.map(({ headers }) => headers['x-service-test'])).toEqual(['true', 'true']);
   expect(await webhookRow(api.sql, id)).toEqual(before);
   expect((await request('GET', `/v21/webhooks/${id}/deliveries`)).data).toEqual([]);
-  expect(await api.sql`select from outbox where webhook_id = ${id}`).toHaveLength(0);
+  expect(await api.sql`select from changes_to_signal where webhook_id = ${id}`).toHaveLength(0);
   expect(api.notified()).toBe(woken);
 });
 

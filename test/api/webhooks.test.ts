@@ -11,7 +11,7 @@ import { apiOfFile } from '../support/lifetimes.ts';
 import { createWebhook, minimalWebhook, openedSecret, webhooksOfEachTest } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
-const { eshop, request, create, row, takeOutbox } = webhooksOfEachTest(api);
+const { eshop, request, create, row, takeChanges } = webhooksOfEachTest(api);
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -199,7 +199,7 @@ test('a record that was read can be put back and changes nothing', async () => {
   const { secret, ...record } = await create({ description: 'mine' });
   const path = `/v21/webhooks/${record.id}`;
   expect((await request('PUT', path, { ...record, secret })).data).toEqual(record);
-  expect(await takeOutbox()).toEqual([]);
+  expect(await takeChanges()).toEqual([]);
   expect((await row(record.id))?.generation).toBe(1);
 });
 
@@ -224,7 +224,7 @@ test('replacing sets what was left out to its default', async () => {
     description: null,
   });
   // Neither activation nor URL changed: there is nothing to pass on to open deliveries.
-  expect(await takeOutbox()).toEqual([]);
+  expect(await takeChanges()).toEqual([]);
 });
 
 test('a PUT without an ordering keeps it', async () => {
@@ -256,7 +256,7 @@ test('deletion: a string, then 404 everywhere; the row stays', async () => {
     message: 'Webhook deleted.',
     data: `Webhook ${id} deleted.`,
   });
-  expect(await takeOutbox()).toEqual([id]);
+  expect(await takeChanges()).toEqual([id]);
   for (const [method, suffix] of idOperations) {
     const answer = await request(
       method,
@@ -267,7 +267,7 @@ test('deletion: a string, then 404 everywhere; the row stays', async () => {
   }
   expect((await request('GET', '/v21/webhooks')).data).toEqual([]);
   expect((await row(id))?.deletedAt).toBeInstanceOf(Date);
-  expect(await takeOutbox()).toEqual([]);
+  expect(await takeChanges()).toEqual([]);
 });
 
 const idOperations = [

@@ -109,9 +109,9 @@ it('names what has waited for too long, unless others of its class are under way
   const fired = await stack.fireOne('is in flight');
   await sql`
     update deliveries set due_at = now() - interval '10 min' where dispatched_at is null and class = 0`;
-  await sql`update outbox set due_at = now() - interval '5 min'`;
+  await sql`update changes_to_signal set due_at = now() - interval '5 min'`;
   const late = [
-    expect.stringMatching(/^Nothing takes what waits as fresh in the outbox, due for 10 min/),
+    expect.stringMatching(/^Nothing takes what waits as fresh in the queue, due for 10 min/),
     expect.stringMatching(/^1 change of webhooks or pre-orders has not been passed on, the oldest for 5 min/),
   ];
   const rest = [late[1], noWorker(stack.taskQueue)];
@@ -236,7 +236,7 @@ it('says once that no instance has run, and nothing of Temporal', async () => {
 
 it('sees the workers; where nobody is needed it ends without an error', async () => {
   const { sql } = stack;
-  await sql`delete from outbox`;
+  await sql`delete from changes_to_signal`;
   await sql`update deliveries set state = 'canceled', dispatched_at = now(), finished_at = now()`;
   await sql`update recoveries set state = 'canceled', finished_at = now()`;
   await stack.startWorker();
@@ -244,5 +244,5 @@ it('sees the workers; where nobody is needed it ends without an error', async ()
   const { printed, error } = await triedWaybill(['status'], env);
   expect(error).toBeUndefined();
   expect(printed).toMatch(new RegExp(`^Workers +1 in the task queue ${stack.taskQueue}: `, 'm'));
-  expect(printed).toMatch(/^Outbox +empty$/m);
+  expect(printed).toMatch(/^Queue +empty$/m);
 });

@@ -29,7 +29,7 @@ beforeEach(() => {
       operator: {
         installation: async () => ({
           needs: ['No worker is polling the task queue.'],
-          rows: [['Outbox', 'empty']],
+          rows: [['Queue', 'empty']],
           work: null,
           workers: 0,
         }),

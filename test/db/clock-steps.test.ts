@@ -38,8 +38,8 @@ test('leases and due times an hour ahead are past; what people gave, and what ca
   await sql`update deliveries set due_at = now() + interval '1 minute' where id = ${soon}`;
   const releaseAt = new Date(Date.now() + 24 * 3_600_000).toISOString();
   await transaction(sql, (tx) => enqueueReleaseChange(tx, owner.eshopId, '10001', releaseAt));
-  await sql`update outbox set claimed_until = now() + interval '1 hour'`;
-  const [before] = await sql<{ dueAt: Date }[]>`select due_at from outbox`;
+  await sql`update changes_to_signal set claimed_until = now() + interval '1 hour'`;
+  const [before] = await sql<{ dueAt: Date }[]>`select due_at from changes_to_signal`;
 
   const claimed = async () => {
     const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
@@ -49,7 +49,7 @@ test('leases and due times an hour ahead are past; what people gave, and what ca
   expect(await forgetFutureTimes(sql)).toBe(3);
   expect(await claimed()).toEqual([due, leased].sort());
   expect(await claimReleaseChanges(sql, 10)).toMatchObject([{ eshopOrderId: '10001' }]);
-  expect(await sql`select due_at from outbox`).toMatchObject([{ dueAt: before?.dueAt }]);
+  expect(await sql`select due_at from changes_to_signal`).toMatchObject([{ dueAt: before?.dueAt }]);
 });
 
 test('a retry planned before a step back comes as late as it was planned, and an attempt is nobody’s for longer than asked for', async () => {

@@ -36,12 +36,12 @@ function reader(timing: Parameters<typeof readDatabaseMetrics>[3] = eager, sql =
   };
 }
 
-test('the outbox, what is open, and how long it has waited', async () => {
+test('the queue, what is open, and how long it has waited', async () => {
   const read = reader();
   const empty = await read();
   expect(empty('database_up')).toBe(1);
-  expect(empty('outbox_deliveries', { waiting: 'fresh' })).toBe(0);
-  expect(empty('outbox_oldest_seconds')).toBe(0);
+  expect(empty('queue_deliveries', { waiting: 'fresh' })).toBe(0);
+  expect(empty('queue_oldest_seconds')).toBe(0);
   expect(empty('database_bytes')).toBeGreaterThan(1_000_000);
   expect(empty('partitions_ahead_seconds')).toBeGreaterThan(7 * 86_400);
   expect(empty('mails_to_files')).toBe(0);
@@ -65,14 +65,14 @@ test('the outbox, what is open, and how long it has waited', async () => {
     update deliveries set class = 5, state = 'delivered', created_at = now() - interval '10 hours' where id = ${fifth}`;
   await database.sql`update deliveries set class = 4, state = 'retrying' where id = ${sixth}`;
   const waiting = await read();
-  expect(waiting('outbox_deliveries', { waiting: 'fresh' })).toBe(1);
-  expect(waiting('outbox_deliveries', { waiting: 'undelivered' })).toBe(1);
-  expect(waiting('outbox_deliveries', { waiting: 'delivered' })).toBe(1);
-  expect(waiting('outbox_deliveries', { waiting: 'retry' })).toBe(1);
-  expect(waiting('outbox_deliveries', { waiting: 'recovered' })).toBe(0);
-  expect(waiting('outbox_deliveries', { waiting: 'bulk' })).toBe(0);
-  expect(waiting('outbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
-  expect(waiting('outbox_oldest_seconds')).toBeLessThan(36_000);
+  expect(waiting('queue_deliveries', { waiting: 'fresh' })).toBe(1);
+  expect(waiting('queue_deliveries', { waiting: 'undelivered' })).toBe(1);
+  expect(waiting('queue_deliveries', { waiting: 'delivered' })).toBe(1);
+  expect(waiting('queue_deliveries', { waiting: 'retry' })).toBe(1);
+  expect(waiting('queue_deliveries', { waiting: 'recovered' })).toBe(0);
+  expect(waiting('queue_deliveries', { waiting: 'bulk' })).toBe(0);
+  expect(waiting('queue_oldest_seconds')).toBeGreaterThanOrEqual(90);
+  expect(waiting('queue_oldest_seconds')).toBeLessThan(36_000);
   expect(waiting('blocked_deliveries')).toBe(1);
   expect(waiting('blocked_records')).toBe(1);
   expect(waiting('blocked_oldest_seconds')).toBeGreaterThanOrEqual(36_000);
@@ -92,11 +92,11 @@ test('a delivery that an inactive webhook held has waited since its activation',
   const read = reader();
   const id = await fireDelivery(database.sql, { eshopId, webhookId });
   await database.sql`update deliveries set created_at = now() - interval '10 hours' where id = ${id}`;
-  expect((await read())('outbox_oldest_seconds')).toBeGreaterThanOrEqual(36_000);
+  expect((await read())('queue_oldest_seconds')).toBeGreaterThanOrEqual(36_000);
   await database.sql`update webhooks set generation_at = now() - interval '2 minutes' where id = ${webhookId}`;
   const activated = await read();
-  expect(activated('outbox_oldest_seconds')).toBeGreaterThanOrEqual(120);
-  expect(activated('outbox_oldest_seconds')).toBeLessThan(3_600);
+  expect(activated('queue_oldest_seconds')).toBeGreaterThanOrEqual(120);
+  expect(activated('queue_oldest_seconds')).toBeLessThan(3_600);
   await database.sql`update deliveries set class = 6 where id = ${id}`;
   expect((await read())('blocked_oldest_seconds')).toBeLessThan(3_600);
   await database.sql`update webhooks set generation_at = null where id = ${webhookId}`;
@@ -124,15 +124,15 @@ test('one that waits in the order of its record with none before it is stuck, si
 test('changes to be passed on, and mails that are pending or were rejected', async () => {
   const read = reader();
   await database.sql`
-    insert into outbox (eshop_id, kind, webhook_id, due_at)
+    insert into changes_to_signal (eshop_id, kind, webhook_id, due_at)
     values (${eshopId}, 'webhookChanged', ${webhookId}, now() - interval '70 seconds')`;
   const deliveryId = await fireDelivery(database.sql, { eshopId, webhookId });
   await database.sql`
     insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient, at)
     values (${eshopId}, ${webhookId}, 'deactivated', 1, ${deliveryId}, 'email', now() - interval '2 hours')`;
   const found = await read();
-  expect(found('outbox_changes')).toBe(1);
-  expect(found('outbox_oldest_change_seconds')).toBeGreaterThanOrEqual(70);
+  expect(found('changes_waiting')).toBe(1);
+  expect(found('changes_oldest_seconds')).toBeGreaterThanOrEqual(70);
   expect(found('mails_pending')).toBe(1);
   expect(found('mails_oldest_seconds')).toBeGreaterThanOrEqual(7_200);
   expect(found('mails_refused')).toBe(0);
@@ -157,22 +157,22 @@ test('webhooks that fail: until an attempt is accepted, and while they are activ
 
 test('an unreachable database is down, and nothing that was read before is shown as if it were now', async () => {
   const read = reader();
-  expect((await read())('outbox_oldest_seconds')).toBe(0);
+  expect((await read())('queue_oldest_seconds')).toBe(0);
   await database.cut();
   const away = await read();
   expect(away('database_up')).toBe(0);
-  for (const name of ['outbox_oldest_seconds', 'outbox_deliveries', 'deliveries_open', 'mails_pending']) {
+  for (const name of ['queue_oldest_seconds', 'queue_deliveries', 'deliveries_open', 'mails_pending']) {
     expect([name, away(name)]).toEqual([name, undefined]);
   }
   await database.restore();
   for (let up = 0; up !== 1; ) up = (await read())('database_up') ?? 0;
-  expect((await read())('outbox_oldest_seconds')).toBe(0);
+  expect((await read())('queue_oldest_seconds')).toBe(0);
 });
 
 test('one that is slow keeps nobody waiting: what was read before is shown, with its age', async () => {
   const read = reader({ cachedMs: 0, readTimeoutMs: 20 }, hasty);
   for (let shown: number | undefined; shown === undefined; ) {
-    shown = (await read())('outbox_oldest_seconds');
+    shown = (await read())('queue_oldest_seconds');
   }
   await database.sql.begin(async (tx) => {
     await tx`lock table deliveries in access exclusive mode`;
@@ -180,7 +180,7 @@ test('one that is slow keeps nobody waiting: what was read before is shown, with
     for (let age = 0; age < 1.5; ) {
       const locked = await read();
       expect(locked('database_up')).toBe(1);
-      expect(locked('outbox_oldest_seconds')).toBe(0);
+      expect(locked('queue_oldest_seconds')).toBe(0);
       age = locked('database_read_age_seconds') ?? 0;
     }
   });
@@ -191,13 +191,13 @@ test('what is too old is not shown any more', async () => {
   const read = reader(timing);
   await read();
   await new Promise((resolve) => setTimeout(resolve, 5));
-  expect((await read())('outbox_oldest_seconds')).toBeUndefined();
+  expect((await read())('queue_oldest_seconds')).toBeUndefined();
 });
 
 test('it is asked no more often than every few seconds, however many ask', async () => {
   const read = reader({ cachedMs: 3_600_000, readTimeoutMs: 30_000 });
   await Promise.all([read(), read(), read()]);
   await fireDelivery(database.sql, { eshopId, webhookId });
-  expect((await read())('outbox_deliveries', { waiting: 'fresh' })).toBe(0);
-  expect((await reader()())('outbox_deliveries', { waiting: 'fresh' })).toBe(1);
+  expect((await read())('queue_deliveries', { waiting: 'fresh' })).toBe(0);
+  expect((await reader()())('queue_deliveries', { waiting: 'fresh' })).toBe(1);
 });

@@ -42,7 +42,7 @@ async function exhausted(): Promise<string> {
 const deactivations = () => database.sql`
   select generation, reason, delivery_id from deactivations where webhook_id = ${shop.webhookId} order by generation`;
 const changesSignalled = async () =>
-  (await database.sql`select 1 from outbox where webhook_id = ${shop.webhookId}`).length;
+  (await database.sql`select 1 from changes_to_signal where webhook_id = ${shop.webhookId}`).length;
 const webhook = async (id = shop.webhookId) => await findWebhook(database.sql, shop.eshopId, id);
 
 describe('an attempt begins', () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
   ({ eshopId: otherId } = await createEshop(database.sql, { name: 'Other', email: 'other@example.test' }));
 });
-beforeEach(() => database.sql`truncate orders, outbox cascade`);
+beforeEach(() => database.sql`truncate orders, changes_to_signal cascade`);
 afterAll(() => database.drop());
 
 const noon = new Date('2026-12-24T12:00:00.000Z');
@@ -80,7 +80,7 @@ test('timers due first are set first, for all e-shops alike', async () => {
 
 test('an e-shop with very many changes makes nobody else wait', async () => {
   await database.sql`
-    insert into outbox (kind, eshop_id, eshop_order_id, due_at)
+    insert into changes_to_signal (kind, eshop_id, eshop_order_id, due_at)
     select 'orderReleaseChanged', ${eshopId}, 'many ' || n, now() - interval '1 hour' from generate_series(1, 1000) n`;
   for (const id of ['first', 'second'])
     await transaction(database.sql, (tx) => enqueueReleaseChange(tx, otherId, id));
@@ -128,7 +128,7 @@ test('a search for forgotten pre-orders reads one change of each, and not all th
   const many = 3_000;
   const { sql } = database;
   // Without statistics, and with enough rows to matter: of a thousand the planner may read all.
-  for (const table of ['orders', 'outbox'])
+  for (const table of ['orders', 'changes_to_signal'])
     await sql`alter table ${sql(table)} set (autovacuum_enabled = false)`;
   await preOrder(eshopId, '0', noon);
   await sql`
@@ -136,7 +136,7 @@ test('a search for forgotten pre-orders reads one change of each, and not all th
     select copy.* from orders o, generate_series(1, ${many - 1}::int) n,
       jsonb_populate_record(o, jsonb_build_object('eshop_order_id', n::text)) copy`;
   await sql`
-    insert into outbox (kind, eshop_id, eshop_order_id, due_at)
+    insert into changes_to_signal (kind, eshop_id, eshop_order_id, due_at)
     select 'orderReleaseChanged', eshop_id, eshop_order_id, release_at from orders`;
   await preOrder(eshopId, 'forgotten', noon);
   await transaction(sql, async (tx) => {
@@ -144,7 +144,7 @@ test('a search for forgotten pre-orders reads one change of each, and not all th
     const count = async () => {
       const [counted] = await tx<{ entries: number }[]>`
         select sum(pg_stat_get_xact_tuples_returned(oid))::int as entries from pg_class
-        where oid = 'outbox'::regclass or oid in (select indexrelid from pg_index where indrelid = 'outbox'::regclass)`;
+        where oid = 'changes_to_signal'::regclass or oid in (select indexrelid from pg_index where indrelid = 'changes_to_signal'::regclass)`;
       return counted?.entries ?? Number.NaN;
     };
     const before = await count();

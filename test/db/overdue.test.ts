@@ -59,9 +59,9 @@ test('one that is held is not overdue, and after an activation is due from then 
   await database.sql`
     update webhooks set active = true, generation_at = now() - interval '10 minutes' where id = ${webhookId}`;
   expect(await attemptSeconds()).toBe(600);
-  await database.sql`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
+  await database.sql`insert into changes_to_signal (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
   expect(await attemptSeconds()).toBe(0);
-  await database.sql`delete from outbox`;
+  await database.sql`delete from changes_to_signal`;
 });
 
 test('one of a paused webhook is not overdue, in Temporal or in the queue, and after the pause is due from then on', async () => {

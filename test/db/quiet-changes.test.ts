@@ -63,7 +63,7 @@ async function look(backgroundPerTick: number): Promise<number> {
   });
   return signalled.length - before;
 }
-const waiting = async () => (await database.sql`select from outbox`).length;
+const waiting = async () => (await database.sql`select from changes_to_signal`).length;
 
 test('a change that concerns no open delivery is over at the first look', async () => {
   await deleteMany(0);

@@ -27,7 +27,7 @@ test('the relay hears of it on its channel, and finds what was committed', async
     );
   });
   expect(workNamed(await heard)).toEqual(['releases']);
-  const found = await database.sql`select from outbox where eshop_order_id = 'heard'`;
+  const found = await database.sql`select from changes_to_signal where eshop_order_id = 'heard'`;
   expect(found).toHaveLength(1);
   await listener.end();
 });

@@ -368,7 +368,7 @@ describe('deleted webhooks', () => {
       values (${deactivated ?? 0}, 1, 'gone', ${fromLimit(-85 * DAY)}, ${id})`;
     await sql`
       insert into failures (webhook_id, generation, failures, since, until) values (${failed ?? 0}, 1, 1, ${at}, ${at})`;
-    await sql`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${changed ?? 0})`;
+    await sql`insert into changes_to_signal (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${changed ?? 0})`;
 
     expect(await clean()).toMatchObject({ webhooks: 1 });
 
@@ -384,7 +384,7 @@ describe('deleted webhooks', () => {
       'recoveries',
       'former_request_settings',
       'failures',
-      'outbox',
+      'changes_to_signal',
       'events',
     ])
       await sql`delete from ${sql(table)}`;

@@ -159,7 +159,7 @@ it('two on one machine have metrics of their own, which are shown while the data
       const samples = await scrape(api.metrics);
       return (
         sampleOf(samples, 'waybill_database_up') === 0 &&
-        sampleOf(samples, 'waybill_outbox_oldest_seconds') === undefined
+        sampleOf(samples, 'waybill_queue_oldest_seconds') === undefined
       );
     });
     expect((await fetch(`${api.metrics}/readyz`)).status).toBe(503);

@@ -44,7 +44,7 @@ const named = ({ spans }: Collector, name: string, traceId?: string) =>
 const childrenOf = ({ spans }: Collector, parent: CollectedSpan) =>
   spans.filter(({ traceId, parentSpanId }) => traceId === parent.traceId && parentSpanId === parent.spanId);
 
-it('a client’s trace goes on through API, outbox, relay and attempts, over a retry, to the receiver; nothing confidential is in it', async () => {
+it('a client’s trace goes on through API, queue, relay and attempts, over a retry, to the receiver; nothing confidential is in it', async () => {
   const collector = await createCollector();
   const receiver = await createReceiver(({ count }) => ({
     status: count === 1 ? 503 : 204,

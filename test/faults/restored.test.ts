@@ -145,7 +145,7 @@ describe.each(ways)('from $name', (way) => {
     // Rows in the outbox of the backup are dispatched normally and need no repair.
     await until(
       'Temporal to know of the pre-order',
-      async () => (await sql`select from outbox`).length === 0,
+      async () => (await sql`select from changes_to_signal`).length === 0,
     );
 
     const untilThen = [failing, inactive, held, recovered, gone, repeated].map(({ receiver }) => ({
@@ -185,7 +185,7 @@ describe.each(ways)('from $name', (way) => {
     ];
     const sqlAfter = createPool(after.url, 4);
     onEnd(() => sqlAfter.end({ timeout: 5 }));
-    // The others are in the outbox, and are dispatched from there.
+    // The others are in the queue, and are dispatched from there.
     const open =
       await sqlAfter`select from deliveries where finished_at is null and dispatched_at is not null`;
     const planned = await triedWaybill(['reconcile', '--dry-run', '--json'], envAfter);

@@ -50,7 +50,7 @@ export async function insertShop(sql: Pool): Promise<{ eshopId: number; webhookI
 /** Changes for the release timer of an order, oldest first. */
 export async function releaseChanges(sql: Pool, eshopId: number, eshopOrderId: string): Promise<number> {
   const rows = await sql`
-    select id from outbox
+    select id from changes_to_signal
     where kind = 'orderReleaseChanged' and eshop_id = ${eshopId} and eshop_order_id = ${eshopOrderId}`;
   return rows.length;
 }

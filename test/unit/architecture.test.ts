@@ -186,7 +186,7 @@ test('transactions are begun in one place, and rows for the relay are written in
     'src/db/eshop-export.ts',
     'src/db/migrate.ts',
   ]);
-  expect(elsewhere('src/db/outbox/', /insert into (events|deliveries|outbox)\b/)).toEqual([]);
+  expect(elsewhere('src/db/outbox/', /insert into (events|deliveries|changes_to_signal)\b/)).toEqual([]);
   expect(elsewhere('src/db/', /\bnotify(Outbox)?\(/)).toEqual([]);
 });
 

@@ -19,7 +19,7 @@ test('what is counted starts at zero, and what is not known is not shown', async
     const labels = { outcome, event_type: 'CREATE_STOCK_MOVEMENT_QUALITY_RELEASE' };
     expect(sampleOf(samples, 'waybill_deliveries_total', labels), outcome).toBe(0);
   }
-  for (const name of ['waybill_database_up', 'waybill_outbox_oldest_seconds', 'waybill_deliveries_open']) {
+  for (const name of ['waybill_database_up', 'waybill_queue_oldest_seconds', 'waybill_deliveries_open']) {
     expect(sampleOf(samples, name)).toBeUndefined();
   }
 });

@@ -121,7 +121,7 @@ describe('somebody is needed', () => {
     expect(needs({ outbox: claimed(CLASS.fresh), overdue: due(QUEUE_LATE_SECONDS) })).toEqual([]);
     expect(needs({ outbox: claimed(CLASS.fresh, CLASS.retry), overdue: due(301) })).toEqual([]);
     expect(needs({ outbox: claimed(CLASS.fresh), overdue: due(301) })).toEqual([
-      "Nothing takes what waits as retry in the outbox, due for 5 min 1 s: the workers' log says why. Restart them, which loses nothing.",
+      "Nothing takes what waits as retry in the queue, due for 5 min 1 s: the workers' log says why. Restart them, which loses nothing.",
     ]);
   });
 
@@ -187,7 +187,7 @@ describe('the table', () => {
     expect(statusTable({ database, temporal })).toBe(
       [
         'Database    PostgreSQL 18.4, 3.0 GiB',
-        'Outbox      empty',
+        'Queue       empty',
         'Workflows   none to start',
         'In order    nothing waits',
         'Changes     none to pass on',
@@ -261,7 +261,7 @@ describe('the table', () => {
     expect(statusTable({ database: busy, temporal: { problem: 'It is away.' } })).toBe(
       [
         'Database    PostgreSQL 18.4, 300 MiB',
-        'Outbox      12 fresh, 3 retries, 40 of recoveries, the oldest for 4.2 s',
+        'Queue       12 fresh, 3 retries, 40 of recoveries, the oldest for 4.2 s',
         'Workflows   6 undelivered, 800 delivered to start; 70 delivered without one',
         'In order    9 waiting, of 2 records, the oldest for 2 h 5 min',
         'Changes     1 to pass on, the oldest for 250 ms',

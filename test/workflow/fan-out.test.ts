@@ -40,7 +40,7 @@ async function openDeliveries(count: number): Promise<{ webhookId: number; ids: 
   return { webhookId, ids: rows.map(({ id }) => id).sort() };
 }
 const change = (webhookId: number, active: boolean) => setActive(database.sql, eshopId, webhookId, active);
-const changes = async () => (await database.sql`select from outbox`).length;
+const changes = async () => (await database.sql`select from changes_to_signal`).length;
 const untilPassedOn = () => until('the end of all changes', async () => (await changes()) === 0);
 
 /** Passes a change on to this many deliveries, like a relay that is then killed. */
@@ -53,7 +53,8 @@ async function passOnTo(count: number): Promise<void> {
   await noteSignalled(sql, claimed.id, signalledId);
   await claimWebhookChanges(sql, 1);
 }
-const endLeases = () => database.sql`update outbox set claimed_until = now() - interval '1 second'`;
+const endLeases = () =>
+  database.sql`update changes_to_signal set claimed_until = now() - interval '1 second'`;
 
 test('a webhook switched off and on again and again is one change, signalled once to every open delivery', async () => {
   const { webhookId, ids } = await openDeliveries(30);
@@ -217,7 +218,7 @@ describe('deliveries without a workflow', () => {
     relay();
     await until(
       'the first look',
-      async () => (await database.sql`select from outbox where due_at > created_at`).length > 0,
+      async () => (await database.sql`select from changes_to_signal where due_at > created_at`).length > 0,
     );
     expect(await states()).toMatchObject([{ state: 'pending', count: 20 }]);
     await giveBack(database.sql, claims);

@@ -224,7 +224,7 @@ test('deactivated while its request is under way: the next one goes when that is
   await stack.changeWebhook(Number(created), { active: false });
   // The relay has passed the change on and settled the order.
   await stack.until('the change', async () => {
-    const rows = await stack.sql`select from outbox where webhook_id = ${Number(created)}`;
+    const rows = await stack.sql`select from changes_to_signal where webhook_id = ${Number(created)}`;
     return rows.length === 0;
   });
   expect(await waits(String(second))).toBe(true);

@@ -17,7 +17,10 @@ async function waitingPreOrder(name: string, waitMs: number): Promise<DeliverySt
   await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'P-1'));
   await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING');
   // From here on only the reconciler starts it again.
-  await stack.until('the relay to be done', async () => (await stack.sql`select 1 from outbox`).length === 0);
+  await stack.until(
+    'the relay to be done',
+    async () => (await stack.sql`select 1 from changes_to_signal`).length === 0,
+  );
   return stack;
 }
 const timer = (stack: DeliveryStack) =>

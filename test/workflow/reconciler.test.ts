@@ -159,7 +159,7 @@ test('it sleeps past its time, as one restored from an older copy does: woken', 
   await stack.untilHeld(id);
   // Deliveries of a change that is being passed on are not checked.
   await stack.until('the change to be passed on', async () => {
-    const changes = await stack.sql`select from outbox where kind = 'webhookChanged' limit 1`;
+    const changes = await stack.sql`select from changes_to_signal where kind = 'webhookChanged' limit 1`;
     return changes.length === 0;
   });
   // It has checked the webhook for the last time.

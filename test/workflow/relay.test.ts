@@ -211,7 +211,7 @@ test('a step with nothing to pass on does not say that Temporal is up', async ()
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.until('the failure', async () => states.at(-1) === 'down');
   // As if another worker had passed the change on.
-  await stack.sql`delete from outbox`;
+  await stack.sql`delete from changes_to_signal`;
   const before = idle;
   await stack.until('a step that finds nothing', async () => idle > before);
   expect(states.at(-1)).toBe('down');
@@ -243,7 +243,7 @@ test('a change of a webhook reaches every open delivery, however many there are'
   await stack.until('all starts', async () => started.length === 201);
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.until('the end of the change', async () => {
-    const [row] = await stack.sql`select count(*)::int as changes from outbox`;
+    const [row] = await stack.sql`select count(*)::int as changes from changes_to_signal`;
     return row?.changes === 0;
   });
   expect(new Set(signalled)).toEqual(new Set(started));
@@ -273,7 +273,7 @@ test('a workflow that was terminated does not stand in the way of the changes of
   });
   await stack.until(
     'the changes to be signalled',
-    async () => (await stack.sql`select 1 from outbox`).length === 0,
+    async () => (await stack.sql`select 1 from changes_to_signal`).length === 0,
   );
   expect(signalled.sort()).toEqual([terminated.id, other.id].sort());
 });

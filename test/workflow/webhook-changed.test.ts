@@ -95,7 +95,7 @@ test('deleted before its first attempt: no request leaves', async () => {
   const id = await stack.fireOne('10012');
   await stack.changeWebhook(webhook.id, { deleted: true });
   await stack.startWorker();
-  // By its own workflow, or in the outbox.
+  // By its own workflow, or in the queue.
   await stack.untilState(id, 'canceled');
   expect(await stack.delivery(id)).toMatchObject({ attemptsMade: 0, canceledBy: 'deletion' });
   expect(requestsTo('/too-late')).toHaveLength(0);
@@ -148,7 +148,7 @@ test('switched off and on twenty times in a row: the wait that is due, one attem
   }
   await own.until(
     'every change to be signalled',
-    async () => (await own.sql`select 1 from outbox`).length === 0,
+    async () => (await own.sql`select 1 from changes_to_signal`).length === 0,
   );
   // All changes were made before the end of the first wait: none of them asks for another attempt.
   await skipWait(own, id);

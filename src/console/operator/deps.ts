@@ -13,7 +13,7 @@ export interface InstallationStatus {
   readonly rows: readonly StatusRow[];
   /** Null while the database cannot be used. */
   readonly work: {
-    /** Deliveries in the outbox, and the wait of the oldest, in comment. */
+    /** Deliveries in the queue, and the wait of the oldest, in comment. */
     readonly waiting: number;
     readonly oldest: string | null;
     readonly pending: number;

@@ -19,7 +19,7 @@ function countsOf({
   if (work === null) return [seen];
   const { waiting, oldest, pending, retrying, held, incidents, recoveries } = work;
   return [
-    [oldest === null ? 'in the outbox' : `in the outbox, the oldest for ${oldest}`, shown(waiting), null],
+    [oldest === null ? 'in the queue' : `in the queue, the oldest for ${oldest}`, shown(waiting), null],
     ['waiting for first attempt', shown(pending), '/deliveries?state=pending'],
     ['being retried', shown(retrying), '/deliveries?state=retrying'],
     ['held', shown(held), '/deliveries?state=held'],

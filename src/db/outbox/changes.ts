@@ -47,13 +47,13 @@ async function enqueue(
 ): Promise<void> {
   // Locked: the relay that passes it on reads the webhook after this transaction.
   const waiting = await tx`
-    select from outbox
+    select from changes_to_signal
     where kind = 'webhookChanged' and webhook_id = ${webhookId} and signalled_id is null and claimed_until is null
       and ordering_only = ${orderingOnly}
     for update`;
   if (waiting.length > 0) return;
   await tx`
-    insert into outbox (kind, eshop_id, webhook_id, ordering_only)
+    insert into changes_to_signal (kind, eshop_id, webhook_id, ordering_only)
     values ('webhookChanged', ${eshopId}, ${webhookId}, ${orderingOnly})`;
 }
 
@@ -74,16 +74,16 @@ export interface WebhookChange {
 
 /** The changes `o` of a kind. */
 const changesOf = (sql: Sql, kind: 'webhookChanged' | 'orderReleaseChanged') =>
-  ({ table: 'outbox', which: sql`o.kind = ${kind}`, dueAt: sql`o.due_at` }) as const;
+  ({ table: 'changes_to_signal', which: sql`o.kind = ${kind}`, dueAt: sql`o.due_at` }) as const;
 
 /** Claims up to `limit` changes of webhooks, in turn by e-shop, and of each webhook only the oldest. */
 export async function claimWebhookChanges(sql: Sql, limit: number): Promise<WebhookChange[]> {
   const oldest = sql`not exists (
-    select from outbox older where older.kind = 'webhookChanged' and older.webhook_id = o.webhook_id and older.id < o.id)`;
+    select from changes_to_signal older where older.kind = 'webhookChanged' and older.webhook_id = o.webhook_id and older.id < o.id)`;
   const claimable = sql`${unclaimed(sql, 'o')} and ${oldest}`;
   return await sql<WebhookChange[]>`
     with ${inTurns(sql, limit, { ...changesOf(sql, 'webhookChanged'), claimable })}
-    update outbox o set claimed_until = ${leaseEnd(sql)}
+    update changes_to_signal o set claimed_until = ${leaseEnd(sql)}
     from chosen, webhooks w
     where o.id = chosen.id and w.id = o.webhook_id
     returning o.id, o.eshop_id, o.webhook_id, o.signalled_id, o.ordering_only, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
@@ -111,7 +111,7 @@ export async function nextToSignal(
 
 /** Notes the progress of a change, and gives the change back, behind the waiting ones. */
 export async function noteSignalled(sql: Sql, id: string, signalledId: string | null): Promise<void> {
-  await sql`update outbox set claimed_until = null, due_at = now(), signalled_id = ${signalledId} where id = ${id}`;
+  await sql`update changes_to_signal set claimed_until = null, due_at = now(), signalled_id = ${signalledId} where id = ${id}`;
 }
 
 /** How long before a pre-order is due its timer must be set, in seconds. */
@@ -129,7 +129,7 @@ export async function enqueueReleaseChange(
 ): Promise<void> {
   wakeRelayAfter(tx, 'releases');
   await tx`
-    insert into outbox (kind, eshop_id, eshop_order_id, due_at)
+    insert into changes_to_signal (kind, eshop_id, eshop_order_id, due_at)
     values ('orderReleaseChanged', ${eshopId}, ${eshopOrderId},
       greatest(now(), ${releaseAt}::timestamptz - make_interval(secs => ${SET_BEFORE_SECONDS})))`;
 }
@@ -145,12 +145,12 @@ interface ReleaseChange {
 export async function claimReleaseChanges(sql: Sql, limit: number): Promise<ReleaseChange[]> {
   return await sql<ReleaseChange[]>`
     with ${inTurns(sql, limit, { ...changesOf(sql, 'orderReleaseChanged'), claimable: unclaimed(sql, 'o') })}
-    update outbox o set claimed_until = ${leaseEnd(sql)}
+    update changes_to_signal o set claimed_until = ${leaseEnd(sql)}
     from chosen where o.id = chosen.id
     returning o.id, o.eshop_id, o.eshop_order_id`;
 }
 
 /** Removes changes that have been passed on. */
 export async function removeChanges(sql: Sql, ids: readonly string[]): Promise<void> {
-  await sql`delete from outbox where id = any(${[...ids]}::bigint[])`;
+  await sql`delete from changes_to_signal where id = any(${[...ids]}::bigint[])`;
 }

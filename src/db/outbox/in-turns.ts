@@ -4,7 +4,7 @@ import type { Sql } from '../pool.ts';
 
 /** The rows `o` of a table that wait. */
 interface Waiting {
-  readonly table: 'outbox' | 'recoveries' | 'notices';
+  readonly table: 'changes_to_signal' | 'recoveries' | 'notices';
   /** Their condition. An index with it begins with `eshop_id` and `dueAt`. */
   readonly which: postgres.Fragment;
   /** A further condition. */

@@ -9,10 +9,10 @@ import { LEASE_SECONDS, leaseEnd } from './outbox.ts';
 export const RENEWAL_MS = (LEASE_SECONDS * 1000) / 4;
 
 /** The leases on rows of a table; rows are named by their ids. */
-export function leasesOf(sql: Sql, table: 'outbox' | 'recoveries') {
+export function leasesOf(sql: Sql, table: 'changes_to_signal' | 'recoveries') {
   const isAmong = (rows: readonly { readonly id: string }[]) => {
     const ids = rows.map(({ id }) => id);
-    return sql`id = any(${ids}::${sql.unsafe(table === 'outbox' ? 'bigint' : 'uuid')}[])`;
+    return sql`id = any(${ids}::${sql.unsafe(table === 'changes_to_signal' ? 'bigint' : 'uuid')}[])`;
   };
   return {
     /** Renews the lease on the rows that are still claimed. */

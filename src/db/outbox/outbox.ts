@@ -1,8 +1,8 @@
 /**
- * The queue: deliveries that wait for an attempt, or for their workflow. They are the rows of `deliveries` without
- * `dispatched_at`. The table `outbox` has only the changes that running workflows must learn of (`changes.ts`). Rows
- * are claimed under a lease and with a mark. If a relay dies, another relay claims its rows. A relay that was only
- * late cannot change rows that another one has claimed.
+ * The outbox has two parts. The queue is the deliveries that wait for an attempt, or for their workflow: the rows of
+ * `deliveries` without `dispatched_at`. The table `changes_to_signal` has the changes that running workflows must
+ * learn of (`changes.ts`). Rows of both are claimed under a lease, those of the queue also with a mark. If a relay
+ * dies, another relay claims its rows. A relay that was only late cannot change rows that another one has claimed.
  */
 import type postgres from 'postgres';
 import type { StoredState } from '../../domain/delivery-state.ts';

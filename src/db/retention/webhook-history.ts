@@ -135,7 +135,7 @@ export async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal
   }, signal);
 }
 
-/** Tables with rows of a webhook, except deliveries, the outbox, and its versions, which go with it. */
+/** Tables with rows of a webhook, except deliveries, changes to signal, and its versions, which go with it. */
 export const TABLES_OF_WEBHOOKS = [
   'redeliveries',
   'recoveries',
@@ -155,7 +155,7 @@ function forgettable(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragme
   );
   return sql`
     x.deleted_at < ${before} and x.deleted_at < ${limitOf(sql`x.eshop_id`)} ${unreferred}
-    and not exists (select from outbox o where o.kind = 'webhookChanged' and o.webhook_id = x.id offset 0)
+    and not exists (select from changes_to_signal o where o.kind = 'webhookChanged' and o.webhook_id = x.id offset 0)
     and not exists (
       select from webhook_types t
       where t.webhook_id = x.id and not exists (

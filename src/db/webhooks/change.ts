@@ -1,6 +1,6 @@
 /**
  * Changes of webhooks. One that matters to open deliveries (activation, deactivation, another URL or ordering,
- * deletion) writes one outbox row in its transaction. Every change locks its row first.
+ * deletion) writes one change to signal in its transaction. Every change locks its row first.
  */
 import { invalid } from '../../domain/problem.ts';
 import { type GivenSettings, settled, type WebhookSettings } from '../../domain/webhook.ts';
@@ -15,7 +15,7 @@ import { endPause } from './pause.ts';
 import { keepRequestSettings } from './request-settings.ts';
 import { type LockedWebhook, lockWebhook, readBack, type WebhookRow } from './webhooks.ts';
 
-/** Writes the effects of another `active`, URL or ordering: generation, times, deactivation, outbox row. */
+/** Writes the effects of another `active`, URL or ordering: generation, times, deactivation, change to signal. */
 async function applyChange(
   tx: Transaction,
   eshopId: number,

@@ -2,7 +2,7 @@
 
 -- Written in the transaction of the change. A change of a webhook is passed on to its open deliveries, in the order
 -- of their ids. A further change waits for the one under way, and covers all that come until it begins itself.
-create table outbox (
+create table changes_to_signal (
   id bigint generated always as identity primary key,
   kind text not null check (kind in ('webhookChanged', 'orderReleaseChanged')),
   eshop_id integer not null,
@@ -18,8 +18,8 @@ create table outbox (
   created_at timestamptz not null default now()
 );
 -- The changes of a webhook: the one that is being passed on, and the next.
-create index outbox_by_webhook on outbox (webhook_id) where kind = 'webhookChanged';
+create index changes_to_signal_by_webhook on changes_to_signal (webhook_id) where kind = 'webhookChanged';
 -- Changes of a kind are passed on in turn: each e-shop's first due before any e-shop's second.
-create index outbox_by_eshop on outbox (kind, eshop_id, due_at, id);
+create index changes_to_signal_by_eshop on changes_to_signal (kind, eshop_id, due_at, id);
 -- Whether a pre-order has a change that has not been passed on.
-create index outbox_releases_by_order on outbox (eshop_id, eshop_order_id) where kind = 'orderReleaseChanged';
+create index changes_to_signal_by_order on changes_to_signal (eshop_id, eshop_order_id) where kind = 'orderReleaseChanged';
