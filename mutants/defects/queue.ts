@@ -1,12 +1,12 @@
-/** The queue: its plan after an attempt, its claims, and its pending workflows. */
+/** The queue: its plan after an attempt, its claims, and its unstarted workflows. */
 import type { Defect } from '../defect.ts';
 
 const plan = (...tests: string[]) => [{ file: 'test/db/queue-plan.test.ts', tests }];
 const marks = (...tests: string[]) => [{ file: 'test/db/claim-marks.test.ts', tests }];
-const pending = (...tests: string[]) => [{ file: 'test/db/pending-workflows.test.ts', tests }];
+const unstarted = (...tests: string[]) => [{ file: 'test/db/unstarted-workflows.test.ts', tests }];
 const ATTEMPTS = 'src/db/webhooks/attempts.ts';
 const RELEASE = 'src/db/outbox/release.ts';
-const PENDING = 'src/db/outbox/pending-workflows.ts';
+const UNSTARTED = 'src/db/outbox/unstarted-workflows.ts';
 
 export const queueDefects: readonly Defect[] = [
   {
@@ -109,8 +109,8 @@ export const queueDefects: readonly Defect[] = [
   {
     name: 'undelivered-without-a-workflow',
     file: 'src/relay/in-flight.ts',
-    text: "return delivered && number === 1 && deps.workflows === 'undelivered' ? 'none' : 'pending';",
-    replacement: "return number === 1 && deps.workflows === 'undelivered' ? 'none' : 'pending';",
+    text: "return delivered && number === 1 && deps.workflows === 'undelivered' ? 'none' : 'unstarted';",
+    replacement: "return number === 1 && deps.workflows === 'undelivered' ? 'none' : 'unstarted';",
     noticed: 'With WORKFLOWS=undelivered a delivery that failed in a burst is never attempted again.',
     caughtBy: [
       {
@@ -123,31 +123,31 @@ export const queueDefects: readonly Defect[] = [
   },
   {
     name: 'retries-wait-for-temporal',
-    file: PENDING,
+    file: UNSTARTED,
     text: `const undelivered = sql.unsafe(String(CLASS.undelivered));`,
     replacement: `const undelivered = sql.unsafe(String(CLASS.blocked));`,
     noticed: 'While Temporal is away, no attempt is made that is due in more than a minute.',
-    caughtBy: pending(
+    caughtBy: unstarted(
       'a retry that is due while its delivery still waits for its workflow is made from the queue at its time: in some seconds',
     ),
   },
   {
     name: 'delivered-ones-not-limited',
-    file: PENDING,
+    file: UNSTARTED,
     text: `- \${MAX_WAITING}`,
     replacement: `- 100 * \${MAX_WAITING}`,
     noticed: 'After a long import Temporal is busy with its workflows for hours.',
-    caughtBy: pending(
+    caughtBy: unstarted(
       'of delivered ones that wait for their workflow beyond that the oldest of the e-shop with most of them go without one, and are counted',
     ),
   },
   {
     name: 'delivered-ones-not-counted',
-    file: PENDING,
+    file: UNSTARTED,
     text: 'settings.value::bigint + excluded.value::bigint',
     replacement: 'settings.value::bigint',
     noticed: 'Nobody learns how many deliveries got no workflow.',
-    caughtBy: pending(
+    caughtBy: unstarted(
       'of delivered ones that wait for their workflow beyond that the oldest of the e-shop with most of them go without one, and are counted',
     ),
   },

@@ -27,8 +27,8 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/relay/workflows.ts',
     text: "return isMore ? options.tickMs : 'idle';",
     replacement: "return isMore ? 'more' : 'idle';",
-    noticed: 'Thousands of workflows that are pending after an outage keep everybody else waiting.',
-    caughtBy: [{ file: 'test/db/background-pace.test.ts', tests: ['pending workflows'] }],
+    noticed: 'Thousands of unstarted workflows after an outage keep everybody else waiting.',
+    caughtBy: [{ file: 'test/db/background-pace.test.ts', tests: ['unstarted workflows'] }],
   },
   {
     name: 'claims-never-end',

@@ -16,7 +16,7 @@ export interface AttemptCommand {
   readonly queue: QueueTerms | null;
 }
 
-/** What becomes of a delivery's workflow. Its `pending` is not the delivery's state of this name. */
+/** What becomes of a delivery's workflow. */
 export type HandOver = QueuePlan['workflow'];
 
 /** The terms of an attempt made from the queue. */

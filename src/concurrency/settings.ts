@@ -61,7 +61,7 @@ export const schedulerDefaults = {
   /** The most background calls of a loop under way at once. Fewer: their work lags. More: fresh deliveries wait. */
   backgroundConcurrency: 4,
   /**
-   * The most background calls that a loop makes before it pauses for `tickMs`. Fewer: changes and pending workflows
+   * The most background calls that a loop makes before it pauses for `tickMs`. Fewer: changes and unstarted workflows
    * lag. More: fresh deliveries wait for the workflows that the calls wake.
    */
   backgroundPerTick: 16,

@@ -5,7 +5,7 @@
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
 import { CLASS, type DeliveryClass } from './outbox/outbox.ts';
-import { countWithoutWorkflow } from './outbox/pending-workflows.ts';
+import { countWithoutWorkflow } from './outbox/unstarted-workflows.ts';
 import { isPaused, sends } from './pauses.ts';
 import { counted, oneRow, type Sql } from './pool.ts';
 

@@ -10,8 +10,8 @@
 import type { Quotas } from '../concurrency/limits.ts';
 import { keepOrdering } from '../db/outbox/keep-ordering.ts';
 import type { QueuedDelivery } from '../db/outbox/outbox.ts';
-import { retryFromQueue } from '../db/outbox/pending-workflows.ts';
 import { giveBack } from '../db/outbox/release.ts';
+import { retryFromQueue } from '../db/outbox/unstarted-workflows.ts';
 import { type AttemptClass, shareOf } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
 import type { InFlight } from './in-flight.ts';

@@ -59,7 +59,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
    */
   function handOver(delivered: boolean, number: number): HandOver {
     if (isCalm()) return 'start';
-    return delivered && number === 1 && deps.workflows === 'undelivered' ? 'none' : 'pending';
+    return delivered && number === 1 && deps.workflows === 'undelivered' ? 'none' : 'unstarted';
   }
 
   async function attemptAndHandOver(delivery: QueuedDelivery, name: AttemptClass): Promise<void> {
@@ -98,7 +98,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
       return await goBack(delivery, outcome);
     if (next === 'start') return await deps.startWorkflow(delivery, outcome);
     // A retry that is due soon needs no waking: its own loop polls for it.
-    if (next === 'pending') deps.wake(outcome.kind === 'delivered' ? 'delivered' : 'undelivered');
+    if (next === 'unstarted') deps.wake(outcome.kind === 'delivered' ? 'delivered' : 'undelivered');
   }
 
   /** Puts a delivery back into the queue, since no attempt was made or recorded. */

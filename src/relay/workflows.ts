@@ -4,8 +4,8 @@
  * Delivered ones come last, and are bounded in number and age.
  */
 import { groupedWrites } from '../db/grouped.ts';
-import { limitDelivered } from '../db/outbox/pending-workflows.ts';
 import { giveBack, markDispatched, postponeRejected, renewClaims } from '../db/outbox/release.ts';
+import { limitDelivered } from '../db/outbox/unstarted-workflows.ts';
 import { isRejection } from '../temporal/rejection.ts';
 import type { WorkflowClass } from './classes.ts';
 import type { RelayDeps, StartWorkflow } from './deps.ts';

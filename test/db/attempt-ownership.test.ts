@@ -65,7 +65,7 @@ async function claimIt() {
   };
   return (await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, quotas })).deliveries;
 }
-const ofQueue = (claimId: string): QueueTerms => ({ claimId, claimingMs: 0, handOver: () => 'pending' });
+const ofQueue = (claimId: string): QueueTerms => ({ claimId, claimingMs: 0, handOver: () => 'unstarted' });
 
 /** A process that makes attempts; `answer` is its receiver's. */
 function processWith(answer: () => Promise<AttemptResult>) {

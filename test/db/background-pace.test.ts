@@ -29,7 +29,7 @@ beforeEach(async () => {
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
 });
 
-async function pending(): Promise<void> {
+async function unstarted(): Promise<void> {
   await fireMany({ sql: database.sql, eshopId }, WAITING);
   await database.sql`update deliveries set class = ${CLASS.undelivered}`;
 }
@@ -48,7 +48,7 @@ async function moved(): Promise<void> {
 }
 
 test.each<[string, RelayLoop, () => Promise<void>]>([
-  ['pending workflows', 'undelivered', pending],
+  ['unstarted workflows', 'undelivered', unstarted],
   ['deliveries signalled about a change', 'webhooks', changed],
   ['timers of pre-orders', 'releases', moved],
 ])('%s', async (_, loop, prepare) => {

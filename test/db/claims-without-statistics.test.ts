@@ -5,7 +5,6 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrdering, settleOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
-import { retryFromQueue } from '../../src/db/outbox/pending-workflows.ts';
 import {
   deferClaimed,
   giveBack,
@@ -13,6 +12,7 @@ import {
   renewClaims,
   requeue,
 } from '../../src/db/outbox/release.ts';
+import { retryFromQueue } from '../../src/db/outbox/unstarted-workflows.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
@@ -74,7 +74,7 @@ test.for([false, true])(
     expect(begun.webhooks).toBe(PAGE);
 
     const results = claimed.map(({ id, claimId, webhookId }) =>
-      attemptRecord(id, { ...accepted, webhookId, plan: { claimId, workflow: 'pending', firstWaitMs: 1 } }),
+      attemptRecord(id, { ...accepted, webhookId, plan: { claimId, workflow: 'unstarted', firstWaitMs: 1 } }),
     );
     const recorded = await counting(sql, (tx) => recordAttempts(tx, results));
     expect(recorded.result.size).toBe(PAGE);

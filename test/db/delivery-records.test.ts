@@ -260,7 +260,7 @@ test('what somebody else has attempted since its lease was over keeps its plan w
   await database.sql`update deliveries set claimed_until = now() - interval '1 s' where id = ${id}`;
   const [{ claimId = '' } = {}] = await claim();
   await begin(id, 1);
-  const plan = { claimId, workflow: 'pending', firstWaitMs: 25_000 } as const;
+  const plan = { claimId, workflow: 'unstarted', firstWaitMs: 25_000 } as const;
   await finish(id, 1, { webhookId: shop.webhookId, plan, nextAttemptAt: new Date(Date.now() + 40_000) });
   const { nextAttemptAt } = await load(id);
   await deferClaimed(database.sql, late);

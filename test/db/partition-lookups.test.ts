@@ -88,7 +88,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   beginAttempts: (tx) => beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1, ...owned }]),
   recordAttempts: (tx) => recordAttempts(tx, [result(null)]),
   'recordAttempts with a plan': (tx) =>
-    recordAttempts(tx, [result({ claimId: CLAIM, workflow: 'pending', firstWaitMs: 1_000 })]),
+    recordAttempts(tx, [result({ claimId: CLAIM, workflow: 'unstarted', firstWaitMs: 1_000 })]),
   requeue: (tx) => requeue(tx, [{ ...claimed(), needsWorkflow: false }]),
   deferClaimed: (tx) => deferClaimed(tx, [claimed()]),
   markDispatched: (tx) => markDispatched(tx, [id]),

@@ -47,7 +47,7 @@ async function takenOver(id: string): Promise<QueuedDelivery> {
 function resultOf(
   { id, claimId }: QueuedDelivery,
   result: Partial<AttemptRecord>,
-  workflow: QueuePlan['workflow'] = 'pending',
+  workflow: QueuePlan['workflow'] = 'unstarted',
 ): AttemptRecord {
   const plan = { claimId, workflow, firstWaitMs: FIRST_WAIT_MS };
   return attemptRecord(id, { webhookId: shop.webhookId, plan, finishedAt: FINISHED, ...result });
@@ -84,7 +84,7 @@ describe('one that was accepted waits for its workflow', () => {
 
   test('in the queue, for any process', async () => {
     const claimed = await underWay();
-    expect(await record(claimed, accepted, 'pending')).toBe('delivered');
+    expect(await record(claimed, accepted, 'unstarted')).toBe('delivered');
     expect(await rowOf(claimed.id)).toMatchObject({ ...delivered, ...unclaimed, dispatchedAt: null });
     expect(await claim(CLASS.delivered)).toMatchObject([
       { id: claimed.id, state: 'delivered', attemptsMade: 1 },
@@ -270,7 +270,7 @@ test('each of several has its own plan', async () => {
   const good = await underWay();
   const bad = await underWay();
   const states = await recordAttempts(database.sql, [
-    resultOf(bad, { nextAttemptAt: later(30) }, 'pending'),
+    resultOf(bad, { nextAttemptAt: later(30) }, 'unstarted'),
     resultOf(good, accepted, 'none'),
   ]);
   expect(states).toEqual(

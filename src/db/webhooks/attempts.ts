@@ -221,10 +221,10 @@ export interface QueuePlan {
   /** The mark of its claim: nothing is planned for a delivery that another process has claimed since. */
   readonly claimId: string;
   /**
-   * `start`: this process starts its workflow now, and keeps the claim for that; `pending`: it waits in the queue,
+   * `start`: this process starts its workflow now, and keeps the claim for that; `unstarted`: it waits in the queue,
    * for its next attempt or for its workflow; `none`: it gets no workflow.
    */
-  readonly workflow: 'start' | 'pending' | 'none';
+  readonly workflow: 'start' | 'unstarted' | 'none';
   /** The policy's first wait: after a change of the webhook meanwhile the next attempt is due no later. */
   readonly firstWaitMs: number;
 }

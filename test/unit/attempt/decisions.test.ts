@@ -156,7 +156,7 @@ describe('time that was lost', () => {
       result: refusedByReceiver,
       stillCurrent: true,
     };
-    const queue = (claimingMs: number) => ({ claimId: '', claimingMs, handOver: () => 'pending' as const });
+    const queue = (claimingMs: number) => ({ claimId: '', claimingMs, handOver: () => 'unstarted' as const });
     const lateMs = (claimingMs: number) =>
       recordOf(waiting, { ...command, queue: queue(claimingMs) }, attempt).lateMs;
     expect([lateMs(0), lateMs(20_000), lateMs(MINUTE)]).toEqual([MINUTE, 40_000, 0]);
@@ -206,10 +206,10 @@ describe('what is recorded', () => {
       claimingMs: 0,
       handOver(delivered: boolean, number: number) {
         asked.push([delivered, number]);
-        return delivered ? 'none' : 'pending';
+        return delivered ? 'none' : 'unstarted';
       },
     } as const;
-    const plan = { claimId: 'claim', workflow: 'pending', firstWaitMs: 10_000 };
+    const plan = { claimId: 'claim', workflow: 'unstarted', firstWaitMs: 10_000 };
     expect(recordOf(waiting, { ...command, queue }, attempt)).toMatchObject({ plan });
     expect(recordOf(waiting, { ...command, queue }, success)).toMatchObject({
       plan: { ...plan, workflow: 'none' },

@@ -7,7 +7,7 @@ import {
   countWithoutWorkflow,
   limitDelivered,
   retryFromQueue,
-} from '../../src/db/outbox/pending-workflows.ts';
+} from '../../src/db/outbox/unstarted-workflows.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
