@@ -2,7 +2,7 @@
 
 /**
  * The most such requests of a process at once; each holds a socket, and a place of Waybill's own steps. Fewer: as
- * many silent URLs delay all other notices. More: memory and sockets that nobody needs in a calm.
+ * many silent URLs delay all other notices. More: memory and sockets that nobody needs under light load.
  */
 export const MAX_NOTICES_AT_ONCE = 40;
 /**

@@ -61,7 +61,7 @@ async function startOne(): Promise<void> {
       receiverHost: null,
       ...neverAttempted,
     },
-    // As the relay does in a calm, after an attempt.
+    // As the relay does under light load, after an attempt.
     { kind: 'delivered', number: 1, status: 200 },
   );
 }

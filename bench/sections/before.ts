@@ -1,6 +1,6 @@
 /**
- * A calm, single orders, a rush and an import, compared in turns with another checkout, each with its own parts. The
- * other one predates WORKFLOWS and runs with its defaults.
+ * Light load, single orders, a rush and an import, compared in turns with another checkout, each with its own parts.
+ * The other one predates WORKFLOWS and runs with its defaults.
  */
 import { ratio } from '../criteria.ts';
 import { startCpuClock } from '../measure.ts';
@@ -43,7 +43,7 @@ interface Tree extends OneProcess {
 
 export const before: Section = {
   name: 'before',
-  about: 'a calm, single orders, a rush and an import, in turns with another checkout (--before)',
+  about: 'light load, single orders, a rush and an import, in turns with another checkout (--before)',
   criteria: [
     ratio('p50 from COMMIT over that of the other checkout', latencyName(50), [latencyName(50), 'before'], {
       most: 1,

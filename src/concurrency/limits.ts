@@ -3,8 +3,8 @@
  * adapts to its receiver: a slow receiver fills the webhook's own limit, but only part of its host's and its
  * e-shop's. The limits are in the memory of one worker. Pure.
  *
- * Module concurrency, which imports nothing. Begin: `settings.ts` has the numbers, `starts.ts` decides on a calm or a
- * burst, `turns.ts` is the fair queue.
+ * Module concurrency, which imports nothing. Begin: `settings.ts` has the numbers, `starts.ts` tells light load from
+ * a burst, `turns.ts` is the fair queue.
  */
 import { createCounts } from './counts.ts';
 import type { SchedulerOptions } from './settings.ts';

@@ -49,7 +49,7 @@ export const schedulerDefaults = {
   startsUnderWay: 16,
   /**
    * With more attempts from the queue within a second than this, there is a burst, and no workflow is started at
-   * once. Fewer: workflows follow later even in a calm. More: in a burst the starts take processor time from
+   * once. Fewer: workflows follow later even under light load. More: in a burst the starts take processor time from
    * attempts; each takes some 25 ms.
    */
   calmPerSecond: 32,

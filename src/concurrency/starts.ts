@@ -9,7 +9,7 @@ export interface Starts {
   answered(): void;
   /** Notes that a delivery of the queue was taken up, with or without a permit: many within a second are a burst. */
   attempted(): void;
-  /** Whether more attempts begin than in a calm. */
+  /** Whether more attempts begin than under light load. */
   isBurst(): boolean;
   /** Whether a workflow may be started at once: Temporal answers, few starts are under way, and it is no burst. */
   hasRoom(): boolean;

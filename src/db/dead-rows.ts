@@ -9,7 +9,7 @@ import type { Sql } from './pool.ts';
 const OLD_SNAPSHOT_SECONDS = 3_600;
 /**
  * The same in transactions, where the time is not known: another user's session, or a standby. Fewer: a busy
- * instance names it after minutes. More: a calm one never does.
+ * instance names it after minutes. More: a quiet one never does.
  */
 const OLD_SNAPSHOT_TRANSACTIONS = 1_000_000;
 /**

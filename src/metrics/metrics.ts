@@ -11,7 +11,7 @@ import { type EventType, eventTypes } from '../domain/event-types.ts';
 
 /** From the usual response times of receivers to beyond the longest reasonable time-out of an attempt, in seconds. */
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
-/** From a few milliseconds in a calm to a day of outage, in seconds. */
+/** From a few milliseconds under light load to a day of outage, in seconds. */
 const FIRST_BYTE_BUCKETS = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 21_600, 86_400,
 ];

@@ -1,8 +1,8 @@
 /**
  * Deliveries in flight: this process has claimed them and is making their attempts. One statement records the result
- * of an attempt and the delivery's next step in the queue. In a calm the delivery's workflow is started at once with
- * that result, even if the attempt failed. Otherwise the delivery stays in the queue: for its next attempt if that
- * attempt is due within a minute, else until a loop starts its workflow. No attempt waits for Temporal.
+ * of an attempt and the delivery's next step in the queue. Under light load the delivery's workflow is started at
+ * once with that result, even if the attempt failed. Otherwise the delivery stays in the queue: for its next attempt
+ * if that attempt is due within a minute, else until a loop starts its workflow. No attempt waits for Temporal.
  *
  * If the process dies, the next claim finds the attempt recorded, owned, or not begun.
  */

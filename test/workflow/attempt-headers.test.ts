@@ -13,7 +13,7 @@ const said = ({ headers }: ReceivedRequest, ...names: readonly string[]) =>
   names.map((name) => headers[`x-service-${name}`]);
 
 test.each([
-  ['in a calm', {}],
+  ['under light load', {}],
   ['in a burst', { calmPerSecond: 0 }],
 ])(
   '%s, the event is the same at every webhook, on retries, redelivered and recovered',

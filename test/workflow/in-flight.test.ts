@@ -207,7 +207,7 @@ test('deleted with its webhook between request and start: canceled once the requ
 });
 
 test.each([
-  ['in a calm', {}],
+  ['under light load', {}],
   ['in a burst', burst],
 ])('held by an operator between request and start (%s): no second attempt', async (_, scheduler) => {
   const stack = await start({ scheduler, policy: { windowMs: 3_600_000 } });

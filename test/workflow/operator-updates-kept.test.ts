@@ -134,7 +134,7 @@ test('no worker answers: said so in time', async () => {
 });
 
 test.each([
-  ['in a calm', {}],
+  ['under light load', {}],
   ['in a burst', { calmPerSecond: 0 }],
 ])(
   'held in the queue, before its first attempt (%s): no attempt until it is resumed, and its window has begun',

@@ -63,7 +63,7 @@ const untilShown = (stack: DeliveryStack, recoveryId: string, state: string) =>
   });
 
 test.each([
-  ['in a calm', {}],
+  ['under light load', {}],
   ['in a burst', { calmPerSecond: 0 }],
 ])('%s, everything lost is delivered once, and the operator reads how far it is', async (when, scheduler) => {
   const own = when === 'in a burst' ? await ownStack({ scheduler }) : shared;

@@ -27,7 +27,7 @@ const statusOf = async (stack: DeliveryStack, workflowId: string) =>
     );
 
 describe.each([
-  ['in a calm', {}],
+  ['under light load', {}],
   ['in a burst', { calmPerSecond: 0 }],
 ])('%s', (_, scheduler) => {
   test('what fails has a workflow that says what goes where, and is signalled, controlled and closed under that id', async () => {
