@@ -108,12 +108,12 @@ export const variables = v.object({
   ),
   DELIVERY_TIMEOUT: withDefault(
     duration,
-    'time limit for a whole attempt; a stop takes up to 25 s more, so what stops the process must wait as long',
+    'time limit for a whole attempt; stopping a process takes up to 25 s longer, and its supervisor must wait for that',
     '15s',
   ),
   WORKFLOWS: withDefault(
     v.picklist(['all', 'undelivered'], 'must be all or undelivered'),
-    'which attempted deliveries get a workflow of their own: `all`, in a burst later; `undelivered`: not those that a receiver accepted at the first attempt while others waited',
+    'which attempted deliveries get a workflow of their own; `all`: every one, in a burst later; `undelivered`: all but those accepted at the first attempt while others waited',
     'all',
   ),
   RETRY_INITIAL_INTERVAL: withDefault(duration, 'wait before the first retry', '25s'),
@@ -126,7 +126,7 @@ export const variables = v.object({
   RETRY_WINDOW: withDefault(duration, 'how long after the first attempt further ones may start', '48h'),
   RETENTION: withDefault(
     period,
-    'how long events and deliveries are kept at least, such as `30d` or `36h`; they go by the week, and what is open stays',
+    'how long events and deliveries are kept at least, such as `30d` or `36h`; they are dropped by the week, and open ones stay',
     '30d',
   ),
   DELIVERY_ALLOW_CIDRS: withDefault(
@@ -146,7 +146,7 @@ export const variables = v.object({
   ),
   WEBHOOK_HTTPS_ONLY: withDefault(
     flag,
-    'new and changed URLs of webhooks must be `https:`; those that are there already stay',
+    'new and changed URLs of webhooks must be `https:`; existing ones stay',
     'false',
   ),
   OUTBOUND_PROXY: withoutDefault(
@@ -160,12 +160,12 @@ export const variables = v.object({
   ),
   MAX_CONNECTIONS: withDefault(
     integer(1, 1_000_000),
-    'client connections to the API at the same time, per process; one more takes the place of the longest idle one, and is closed if there is none',
+    'client connections to the API at the same time, per process; a further one replaces the one that has been idle longest, or is closed if none is idle',
     '5000',
   ),
   KEEP_ALIVE_TIMEOUT: withDefault(
     duration,
-    'how long an idle connection to the API is kept; longer than the proxy in front keeps its own, or it answers some requests with 502',
+    'how long an idle connection to the API is kept; it must be longer than the proxy in front keeps its own, or the proxy answers some requests with 502',
     '75s',
   ),
   ESHOP_REQUESTS: withDefault(

@@ -149,7 +149,7 @@ export function createMetrics() {
     ),
     withoutWorkflow: gauge(
       'waybill_deliveries_without_workflow',
-      'Delivered ones that got no workflow because too many waited for one, since the database was made.',
+      'Deliveries that were accepted and got no workflow, because too many were waiting for one, since the database was created.',
     ),
     queueOldest: gauge(
       'waybill_queue_oldest_seconds',
