@@ -2,8 +2,9 @@
  * The result of a run: every failure with its first lines, then `N passed, N failed`; exits with 1 if anything
  * failed. The fuzz counts as one test, and so does each round of faults. The argument is the folder of the steps'
  * results: `tests.json` and `tests.code` of both suites, the same of `postgres`, `fuzz.code`, `faults.json`.
- * `again.json` is of the failed files of `tests.json`, run once more: tests that passed then are listed, and do not
- * fail the run. `--failed-files` prints the paths of failed files instead.
+ * `again.json` is of the failed files of `tests.json`, run once more: tests that passed then are listed as unsteady,
+ * and do not fail the run. `.ci/nightly` runs nothing twice: there they fail. `--failed-files` prints the paths of
+ * failed files instead.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -90,7 +91,7 @@ for (const [step, count] of [
 
 passed += unsteady.length;
 if (unsteady.length > 0)
-  console.log(`\n== failed, and passed once more on their own\n${unsteady.join('\n')}`);
+  console.log(`\n== unsteady: failed once, and passed on their own\n${unsteady.join('\n')}`);
 if (failures.length > 0) console.log(`\n== failed\n${failures.join('\n')}\n`);
 console.log(`${passed} passed, ${failures.length} failed`);
 process.exitCode = failures.length === 0 && passed > 1 ? 0 : 1;

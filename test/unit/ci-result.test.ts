@@ -37,7 +37,7 @@ test('all green: every step is counted', () => {
   expect(result(all)).toEqual({ status: 0, lines: ['4 passed, 0 failed'] });
 });
 
-test('what failed is named, what passed once more is listed, and a step that left no result is a failure', () => {
+test('what failed is named, what passed once more is listed as unsteady, and a step that left no result is a failure', () => {
   const unsteady = { ...red, fullName: 'it hurries' };
   const { 'postgres.json': _, ...bad } = {
     ...all,
@@ -50,7 +50,7 @@ test('what failed is named, what passed once more is listed, and a step that lef
   const { status, lines } = result(bad);
   expect(status).toBe(1);
   expect(lines).toEqual([
-    '== failed, and passed once more on their own',
+    '== unsteady: failed once, and passed on their own',
     'test/a.test.ts: it hurries',
     '',
     '== failed',
