@@ -31,7 +31,10 @@ export interface DataDir {
   join(...parts: string[]): string;
   /** Reads a file of the folder, or creates it with mode 0600. @throws UserError as `read` does */
   readOrCreate(name: string, make: () => string): Promise<string>;
-  /** @throws UserError if the file is another user's, who may have planted it */
+  /**
+   * @returns undefined if there is no such file
+   * @throws UserError if it cannot be read, or is another user's, who may have planted it
+   */
   read(name: string): Promise<string | undefined>;
   /** Replaces a file in one step. @param mode default: 0600 */
   write(name: string, content: string, mode?: number): Promise<void>;
@@ -75,12 +78,16 @@ export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 
       return made;
     },
     async read(name) {
-      const file = await open(join(path, name)).catch(() => undefined);
+      const file = await open(join(path, name)).catch((error: NodeJS.ErrnoException) => {
+        // Any other error must not look like a file that was never written: a new key would replace it.
+        if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+        throw new UserError(`${join(path, name)} cannot be read: ${error.message}.`);
+      });
       if (file === undefined) return undefined;
       try {
         // Of the file that is read, not of what has its name by now.
         if (!trustsAll) requireOwner(join(path, name), await file.stat());
-        return await file.readFile('utf8').catch(() => undefined);
+        return await file.readFile('utf8');
       } finally {
         await file.close();
       }

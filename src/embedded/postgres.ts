@@ -1,7 +1,7 @@
 /** The embedded Postgres of an unconfigured start. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, realpath, rm } from 'node:fs/promises';
+import { readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, createRole } from '../db/create-database.ts';
@@ -86,7 +86,8 @@ async function clearZombie(pidFile: string): Promise<void> {
  * process left running is stopped first.
  * @param say receives lines about slow steps, and about a server that died
  * @param superuser whether a new cluster's only role, `waybill`, is a superuser, as harnesses need it
- * @throws UserError if the folder cannot be used by the server's user, or with the server's last output
+ * @throws UserError if the folder cannot be used by the server's user, or holds other files; or with the server's
+ * last output
  */
 export async function startPostgres(
   dataDir: DataDir,
@@ -103,18 +104,24 @@ export async function startPostgres(
     : { name: 'postgres', password: await passwordIn('postgres-superuser-password') };
   const programs = await postgresPrograms();
   const user = await grantServerAccess(programs, dataDir);
-  const isNew =
-    !existsSync(join(directory, 'PG_VERSION')) || (await dataDir.read('postgres-ready')) === undefined;
+  const isNew = !existsSync(join(directory, 'PG_VERSION'));
+  const isPrepared = !isNew && (await dataDir.read('postgres-ready')) !== undefined;
   const pidFile = join(directory, 'postmaster.pid');
   await clearZombie(pidFile);
   if (await stopOrphan(pidFile, directory, STOP_TIMEOUT_MS, STOP_SIGNALS))
     say('Stopped the Postgres that an earlier run left behind.');
   if (isNew) {
+    if ((await readdir(directory).catch(() => [])).length > 0)
+      throw new UserError(
+        `${directory} holds files, but no cluster of Postgres: move it away, or restore it.`,
+      );
     say('Creating the embedded Postgres cluster …');
-    // An interrupted first start may have left an unusable part of a cluster.
-    await rm(directory, { recursive: true, force: true });
+    // Under another name until it is whole: what bears the final name is never removed.
+    const unfinished = `${directory}-new`;
+    await rm(unfinished, { recursive: true, force: true });
     const passwordFile = dataDir.join(`.postgres-password.${randomBytes(4).toString('hex')}`);
-    await createCluster(programs, { directory, passwordFile, ...admin, user });
+    await createCluster(programs, { directory: unfinished, passwordFile, ...admin, user });
+    await rename(unfinished, directory);
   }
   const known = Number(await dataDir.read('postgres-port'));
   const port = await freePort(Number.isInteger(known) ? known : 0);
@@ -133,7 +140,7 @@ export async function startPostgres(
     onTrouble: say,
   });
   const address = `127.0.0.1:${port}`;
-  if (isNew) {
+  if (!isPrepared) {
     try {
       const adminUrl = `postgres://${admin.name}:${admin.password}@${address}/postgres`;
       if (!superuser) await createRole(adminUrl, { name: 'waybill', password });

@@ -11,6 +11,7 @@ const INSTANCE_FILES = new Set([
   'mail',
   'operator-consoles.json',
   'postgres',
+  'postgres-new',
   'postgres-password',
   'postgres-port',
   'postgres-ready',

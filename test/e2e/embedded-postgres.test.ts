@@ -1,5 +1,5 @@
 /** The embedded Postgres as seen by other users of the machine: they learn no password and read no file. */
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -82,6 +82,26 @@ it('its password is in no command line and in no file that others can read, from
     await server.stop();
   }
   expect((await readdir(dataDir.path)).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+it('a cluster is never removed: not without the note of its first start, nor without its version', async () => {
+  const dataDir = await openDataDir(join(directory, 'data'));
+  const first = await startPostgres(dataDir, () => {});
+  const sql = createPool(first.url, 1);
+  await sql`create table kept as select 7 as id`;
+  await sql.end();
+  await first.stop();
+  await dataDir.remove('postgres-ready');
+  // What an interrupted start has left goes.
+  await mkdir(dataDir.join('postgres-new'));
+  const second = await startPostgres(dataDir, () => {});
+  const again = createPool(second.url, 1);
+  expect(await again`select id from kept`).toEqual([{ id: 7 }]);
+  await again.end();
+  await second.stop();
+  await rm(join(dataDir.join('postgres'), 'PG_VERSION'));
+  await expect(startPostgres(dataDir, () => {})).rejects.toThrow(/holds files, but no cluster of Postgres/);
+  expect(await readdir(join(dataDir.join('postgres'), 'base'))).not.toEqual([]);
 });
 
 it('one that is killed is soon running again at its address, and has what was committed', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { link, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
@@ -20,6 +20,12 @@ it('remembers what was made first, readable by its owner alone', async () => {
   expect(await dataDir.readOrCreate('key', () => 'one')).toBe('one');
   expect(await dataDir.readOrCreate('key', () => 'two')).toBe('one');
   expect((await stat(dataDir.join('key'))).mode & 0o777).toBe(0o600);
+});
+
+it('a file that cannot be read is not taken for one that was never written', async () => {
+  await symlink('loop', dataDir.join('loop'));
+  await symlink('loop', dataDir.join('key'));
+  await expect(dataDir.readOrCreate('key', () => 'two')).rejects.toThrow(/key cannot be read: ELOOP/);
 });
 
 it('an instance is read as it was written, and as empty when the file is damaged', async () => {
