@@ -53,6 +53,8 @@ export function watchDatabaseClock({
    * How many more readings repair times: work under way at a step still writes times by the clock before the step.
    */
   let readings = 1;
+  /** Steps not yet in the database, oldest first. They keep their time: another worker may have noted them. */
+  const unnoted: ClockStep[] = [];
 
   async function look(): Promise<void> {
     const before = uptimeMs();
@@ -64,11 +66,15 @@ export function watchDatabaseClock({
     const ms = Math.round(now - (ahead ?? now));
     if (Math.abs(ms) > STEP_MS + took) {
       readings = LOOKS_AFTER_STEP;
+      unnoted.push({ at, ms });
       onStep({ at, ms });
       log.warn({ ms }, `the database's clock was set ${ms < 0 ? 'back' : 'ahead'}`);
-      await noteClockStep(sql, { at, ms });
     }
     ahead = now;
+    for (let step = unnoted[0]; step !== undefined; step = unnoted[0]) {
+      await noteClockStep(sql, step);
+      unnoted.shift();
+    }
     if (readings === 0) return;
     const rows = await forgetFutureTimes(sql);
     if (rows > 0) log.warn({ rows }, 'times that lay too far ahead are past now: the clock was set back');

@@ -138,6 +138,41 @@ test('a step back and one ahead are noticed and noted, and the former is made go
   expect(await lastClockStep(sql)).toEqual(steps[1]);
 });
 
+test('a step that cannot be noted at once is reported once, and noted with the time at which it was seen', async () => {
+  const { sql } = database;
+  const id = await fireDelivery(sql, owner);
+  await makeAttempt(sql, id, 1);
+  await sql`update deliveries set window_started_at = now() - interval '3 hours' where id = ${id}`;
+  await sql`
+    create or replace function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$`;
+  await sql`create trigger refuse before insert or update on settings for each row execute function refuse()`;
+  const steps: ClockStep[] = [];
+  let [setMs, looks] = [0, 0];
+  const watch = watchDatabaseClock({
+    sql,
+    log: pino({ level: 'silent' }),
+    onStep: (step) => steps.push(step),
+    intervalMs: 5,
+    async read() {
+      looks += 1;
+      return new Date(Date.now() + setMs);
+    },
+  });
+  await until('a look', async () => looks > 1);
+  setMs = 7_200_000;
+  await until('the step', async () => steps.length > 0);
+  const seen = looks;
+  await until('further looks', async () => looks > seen + 3);
+  await sql`drop trigger refuse on settings`;
+  const [step] = steps;
+  await until('the note', async () => (await lastClockStep(sql))?.at.getTime() === step?.at.getTime());
+  await watch.stop();
+  expect(steps).toHaveLength(1);
+  const [row] = await sql<{ hours: number }[]>`
+    select round(extract(epoch from now() - window_started_at) / 3600)::int as hours from deliveries where id = ${id}`;
+  expect(row?.hours).toBe(1);
+});
+
 test('a database that answers late has not set its clock', async () => {
   const steps: ClockStep[] = [];
   let [looks, elapsedMs] = [0, 0];
