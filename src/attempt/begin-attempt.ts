@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Limits } from '../concurrency/limits.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
 import { supersedeRetries } from '../db/outbox/keep-ordering.ts';
-import type { BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
+import { type BegunAttempt, type DeliveryForAttempt, giveUpAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
 import type { OpenSpan, Traces } from '../traces/traces.ts';
 import { beginAttemptSpan } from './attempt-span.ts';
@@ -86,7 +86,11 @@ export async function begin(
     owner,
     ownedMs: ownedMs(command.policy),
   });
-  if (begun === undefined) return { kind: 'outdated' };
+  if (begun === undefined) {
+    // An operator may have stopped it meanwhile: then its number is taken, and nobody would make the attempt.
+    await giveUpAttempt(sql, delivery.id, owner);
+    return { kind: 'outdated' };
+  }
   // DELIVERY_TIMEOUT may have been raised since the delivery got its policy.
   const timeoutMs = command.policy.attemptTimeoutMs;
   return {

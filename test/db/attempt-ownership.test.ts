@@ -12,6 +12,7 @@ import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { deferClaimed } from '../../src/db/outbox/release.ts';
 import { throughSessions } from '../../src/db/through-sessions.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import { giveUpAttempt, loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { readActionTargets } from '../../src/db/webhooks/operator-actions.ts';
 import type { AttemptResult } from '../../src/delivery/sender.ts';
@@ -125,6 +126,28 @@ test('of two that read a delivery at the same moment one makes its attempt', asy
   const begins = () => begin(processWith(async () => success).deps, delivery, command());
   expect(await begins()).toMatchObject({ kind: 'ready', attempt: { number: 1 } });
   expect(await begins()).toEqual({ kind: 'outdated' });
+});
+
+test('an attempt that an operator stops as it is begun has no owner: the next may be made at once', async () => {
+  const { sql } = database;
+  const delivery = await loadForAttempt(sql, deliveryId);
+  if (delivery === undefined) throw new Error('no delivery');
+  const { deps } = processWith(async () => success);
+  const beginning = await transaction(sql, async (tx) => {
+    await tx`select from deliveries where id = ${deliveryId} for update`;
+    const begun = begin(deps, delivery, command());
+    await until('its statement to wait', async () => {
+      const waiting = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length > 0;
+    });
+    await tx`update deliveries set operator_stop = 'hold' where id = ${deliveryId}`;
+    return { begun };
+  });
+  expect(await beginning.begun).toEqual({ kind: 'outdated' });
+  expect(await sql`select owned_until from attempts where delivery_id = ${deliveryId}`).toEqual([
+    { ownedUntil: null },
+  ]);
 });
 
 test('what was begun by a process that died is made again, under the same number', async () => {
