@@ -137,6 +137,16 @@ export type RequestAction = (
   input: ActionInput,
 ) => Promise<RequestedResult>;
 
+/** The result of a request that Temporal never got. @param cause a sentence for operators */
+export function notPassedOn(cause: string): RequestedResult {
+  return {
+    accepted: false,
+    message: 'The request could not be passed on, and nothing was changed. Try again later.',
+    forOperators: `Nothing was changed. ${cause}`,
+    unanswered: true,
+  };
+}
+
 export function answerTo(action: ActionName, delivery: ActionTarget): ActionResult {
   const reason = rejectionReason(action, delivery);
   if (reason !== null) return { accepted: false, message: reason };

@@ -1,7 +1,7 @@
 /** Passes on operator actions from the console and the API to the workflows of deliveries. */
 import type { Config } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
-import type { RequestAction } from '../domain/operator-action.ts';
+import { notPassedOn, type RequestAction } from '../domain/operator-action.ts';
 import { connectionOptions, temporalTarget, withoutProxy } from './target.ts';
 
 /**
@@ -27,6 +27,13 @@ export function createActionRequester(
   return {
     async requestAction(action, deliveryId, input) {
       connected ??= connect();
+      try {
+        await connected;
+      } catch (error) {
+        // Such as a file of TLS that cannot be read: the next request tries again.
+        connected = undefined;
+        return notPassedOn(error instanceof Error ? error.message : String(error));
+      }
       return await (await connected).request(action, deliveryId, input);
     },
     async close() {

@@ -18,6 +18,7 @@ import { recordOperatorAction } from '../db/webhooks/operator-actions.ts';
 import {
   type ActionInput,
   type ActionName,
+  notPassedOn,
   type RequestAction,
   type RequestedResult,
   UNNAMED_OPERATOR,
@@ -83,12 +84,7 @@ export function createOperatorActions({
         forOperators: `It is paused in Temporal, ${pauseAttribution(pause)}. Unpause it there first: temporal workflow unpause --workflow-id '${workflowId}'`,
       };
     }
-    return {
-      accepted: false,
-      message: 'The request could not be passed on, and nothing was changed. Try again later.',
-      forOperators: `Temporal rejected the request, and nothing was changed: ${causeOf(error)}`,
-      unanswered: true,
-    };
+    return notPassedOn(`Temporal rejected the request: ${causeOf(error)}`);
   }
 
   return async (action, deliveryId, input) => {

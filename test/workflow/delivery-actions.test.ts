@@ -1,5 +1,7 @@
 /** An e-shop's actions on its deliveries through the API (docs/interface.md, L13), on a real worker. */
 
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import { DeliveryWithAttempts } from '../../src/api/deliveries/record.ts';
@@ -10,6 +12,7 @@ import { databaseTime } from '../../src/db/clock.ts';
 import { createActionRequester } from '../../src/temporal/action-requester.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { folderOfTest } from '../support/ends.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { deliverInTenMinutes } from '../support/waiting-delivery.ts';
 
@@ -55,6 +58,19 @@ const refused = async (client: ApiClient, id: string, action: string) => {
   if (!(answer instanceof ApiError)) throw new Error('It was not refused.');
   return [answer.status, answer.message];
 };
+
+test('a connection that cannot be made is tried again with the next request', async () => {
+  const { id } = await waitingDelivery('/certificate');
+  const key = join(await folderOfTest('waybill-key-'), 'key.pem');
+  const settings = readSettings({ TEMPORAL_TLS_KEY_FILE: key });
+  const { sql, policy } = stack;
+  const own = createActionRequester({ settings, retryPolicy: policy }, sql, inject('temporalAddress'));
+  const shop = await clientOf('shop', stack.eshopId, { requestAction: own.requestAction });
+  expect(await refused(shop, id, 'try-now')).toEqual([503, expect.stringContaining('nothing was changed')]);
+  await writeFile(key, 'without a certificate it is not used');
+  expect((await ask(shop, id, 'try-now')).message).toMatch(/^Attempt 2 of 4 follows at once/);
+  await own.close();
+});
 
 test('try now: the next attempt at once, and afterwards there is nothing to try or to give up', async () => {
   const shop = await clientOf('shop');

@@ -98,7 +98,7 @@ test('a Temporal that refuses a call for another reason leaves the request undec
   expect(await request('tryNow', id, asked)).toEqual({
     accepted: false,
     message: 'The request could not be passed on, and nothing was changed. Try again later.',
-    forOperators: 'Temporal rejected the request, and nothing was changed: 7 PERMISSION_DENIED: No way.',
+    forOperators: 'Nothing was changed. Temporal rejected the request: 7 PERMISSION_DENIED: No way.',
     unanswered: true,
   });
 });
