@@ -164,7 +164,8 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
 
   /** Goes on in a fresh history: a webhook that is switched on and off thousands of times makes one too long. */
   async function continueInFreshHistory(attemptsMade: number): Promise<never> {
-    return await continueAsNew<typeof deliverEvent>({ ...input, attemptsMade, failures: view.failures() });
+    const shown = { failures: view.failures(), actions: view.actions() };
+    return await continueAsNew<typeof deliverEvent>({ ...input, attemptsMade, ...shown });
   }
 }
 

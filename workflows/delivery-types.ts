@@ -6,7 +6,7 @@ import type { AttemptFailure, AttemptVerdict } from '../src/attempt/outcome.ts';
 import type { DeliverySituation, SituationTerms } from '../src/attempt/situation.ts';
 import type { FinalState } from '../src/domain/delivery-state.ts';
 import type { EventType } from '../src/domain/event-types.ts';
-import type { RecordedActionResult, RequestedAction } from '../src/domain/operator-action.ts';
+import type { OperatorAction, RecordedActionResult, RequestedAction } from '../src/domain/operator-action.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
 /** The times in the input of a workflow that mails. */
@@ -31,7 +31,12 @@ export interface DeliverEventInput extends MailTimes {
   readonly delivered?: Delivered;
   /** The failed attempts before this workflow, in order, for the operator's view; absent if there were none. */
   readonly failures?: readonly FailedAttempt[];
+  /** The operator actions that a former history of this workflow has shown; absent if there were none. */
+  readonly actions?: readonly ShownAction[];
 }
+
+/** An operator action as the operator's view shows it. */
+export type ShownAction = Omit<OperatorAction, 'id'>;
 
 /** An attempt that was accepted. */
 export type Delivered = Extract<AttemptVerdict, { kind: 'delivered' }>;

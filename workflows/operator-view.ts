@@ -2,9 +2,9 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { OpenSituation } from '../src/attempt/situation.ts';
 import type { FinalState } from '../src/domain/delivery-state.ts';
-import type { ActionName, OperatorAction } from '../src/domain/operator-action.ts';
+import type { ActionName } from '../src/domain/operator-action.ts';
 import { maxAttempts } from '../src/domain/retry-policy.ts';
-import type { DeliverEventInput, FailedAttempt } from './delivery-types.ts';
+import type { DeliverEventInput, FailedAttempt, ShownAction } from './delivery-types.ts';
 import { literal, literalCell } from './markdown.ts';
 import { deliveryStateKey, lastStatusKey, receiverHostKey } from './search-attributes.ts';
 
@@ -26,7 +26,7 @@ const SHOWN_ACTIONS = 20;
  */
 export function createOperatorView(input: DeliverEventInput) {
   const failed: FailedAttempt[] = [];
-  const asked: Omit<OperatorAction, 'id'>[] = [];
+  const asked: ShownAction[] = [...(input.actions ?? [])];
   const total = maxAttempts(input.policy);
   let headline = '';
   /** The headline of the last hold. */
@@ -85,7 +85,7 @@ export function createOperatorView(input: DeliverEventInput) {
         upsertSearchAttributes([{ key: receiverHostKey, value }]);
     },
     /** @param action an operator action that was carried out */
-    actionTaken(action: Omit<OperatorAction, 'id'>): void {
+    actionTaken(action: ShownAction): void {
       asked.push(action);
       if (asked.length > SHOWN_ACTIONS) asked.shift();
       headline = `${ASKED[action.action]} by ${who(action)}`;
@@ -124,6 +124,8 @@ export function createOperatorView(input: DeliverEventInput) {
     },
     /** The failed attempts, in the order of their reports. */
     failures: (): readonly FailedAttempt[] => failed,
+    /** The operator actions that are shown, oldest first. */
+    actions: (): readonly ShownAction[] => asked,
   };
 }
 
@@ -154,7 +156,7 @@ const ASKED: Readonly<Record<ActionName, string>> = {
 };
 
 /** The person, the time and the reason of an action as Markdown: "anna at 2026-11-22T17:30:00.000Z: stock-taking." */
-function who({ by, reason, at }: Pick<OperatorAction, 'by' | 'reason' | 'at'>): string {
+function who({ by, reason, at }: Pick<ShownAction, 'by' | 'reason' | 'at'>): string {
   return `${literal(by)} at ${at}${reason === '' ? '' : `: ${literal(reason)}`}.`;
 }
 

@@ -55,6 +55,7 @@ type Field = FieldsOf<Payloads>;
 const fields: Readonly<Record<Field, true>> = {
   accepted: true,
   action: true,
+  actions: true,
   alarm: true,
   asked: true,
   outOfRange: true,

@@ -89,6 +89,7 @@ test('between two attempts it goes on in a fresh history too, shows the last one
     return events?.some((event) => event.timerStartedEventAttributes);
   });
   expect(await shown()).toContain('Attempt 2 of 21 failed');
+  expect(await shown()).toMatch(/\| tryNow \|.* anna /);
   expect((await stack.describe(id))?.typedSearchAttributes.get(lastStatusKey)).toBe(429);
   expect(receiver.requests).toHaveLength(before + 2);
   expect(await stack.delivery(id)).toMatchObject({ state: 'retrying', attemptsMade: 2 });
