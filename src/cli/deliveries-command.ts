@@ -4,7 +4,11 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
-import { findDeliveries, type OperatorsDelivery } from '../db/webhooks/deliveries-of-eshops.ts';
+import {
+  findDeliveries,
+  findWindowsLost,
+  type OperatorsDelivery,
+} from '../db/webhooks/deliveries-of-eshops.ts';
 import {
   type AttemptLogRow,
   type DeliveryTarget,
@@ -15,7 +19,7 @@ import { deliveryStates, isOpen } from '../domain/delivery-state.ts';
 import { attribution, heldBy, type OperatorAction } from '../domain/operator-action.ts';
 import { pauseAttribution, type TemporalPause } from '../domain/operator-pause.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
-import { type CommandContext, checked, noOptions, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, checked, flag, noOptions, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
 import { addActions } from './action-commands.ts';
@@ -32,6 +36,10 @@ const deliveryFilters = v.object({
   state: option('--state <state>', deliveryStates.join(', '), v.optional(state)),
   since: option('--since <time>', 'of events at or after this time', v.optional(time('--since'))),
   until: option('--until <time>', 'of events before this time', v.optional(time('--until'))),
+  windowLost: flag(
+    '--window-lost',
+    'only expired because of a failure of Waybill itself; of the other filters only --eshop',
+  ),
 });
 
 /** "retrying 3/21": with the attempts made while more may follow. */
@@ -126,10 +134,12 @@ const record = ({ id, operatorStop, operatorActions, ...rest }: OperatorsDeliver
 export function deliveriesCommand(command: Command, context: CommandContext): void {
   const { env, print } = context;
   const list = command.command('list').description('list deliveries of all e-shops, newest first');
-  runs(list, deliveryFilters, async ({ eshop, type, webhook, order, limit, json, ...rest }) => {
+  runs(list, deliveryFilters, async ({ eshop, type, webhook, order, limit, json, windowLost, ...rest }) => {
     const filter = { eshopId: eshop, webhookId: webhook, webhookType: type, entityId: order, ...rest };
     const settings = readSettings(env);
-    const found = await withDatabase(settings, (sql) => findDeliveries(sql, filter, limit));
+    const found = await withDatabase(settings, (sql) =>
+      windowLost ? findWindowsLost(sql, eshop, limit) : findDeliveries(sql, filter, limit),
+    );
     if (json) return print(JSON.stringify(found.map(record)));
     const policy = retryPolicyOf(settings);
     print(found.length === 0 ? 'No deliveries match.' : listTable(found, { eshop, webhook }, policy));

@@ -121,6 +121,29 @@ describe('webhooks show', () => {
 });
 
 describe('deliveries list', () => {
+  test('those whose window Waybill itself has used up, the last one first', async () => {
+    const lost: string = await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId: '10009' });
+    const others = await Promise.all(
+      ['10008', '10007'].map((entityId) => fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId })),
+    );
+    await sql`
+      update deliveries set state = 'expired', window_lost = id in (${lost}, ${others[0] ?? ''}), dispatched_at = now(),
+        finished_at = now() - make_interval(hours => case when id = ${lost} then 2 else 1 end)
+      where id in ${sql([lost, ...others])}`;
+    try {
+      const found = await listed('deliveries', 'list', '--window-lost', '--eshop', String(eshop));
+      expect(found).toMatchObject([
+        { deliveryId: others[0], eshopId: eshop, state: 'expired' },
+        { deliveryId: lost, entityId: '10009' },
+      ]);
+      expect(await listed('deliveries', 'list', '--window-lost', '--eshop', String(made.otherEshop))).toEqual(
+        [],
+      );
+    } finally {
+      await sql`delete from deliveries where id in ${sql([lost, ...others])}`;
+    }
+  });
+
   const ids = async (...args: string[]) =>
     (await listed('deliveries', 'list', ...args)).map(
       (delivery: { deliveryId: string }) => delivery.deliveryId,

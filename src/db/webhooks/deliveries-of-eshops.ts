@@ -4,7 +4,7 @@ import type { Pool } from '../pool.ts';
 import { endOfList, listAllDeliveries } from './all-deliveries.ts';
 import { listAllWebhooks } from './all-webhooks.ts';
 import type { AllDeliveriesFilter } from './delivery-filter.ts';
-import type { DeliveryLogRow } from './delivery-log.ts';
+import { type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
 
 interface OperatorsFilter extends Omit<AllDeliveriesFilter, 'among'> {
   readonly eshopId?: number | undefined;
@@ -73,4 +73,23 @@ export async function findDeliveries(
     found.push(...rows.map((row) => ({ eshopId, ...row })));
   });
   return found.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
+}
+
+/**
+ * Up to `limit` deliveries that expired because of a failure of Waybill itself, the last one first; without those of
+ * deleted webhooks, which cannot be redelivered.
+ */
+export async function findWindowsLost(
+  sql: Pool,
+  eshopId: number | undefined,
+  limit: number,
+): Promise<OperatorsDelivery[]> {
+  return await sql<OperatorsDelivery[]>`
+    with lost as materialized (
+      select d.id from deliveries d join webhooks w on w.id = d.webhook_id and w.deleted_at is null
+      where d.state = 'expired' and d.window_lost
+        ${eshopId === undefined ? sql`` : sql`and d.eshop_id = ${eshopId}`}
+      order by d.finished_at desc limit ${limit})
+    select l.*, w.eshop_id from (${selectDeliveries(sql)} where d.id in (select id from lost)) l
+    join webhooks w on w.id = l.webhook_id order by l.finished_at desc`;
 }
