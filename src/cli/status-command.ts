@@ -75,8 +75,8 @@ function noticesText(overview: NoticesOverview): string {
 
 export function databaseRows(database: DatabaseStatus): Row[] {
   if (database.problem !== null) return [['Database', database.problem]];
-  const { outbox, open, overdue, mails, furtherNotices, partitions, heldUpBy, changeLoop, mailFolder } =
-    database;
+  const { outbox, open, overdue, failing, mails, furtherNotices, partitions, heldUpBy } = database;
+  const { changeLoop, mailFolder } = database;
   const overdueSeconds: readonly (readonly [string, number])[] = [
     ['an attempt in Temporal', overdue.attemptSeconds],
     ...queueClasses.map((waiting) => [waiting, overdue.queue[waiting]] as const),
@@ -120,6 +120,10 @@ export function databaseRows(database: DatabaseStatus): Row[] {
         : late.map(([what, seconds]) => `${what}, for ${formatTime(Math.floor(seconds) * 1_000)}`).join('; '),
     ],
     ['Held', held],
+    [
+      'Failing',
+      failing === 0 ? 'no webhook' : `${counted(failing, 'webhook')}: waybill webhooks list --failing`,
+    ],
     ...(changeLoop === null ? [] : [['Loop', loopText(changeLoop)] as const]),
     ...(heldUpBy === null ? [] : [['Cursors', `wait for ${openTransaction(heldUpBy)}`] as const]),
     ...database.deadRowsKeptBy.map(

@@ -11,7 +11,7 @@ import { mailFolder } from '../db/mail-folder.ts';
 import { type NoticesOverview, readNotices } from '../db/notices/overview.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
 import { queueClasses, readOverdue } from '../db/overdue.ts';
-import { countWindowsLost, readDatabase, readOpen, readOutbox } from '../db/overview.ts';
+import { countIncidents, countWindowsLost, readDatabase, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countOutOfRange, readPartitions } from '../db/retention/partitions.ts';
@@ -89,7 +89,7 @@ function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
   const { outbox, overdue, windowsLost, mails, heldUpBy, partitions, clockStep } = database;
   if (database.diskFull) yield "The database's disk is full: writes fail until there is room.";
   if (windowsLost > 0)
-    yield `${counted(windowsLost, 'delivery', 'deliveries')} expired in the last day because of a failure of Waybill itself: the lines of the workers' log with the alarm windowLost name them.`;
+    yield `${counted(windowsLost, 'delivery', 'deliveries')} expired in the last day because of a failure of Waybill itself: waybill deliveries list --window-lost names them, and the workers' log the reason.`;
   if (isLate(overdue.attemptSeconds, ATTEMPT_LATE_SECONDS))
     yield `Attempts of deliveries that Temporal has do not begin: the first has been due for ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`;
   for (const waiting of queueClasses) {
@@ -136,6 +136,8 @@ export async function readWork(sql: Pool) {
     outbox: await readOutbox(sql),
     open: await readOpen(sql),
     overdue: await readOverdue(sql),
+    /** Active webhooks that have accepted nothing since an attempt failed. */
+    failing: await countIncidents(sql),
     /** Deliveries that expired within the last day because of a failure of Waybill itself. */
     windowsLost: await countWindowsLost(sql),
     ...(await readNotices(sql)),

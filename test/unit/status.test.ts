@@ -54,6 +54,7 @@ const database: Working = {
     queue: { fresh: 0, retry: 0, bulk: 0, recovered: 0, undelivered: 0 },
     stuck: [],
   },
+  failing: 0,
   windowsLost: 0,
   mails: noNotices,
   furtherNotices: noNotices,
@@ -127,7 +128,7 @@ describe('somebody is needed', () => {
 
   it('when deliveries expired because of a failure of Waybill itself', () => {
     expect(needs({ windowsLost: 2 })).toEqual([
-      "2 deliveries expired in the last day because of a failure of Waybill itself: the lines of the workers' log with the alarm windowLost name them.",
+      "2 deliveries expired in the last day because of a failure of Waybill itself: waybill deliveries list --window-lost names them, and the workers' log the reason.",
     ]);
   });
 
@@ -194,6 +195,7 @@ describe('the table', () => {
         'Open        none',
         'Overdue     no attempt',
         'Held        none',
+        'Failing     no webhook',
         'Recoveries  none under way',
         'Mails       none to send',
         'Notices     none to send',
@@ -223,6 +225,7 @@ describe('the table', () => {
         changes: 1,
         oldestChangeSeconds: 0.25,
       },
+      failing: 2,
       open: { pending: 20, retrying: 7, held: 5, holdingWebhooks: 1 },
       mails: {
         pending: 1,
@@ -268,6 +271,7 @@ describe('the table', () => {
         'Open        20 pending, 7 retrying',
         'Overdue     no attempt',
         'Held        5, to 1 webhook',
+        'Failing     2 webhooks: waybill webhooks list --failing',
         'Recovery    01a205b3-d000-7000-8000-000000000000, webhook 7: running, 900 done, 2 failed, 5 superseded, 98 left, until about 2026-11-22 15:30Z',
         "Mails       1 to send, 2 deferred, beyond their e-shops' budgets, the oldest for 1 min 30 s, to e-shop 7 (Tea Ltd); the mail server refused our user name and password (EAUTH, 535)",
         'Notices     3 to send, 1 given up in the last day, the oldest for 2 min 30 s; HTTP 503 from chat.example after 12 ms',
