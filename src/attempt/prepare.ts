@@ -46,7 +46,7 @@ const KEPT_BODIES = 16;
  */
 export function createPrepare(keys: SecretKeys): Prepare {
   const secrets = new Map<string, string>();
-  const bodies = new Map<string, Uint8Array>();
+  const bodies = new Map<string, { readonly snapshot: string; readonly body: Uint8Array }>();
   let forgetting: NodeJS.Timeout | undefined;
   function forgetLater(): void {
     if (forgetting !== undefined) return;
@@ -66,9 +66,12 @@ export function createPrepare(keys: SecretKeys): Prepare {
   };
   const bodyOf = (delivery: DeliveryForAttempt) => {
     const key = `${delivery.eventId} ${JSON.stringify(payloadOptions(delivery))}`;
-    const known = bodies.get(key) ?? payload(delivery);
-    setNewest(bodies, key, known, KEPT_BODIES);
-    return known;
+    const { snapshot } = delivery;
+    const known = bodies.get(key);
+    // The erasure of a customer changes what an event says.
+    const body = known?.snapshot === snapshot ? known.body : payload(delivery);
+    setNewest(bodies, key, { snapshot, body }, KEPT_BODIES);
+    return body;
   };
   return (delivery, number) => {
     forgetLater();

@@ -58,6 +58,15 @@ test('a rendering is kept per form: without personal data it is another one', ()
   expect(names).toEqual([sampleOrder.recipientName, null, sampleOrder.recipientName]);
 });
 
+test('a rendering is of what was read: an event that was erased meanwhile is rendered anew', () => {
+  const make = createPrepare(keys);
+  const sent = (recipientName: string | null) =>
+    JSON.parse(
+      String(make({ ...waiting, snapshot: JSON.stringify({ ...sampleOrder, recipientName }) }, 1).body),
+    ).recipientName;
+  expect([sent('Zoe'), sent(null)]).toEqual(['Zoe', null]);
+});
+
 describe('secrets', () => {
   const previousSecret = Buffer.from('old');
   test.each<[string, Partial<DeliveryForAttempt>, string[]]>([
