@@ -3,6 +3,8 @@
  * delay the response.
  */
 
+import postgres from 'postgres';
+import type { Gauge } from 'prom-client';
 import { type DeadRowsBounds, readDeadRowsKeepers } from '../db/dead-rows.ts';
 import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
@@ -29,8 +31,18 @@ interface ReadOptions {
   readonly deadRows?: DeadRowsBounds;
 }
 
+/** One statement, and the gauges that show its result. */
+interface Reading {
+  /** Reads, and shows. @throws the error of the database */
+  read(): Promise<void>;
+  /** Unknown is not zero. */
+  forget(): void;
+  /** When it was last read, in milliseconds, on a clock that does not jump; before that, since when it was tried. */
+  since: number;
+}
+
 /**
- * Reads them into the metrics.
+ * Reads them into the metrics. A statement that is late leaves the results of the others as they are.
  * @param sql its own connection, whose statements have a short deadline
  * @param isUp whether the database can be used, as for readiness
  * @returns a function that updates them
@@ -41,105 +53,137 @@ export function readDatabaseMetrics(
   isUp: () => Promise<boolean>,
   { cachedMs = CACHED_MS, readTimeoutMs = READ_TIMEOUT_MS, staleMs = STALE_MS, deadRows }: ReadOptions = {},
 ): () => Promise<void> {
-  const gauges = gaugesOf(metrics);
-  let reading: Promise<void> | undefined;
+  const readings = readingsOf(metrics, sql, deadRows);
+  let looking: Promise<void> | undefined;
   let startedAt = Number.NEGATIVE_INFINITY;
-  let readAt = Number.NEGATIVE_INFINITY;
-  /** When each stuck delivery was first seen, in milliseconds, on a clock that does not jump. */
-  let stuckSince = new Map<string, number>();
+  let isAway = true;
 
   async function refresh(): Promise<void> {
-    try {
-      const found = await readAll(sql, deadRows);
-      for (const [gauge, value] of gauges) gauge.set(value(found));
-      const { fresh, retry, bulk, recovered, paused, undelivered, delivered } = found.outbox;
-      const waits = { fresh, retry, bulk, recovered, paused, undelivered, delivered };
-      for (const [waiting, count] of Object.entries(waits)) metrics.queued.set({ waiting }, count);
-      for (const [waiting, seconds] of Object.entries(found.overdue.queue))
-        metrics.queueDue.set({ waiting }, seconds);
-      const now = performance.now();
-      stuckSince = new Map(found.overdue.stuck.map((id) => [id, stuckSince.get(id) ?? now]));
-      metrics.blockedStuck.set(Math.max(0, ...[...stuckSince.values()].map((since) => now - since)) / 1_000);
-      const { pending, retrying, held } = found.open;
-      for (const [state, count] of Object.entries({ pending, retrying, held }))
-        metrics.open.set({ state }, count);
-      // One series, with the present name.
-      metrics.cursorsHeldUp.reset();
-      metrics.cursorsHeldUp.set({ application: found.holdUp?.application ?? '' }, found.holdUp?.seconds ?? 0);
-      readAt = performance.now();
-    } catch {
-      // Late, which the age shows, or away.
+    for (const reading of readings) {
+      try {
+        await reading.read();
+        reading.since = performance.now();
+      } catch (error) {
+        // A late statement, which the age shows; without a connection the others would be late, too.
+        if (!(error instanceof postgres.PostgresError)) return;
+      }
     }
   }
 
   /** Away means the same as for readiness; a late statement does not count. */
   async function look(): Promise<void> {
-    const [up] = await Promise.all([isUp(), refresh()]);
-    metrics.databaseUp.set(up ? 1 : 0);
-    if (!up) readAt = Number.NEGATIVE_INFINITY;
-  }
-
-  /** Unknown is not zero. */
-  function forget(): void {
-    metrics.queued.reset();
-    metrics.queueDue.reset();
-    metrics.open.reset();
-    metrics.cursorsHeldUp.reset();
-    for (const gauge of [metrics.databaseReadAge, metrics.blockedStuck, ...gauges.map(([each]) => each)])
-      gauge.remove();
+    isAway = !(await isUp());
+    metrics.databaseUp.set(isAway ? 0 : 1);
+    if (!isAway) return await refresh();
+    for (const reading of readings) reading.since = Number.NEGATIVE_INFINITY;
   }
 
   return async () => {
-    if (reading === undefined && performance.now() - startedAt >= cachedMs) {
+    if (looking === undefined && performance.now() - startedAt >= cachedMs) {
       startedAt = performance.now();
-      reading = look().finally(() => {
-        reading = undefined;
+      looking = look().finally(() => {
+        looking = undefined;
       });
     }
-    if (reading !== undefined) await atMost(readTimeoutMs, reading);
-    const age = performance.now() - readAt;
-    if (age > staleMs) forget();
-    else metrics.databaseReadAge.set(age / 1_000);
+    if (looking !== undefined) await atMost(readTimeoutMs, looking);
+    const now = performance.now();
+    for (const reading of readings) if (now - reading.since > staleMs) reading.forget();
+    const oldest = Math.min(...readings.map(({ since }) => since));
+    if (isAway) metrics.databaseReadAge.remove();
+    else metrics.databaseReadAge.set((now - oldest) / 1_000);
   };
 }
 
-type Found = Awaited<ReturnType<typeof readAll>>;
-
-/** One after the other, on one connection. */
-const readAll = async (sql: Pool, deadRows?: DeadRowsBounds) => ({
-  outbox: await readOutbox(sql),
-  open: await readOpen(sql),
-  overdue: await readOverdue(sql),
-  windowsLost: await countWindowsLost(sql),
-  holdUp: await readHoldUp(sql),
-  ...(await readNotices(sql)),
-  incidents: await countIncidents(sql),
-  partitions: await readPartitions(sql),
-  database: await readDatabase(sql),
-  deadRowsKeepers: await readDeadRowsKeepers(sql, deadRows),
-  mailFolder: await mailFolder(sql),
-});
-
-/** The gauges without labels, each with its value. */
-function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Found) => number])[] {
+/** The readings, the most urgent first: one after the other, on one connection. */
+function readingsOf(metrics: Metrics, sql: Pool, deadRows?: DeadRowsBounds): Reading[] {
+  /** When each stuck delivery was first seen, in milliseconds, on a clock that does not jump. */
+  let stuckSince = new Map<string, number>();
   return [
-    [metrics.withoutWorkflow, ({ outbox }) => outbox.withoutWorkflow],
-    [metrics.queueOldest, ({ outbox }) => outbox.oldestSeconds ?? 0],
-    [metrics.blocked, ({ outbox }) => outbox.blocked],
-    [metrics.blockedRecords, ({ outbox }) => outbox.blockedRecords],
-    [metrics.blockedOldest, ({ outbox }) => outbox.blockedSeconds ?? 0],
-    [metrics.changes, ({ outbox }) => outbox.changes],
-    [metrics.changesOldest, ({ outbox }) => outbox.oldestChangeSeconds ?? 0],
-    [metrics.overdue, ({ overdue }) => overdue.attemptSeconds],
-    [metrics.windowsLost, ({ windowsLost }) => windowsLost],
-    [metrics.holding, ({ open }) => open.holdingWebhooks],
-    [metrics.incidents, ({ incidents }) => incidents],
-    [metrics.mailsPending, ({ mails }) => mails.pending],
-    [metrics.mailsOldest, ({ mails }) => Math.max(0, mails.oldestSeconds ?? 0)],
-    [metrics.mailsRefused, ({ mails }) => mails.givenUp],
-    [metrics.mailsToFiles, (found) => (found.mailFolder === null ? 0 : 1)],
-    [metrics.databaseBytes, ({ database }) => database.bytes],
-    [metrics.deadRowsKeepers, ({ deadRowsKeepers }) => deadRowsKeepers.length],
-    [metrics.partitionsAhead, ({ partitions }) => partitions.aheadSeconds],
+    reading(
+      () => readOverdue(sql),
+      [
+        [metrics.overdue, ({ attemptSeconds }) => attemptSeconds],
+        [
+          metrics.blockedStuck,
+          ({ stuck }) => {
+            const now = performance.now();
+            stuckSince = new Map(stuck.map((id) => [id, stuckSince.get(id) ?? now]));
+            return Math.max(0, ...[...stuckSince.values()].map((since) => now - since)) / 1_000;
+          },
+        ],
+      ],
+      [metrics.queueDue, ({ queue }) => queue],
+    ),
+    reading(() => countWindowsLost(sql), [[metrics.windowsLost, (count) => count]]),
+    reading(
+      () => readOutbox(sql),
+      [
+        [metrics.withoutWorkflow, ({ withoutWorkflow }) => withoutWorkflow],
+        [metrics.queueOldest, ({ oldestSeconds }) => oldestSeconds ?? 0],
+        [metrics.blocked, ({ blocked }) => blocked],
+        [metrics.blockedRecords, ({ blockedRecords }) => blockedRecords],
+        [metrics.blockedOldest, ({ blockedSeconds }) => blockedSeconds ?? 0],
+        [metrics.changes, ({ changes }) => changes],
+        [metrics.changesOldest, ({ oldestChangeSeconds }) => oldestChangeSeconds ?? 0],
+      ],
+      [
+        metrics.queued,
+        ({ fresh, retry, bulk, recovered, paused, undelivered, delivered }) => {
+          return { fresh, retry, bulk, recovered, paused, undelivered, delivered };
+        },
+      ],
+    ),
+    reading(
+      () => readOpen(sql),
+      [[metrics.holding, ({ holdingWebhooks }) => holdingWebhooks]],
+      [metrics.open, ({ pending, retrying, held }) => ({ pending, retrying, held })],
+    ),
+    reading(() => countIncidents(sql), [[metrics.incidents, (count) => count]]),
+    reading(
+      () => readHoldUp(sql),
+      [],
+      [metrics.cursorsHeldUp, (by) => ({ [by?.application ?? '']: by?.seconds ?? 0 })],
+    ),
+    reading(
+      () => readNotices(sql),
+      [
+        [metrics.mailsPending, ({ mails }) => mails.pending],
+        [metrics.mailsOldest, ({ mails }) => Math.max(0, mails.oldestSeconds ?? 0)],
+        [metrics.mailsRefused, ({ mails }) => mails.givenUp],
+      ],
+    ),
+    reading(() => mailFolder(sql), [[metrics.mailsToFiles, (folder) => (folder === null ? 0 : 1)]]),
+    reading(() => readPartitions(sql), [[metrics.partitionsAhead, ({ aheadSeconds }) => aheadSeconds]]),
+    reading(() => readDeadRowsKeepers(sql, deadRows), [[metrics.deadRowsKeepers, ({ length }) => length]]),
+    reading(() => readDatabase(sql), [[metrics.databaseBytes, ({ bytes }) => bytes]]),
   ];
+}
+
+type Single<Found> = readonly [gauge: Gauge, value: (found: Found) => number];
+type Labelled<Found, Label extends string> = readonly [
+  gauge: Gauge<Label>,
+  values: (found: Found) => Readonly<Record<string, number>>,
+];
+
+/** @param labelled a gauge with one label: its values by the label's; a series that is gone is shown no longer */
+function reading<Found, Label extends string>(
+  find: () => Promise<Found>,
+  single: readonly Single<Found>[],
+  labelled?: Labelled<Found, Label>,
+): Reading {
+  return {
+    since: performance.now(),
+    async read() {
+      const found = await find();
+      for (const [gauge, value] of single) gauge.set(value(found));
+      if (labelled === undefined) return;
+      const [gauge, values] = labelled;
+      gauge.reset();
+      for (const [name, count] of Object.entries(values(found))) gauge.labels(name).set(count);
+    },
+    forget() {
+      for (const [gauge] of single) gauge.remove();
+      labelled?.[0].reset();
+    },
+  };
 }

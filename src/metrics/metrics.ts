@@ -122,7 +122,7 @@ export function createMetrics() {
     ),
     databaseReadAge: gauge(
       'waybill_database_read_age_seconds',
-      'How long ago the queue, open deliveries and unsent mails were read.',
+      'How long ago the values from the database were read: the oldest of them.',
     ),
     databaseBytes: gauge('waybill_database_bytes', 'The size of the database on its disk.'),
     deadRowsKeepers: gauge(

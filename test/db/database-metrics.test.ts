@@ -186,6 +186,19 @@ test('one that is slow keeps nobody waiting: what was read before is shown, with
   });
 });
 
+test('a statement that is late leaves the results of the others as they are', async () => {
+  const read = reader(eager, hasty);
+  await database.sql.begin(async (tx) => {
+    await tx`lock table failures in access exclusive mode`;
+    const found = await read();
+    expect(found('incidents')).toBeUndefined();
+    for (const name of ['attempts_overdue_seconds', 'windows_lost', 'queue_oldest_seconds', 'mails_pending'])
+      expect([name, found(name)]).toEqual([name, 0]);
+    expect(found('database_read_age_seconds')).toBeGreaterThan(1);
+  });
+  expect((await read())('incidents')).toBe(0);
+});
+
 test('what is too old is not shown any more', async () => {
   const timing = { cachedMs: 3_600_000, readTimeoutMs: 30_000, staleMs: 1 };
   const read = reader(timing);
