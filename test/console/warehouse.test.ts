@@ -272,6 +272,35 @@ describe('all together', () => {
     }
   });
 
+  test('what is open is counted by the states that its lists show: with a paused webhook it is held', async () => {
+    const mine = await signedIn();
+    const webhook = of(webhooks, second);
+    const counts = async () => {
+      const [all, list] = [await mine.ask('/console/all'), await mine.ask('/console/all/webhooks')];
+      const rows = all.text.split('<tr>');
+      const row = rows.find((each) => each.includes(`/console?eshop=${second.eshopId}"`)) ?? '';
+      const found = [...row.matchAll(/\/all\/deliveries\?among=\d+&amp;state=(\w+)">(\d+)</g)];
+      const texts = found.map(([, state, count]) => `${count} ${state}`);
+      for (const text of texts) expect(list.text).toContain(`<span>${text}</span>`);
+      return texts;
+    };
+    const is = (state: string, stop: string | null) => sql`
+      update deliveries set state = ${state}, operator_stop = ${stop} where webhook_id = ${webhook}`;
+    expect(await counts()).toEqual(['1 pending']);
+    await is('pending', 'hold');
+    expect(await counts()).toEqual(['1 held']);
+    await is('retrying', null);
+    expect(await counts()).toEqual(['1 retrying']);
+    await is('retrying', 'hold');
+    expect(await counts()).toEqual(['1 held']);
+    await second.shop.request('PUT', `/v21/webhooks/${webhook}/pause`);
+    expect(await counts()).toEqual(['1 held']);
+    await is('pending', null);
+    expect(await counts()).toEqual(['1 held']);
+    await second.shop.request('PUT', `/v21/webhooks/${webhook}/resume`);
+    expect(await counts()).toEqual(['1 pending']);
+  });
+
   test('what fails in any of them is seen at once', async () => {
     const mine = await signedIn();
     const webhook = of(webhooks, second);

@@ -1,7 +1,8 @@
 /** All e-shops at a glance: webhooks that need attention, and waiting deliveries. */
 import type { Child } from 'hono/jsx';
 import { recordOf } from '../../api/webhooks/record.ts';
-import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
+import { type OperatorsWebhook, openByState } from '../../db/webhooks/all-webhooks.ts';
+import type { DeliveryState } from '../../domain/delivery-state.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
@@ -19,12 +20,12 @@ const MAX_SHOWN = 50;
 interface Sums {
   readonly webhooks: number;
   readonly troubled: number;
-  /** Pending or being retried. */
-  readonly open: number;
+  readonly pending: number;
+  readonly retrying: number;
   readonly held: number;
 }
 
-const nothing: Sums = { webhooks: 0, troubled: 0, open: 0, held: 0 };
+const nothing: Sums = { webhooks: 0, troubled: 0, pending: 0, retrying: 0, held: 0 };
 
 /** Whether a webhook is failing, or was deactivated because of failures. */
 function isTroubled({ active, incidentSince, deactivationReason }: OperatorsWebhook): boolean {
@@ -35,13 +36,14 @@ function isTroubled({ active, incidentSince, deactivationReason }: OperatorsWebh
 function sums(webhooks: readonly OperatorsWebhook[]): ReadonlyMap<number, Sums> {
   const found = new Map<number, Sums>();
   for (const webhook of webhooks) {
-    const { eshopId, active, pending, retrying, heldByOperators } = webhook;
-    const before = found.get(eshopId) ?? nothing;
-    found.set(eshopId, {
+    const { pending, retrying, held } = openByState(webhook);
+    const before = found.get(webhook.eshopId) ?? nothing;
+    found.set(webhook.eshopId, {
       webhooks: before.webhooks + 1,
       troubled: before.troubled + (isTroubled(webhook) ? 1 : 0),
-      open: before.open + (active ? pending + retrying - heldByOperators : 0),
-      held: before.held + (active ? heldByOperators : pending + retrying),
+      pending: before.pending + pending,
+      retrying: before.retrying + retrying,
+      held: before.held + held,
     });
   }
   return found;
@@ -53,7 +55,7 @@ function count(total: number, path: string): Child {
 
 function Eshops({ viewer, webhooks }: { viewer: Viewer; webhooks: readonly OperatorsWebhook[] }) {
   const found = sums(webhooks);
-  const list = (eshopId: number, state: string) =>
+  const list = (eshopId: number, state: DeliveryState) =>
     `${CONSOLE}${ALL}/deliveries${queryText({ among: String(eshopId), state })}`;
   return (
     <section class="card" aria-labelledby="eshops">
@@ -61,7 +63,7 @@ function Eshops({ viewer, webhooks }: { viewer: Viewer; webhooks: readonly Opera
       <Table
         named="E-shops, as a table"
         columns={['E-shop']}
-        numbers={['Webhooks', 'Need attention', 'Open', 'Held']}
+        numbers={['Webhooks', 'Need attention', 'Pending', 'Retrying', 'Held']}
       >
         {viewer.eshops.map(({ id, name }) => {
           const its = found.get(id) ?? nothing;
@@ -76,7 +78,8 @@ function Eshops({ viewer, webhooks }: { viewer: Viewer; webhooks: readonly Opera
               <td class="number">
                 {count(its.troubled, `${CONSOLE}${ALL}/webhooks?among=${id}&trouble=true`)}
               </td>
-              <td class="number">{count(its.open, list(id, ''))}</td>
+              <td class="number">{count(its.pending, list(id, 'pending'))}</td>
+              <td class="number">{count(its.retrying, list(id, 'retrying'))}</td>
               <td class="number">{count(its.held, list(id, 'held'))}</td>
             </tr>
           );

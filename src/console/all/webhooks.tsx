@@ -1,7 +1,7 @@
 /** The webhooks of all e-shops of a person, with their health. */
 
 import { recordOf } from '../../api/webhooks/record.ts';
-import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
+import { type OperatorsWebhook, openByState } from '../../db/webhooks/all-webhooks.ts';
 import { shortTypes } from '../../domain/event-types.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
@@ -53,8 +53,7 @@ export function AllWebhooksPage(props: {
           ) : (
             <ul class="rows">
               {webhooks.map((webhook) => {
-                const { id, eshopId, method, url, active, pending, retrying, oldestWaitSeconds } = webhook;
-                const open = pending + retrying;
+                const { id, eshopId, method, url, oldestWaitSeconds } = webhook;
                 return (
                   <li>
                     <p class="name">
@@ -68,10 +67,12 @@ export function AllWebhooksPage(props: {
                       <span>
                         {method} {url}
                       </span>
-                      {open === 0 ? null : (
-                        <span>
-                          {open} {active && webhook.pausedUntil === null ? 'open' : 'held'}
-                        </span>
+                      {Object.entries(openByState(webhook)).map(([state, count]) =>
+                        count === 0 ? null : (
+                          <span>
+                            {count} {state}
+                          </span>
+                        ),
                       )}
                       {oldestWaitSeconds === null ? null : (
                         <span>oldest waits {span(oldestWaitSeconds * 1_000)}</span>

@@ -28,11 +28,29 @@ export interface OperatorsWebhook extends WebhookRow {
   readonly retrying: number;
   /** Those of `pending` and `retrying` that operators hold while the webhook is active and not paused. */
   readonly heldByOperators: number;
+  /** Those of `heldByOperators` that are `retrying`. */
+  readonly retriesHeldByOperators: number;
   /**
    * How long its oldest due delivery has waited for an attempt, in seconds; null if none is due. A recovered or held
    * delivery is not due, nor is one behind an older delivery of its record.
    */
   readonly oldestWaitSeconds: number | null;
+}
+
+/** Its open deliveries by the state that each shows (docs/interface.md, L3). */
+export function openByState(
+  webhook: Pick<
+    OperatorsWebhook,
+    'active' | 'pausedUntil' | 'pending' | 'retrying' | 'heldByOperators' | 'retriesHeldByOperators'
+  >,
+): { readonly pending: number; readonly retrying: number; readonly held: number } {
+  const { active, pausedUntil, pending, retrying, heldByOperators, retriesHeldByOperators } = webhook;
+  if (!active || pausedUntil !== null) return { pending: 0, retrying: 0, held: pending + retrying };
+  return {
+    pending: pending - (heldByOperators - retriesHeldByOperators),
+    retrying: retrying - retriesHeldByOperators,
+    held: heldByOperators,
+  };
 }
 
 export async function listAllWebhooks(
@@ -44,6 +62,7 @@ export async function listAllWebhooks(
   return await sql<OperatorsWebhook[]>`
     select x.*, o.eshop_id, d.pending, d.retrying,
            case when x.active and x.paused_until is null then d.stopped else 0 end as held_by_operators,
+           case when x.active and x.paused_until is null then d.retries_stopped else 0 end as retries_held_by_operators,
            extract(epoch from now() - d.due_since)::float8 as oldest_wait_seconds
     from (
       ${selectWebhooks(sql)}
@@ -61,6 +80,7 @@ export async function listAllWebhooks(
       select count(*) filter (where state = 'pending')::int as pending,
              count(*) filter (where state = 'retrying')::int as retrying,
              count(*) filter (where operator_stop = 'hold')::int as stopped,
+             count(*) filter (where operator_stop = 'hold' and state = 'retrying')::int as retries_stopped,
              min(u.since) filter (where u.since < now() and operator_stop is null and ${sends(sql, 'o')}) as due_since
       from deliveries, lateral (select ${dueSince(sql)} as since) u
       where webhook_id = x.id and state in ('pending', 'retrying')) d
