@@ -1,4 +1,5 @@
 /** Times and durations for people. */
+import type { RetryPolicy } from '../domain/retry-policy.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -11,6 +12,11 @@ export function span(ms: number): string {
   if (ms < HOUR) return `${Math.round(ms / MINUTE)} min`;
   if (ms < 2 * DAY) return `${Math.round(ms / HOUR)} h`;
   return `${Math.round(ms / DAY)} d`;
+}
+
+/** The window of a delivery: "48 h"; below an hour "15 min". */
+export function windowText({ windowMs }: RetryPolicy): string {
+  return windowMs < HOUR ? span(windowMs) : `${Number((windowMs / HOUR).toFixed(1))} h`;
 }
 
 /** "212 ms", "3.4 s" */

@@ -15,7 +15,7 @@ export const deliveryId = described(uuid(), 'UUIDv7.');
 export const state = described(
   oneOf(deliveryStates),
   '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive or paused, or an operator of the warehouse holds the delivery. `delivered`: the receiver responded with a 2xx. ' +
-    '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator or a user of the e-shop ended the delivery. `superseded`: a newer event of the record is sent in its place (`ordering` `latest`).',
+    '`failed`: all retries failed. `expired`: its 48 hours ended while it was held, or because of a failure of the service itself. `canceled`: the webhook was deleted, or an operator or a user of the e-shop ended the delivery. `superseded`: a newer event of the record is sent in its place (`ordering` `latest`).',
 );
 
 /** The position of an event among those of its record, as in events, deliveries and headers. */

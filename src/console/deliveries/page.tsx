@@ -1,5 +1,6 @@
 /** One delivery: its timeline, its request, and the possible actions. */
 import { eventTypes } from '../../domain/event-types.ts';
+import { maxAttempts } from '../../domain/retry-policy.ts';
 import { MASK } from '../../domain/static-headers.ts';
 import { State } from '../badges.tsx';
 import { ConfirmPage } from '../confirm.tsx';
@@ -13,7 +14,8 @@ import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Time } from '../times.tsx';
 import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 import { curlOf } from './curl.ts';
-import { Next, type NextProps, Reason, type Shown } from './next.tsx';
+import { Next, type NextProps, Reason } from './next.tsx';
+import type { Shown } from './standing.tsx';
 import { Timeline } from './timeline.tsx';
 
 const STATIC_HEADERS = ` The values of static headers are left out: put them in where it says ${MASK}.`;
@@ -83,7 +85,7 @@ export function DeliveryPage(
     refused?: Rejection | undefined;
   },
 ) {
-  const { viewer, delivery, names, request, workflow, maxAttempts, notice, refused } = props;
+  const { viewer, delivery, names, request, workflow, policy, notice, refused } = props;
   const { id, webhookType, entityId, webhookId, eventId, sequence, origin, changed } = delivery;
   const { state, attemptsMade, createdAt } = delivery;
   return (
@@ -122,7 +124,7 @@ export function DeliveryPage(
                   ['Changed fields', changed === null ? null : changed.replaceAll(',', ', ')],
                   ['Delivery', <code>{id}</code>],
                   ['Created', <Time at={createdAt} />],
-                  ['Attempts', `${attemptsMade} of ${maxAttempts}`],
+                  ['Attempts', `${attemptsMade} of ${maxAttempts(policy)}`],
                 ]}
               />
             </LivePart>

@@ -3,10 +3,10 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { actionsAccepted } from '../../db/console/accepted-actions.ts';
+import { wasWindowLost } from '../../db/console/lost-window.ts';
 import { findSentRequest } from '../../db/webhooks/request-settings.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
-import { maxAttempts } from '../../domain/retry-policy.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
 import { ApiError, piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
@@ -39,7 +39,6 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
 export function deliveryRoutes({ sql, signAgain, requestAction, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   type Asking = Context<ConsoleEnv>;
-  const attemptLimit = maxAttempts(policy);
 
   /** The request of the next attempt, or of the last one, signed now. */
   async function requestOf(
@@ -61,18 +60,19 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
   ) {
     const delivery = await c.var.api.get(DeliveryWithAttempts, `/v21/deliveries/${piece(id)}`);
     const { viewer } = c.var;
-    const [webhook, request, accepted] = await Promise.all([
+    const [webhook, request, accepted, windowLost] = await Promise.all([
       c.var.api.get(webhookRecordSchema, `/v21/webhooks/${delivery.webhookId}`),
       requestOf(viewer.session.eshopId, delivery),
       requestAction === null || !isUnderWay(delivery.state)
         ? undefined
         : actionsAccepted(sql, [delivery.id], policy),
+      delivery.state === 'expired' ? wasWindowLost(sql, delivery.id) : false,
     ]);
     const may = actionsOf(viewer.session.role);
     const offered = (accepted?.get(delivery.id) ?? []).filter((action) => may.includes(action));
     const workflow = (await viewer.temporal?.delivery(delivery.id)) ?? null;
     const names = namesOf([webhook]);
-    const page = { viewer, delivery, webhook, names, request, offered, workflow, maxAttempts: attemptLimit };
+    const page = { viewer, delivery, webhook, names, request, offered, workflow, policy, windowLost };
     return html(<DeliveryPage {...messages} {...page} />);
   }
 

@@ -6,7 +6,7 @@ import type { Viewer } from '../deps.ts';
 import { Code } from '../parts.tsx';
 import { duration, Time } from '../times.tsx';
 import { whoAsked } from './actions.ts';
-import type { Shown } from './next.tsx';
+import type { Shown } from './standing.tsx';
 
 interface Moment {
   readonly at: string;

@@ -16,7 +16,7 @@ import { ownSecretOf } from './input.ts';
 import { SIGNING_KEYS, SigningKeys, type WebhookPages } from './show.tsx';
 
 export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
-  const { secrets, overlapOf, shown, orRefused } = pages;
+  const { policy, secrets, overlapOf, shown, orRefused } = pages;
   const app = new Hono<ConsoleEnv>();
 
   async function confirmation(
@@ -27,7 +27,7 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
     const at = `/v21/webhooks/${piece(c.req.param('id') ?? '')}`;
     const webhook = await c.var.api.get(webhookRecordSchema, at);
     const overlapUntil = await overlapOf(c, webhook.id);
-    return html(page({ viewer: c.var.viewer, webhook, overlapUntil, ...again }));
+    return html(page({ viewer: c.var.viewer, webhook, policy, overlapUntil, ...again }));
   }
 
   for (const [name, page] of Object.entries(confirmations)) {

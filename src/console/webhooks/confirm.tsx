@@ -1,5 +1,6 @@
 /** The confirmations before a webhook is deactivated or deleted, or gets a new secret. */
 import { shortTypes } from '../../domain/event-types.ts';
+import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
@@ -8,12 +9,13 @@ import { ConfirmPage } from '../confirm.tsx';
 import type { Viewer } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import type { Rejection } from '../problems.ts';
-import { Time } from '../times.tsx';
+import { Time, windowText } from '../times.tsx';
 import { OwnSecret } from './form.tsx';
 
 interface Asked {
   readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
+  readonly policy: RetryPolicy;
   /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;
   /** What was typed, and why it was refused. */
@@ -22,7 +24,7 @@ interface Asked {
 }
 
 export const confirmations = {
-  deactivate: ({ viewer, webhook }: Asked) => (
+  deactivate: ({ viewer, webhook, policy }: Asked) => (
     <ConfirmPage
       viewer={viewer}
       here="/webhooks"
@@ -32,13 +34,13 @@ export const confirmations = {
       back={`/webhooks/${webhook.id}`}
     >
       <p>
-        Its open deliveries are held until it is active again, and their 48 hours keep running. New{' '}
-        {shortTypes(typesOf(webhook))} events are not delivered to it; you can recover them once it is active
-        again.
+        Its open deliveries are held until it is active again, and their window of {windowText(policy)} keeps
+        running. New {shortTypes(typesOf(webhook))} events are not delivered to it; you can recover them once
+        it is active again.
       </p>
     </ConfirmPage>
   ),
-  pause: ({ viewer, webhook, webhook: { id, pausedUntil }, fields = {}, refused }: Asked) => (
+  pause: ({ viewer, webhook, webhook: { id, pausedUntil }, policy, fields = {}, refused }: Asked) => (
     <ConfirmPage
       viewer={viewer}
       here="/webhooks"
@@ -55,8 +57,8 @@ export const confirmations = {
     >
       <p>
         For a maintenance window of your receiver: events go on creating deliveries, but none is sent before
-        the end. Nothing is lost, and the time counts neither as a failure nor against the 48 hours of a
-        delivery.
+        the end. Nothing is lost, and the time counts neither as a failure nor against the window of a
+        delivery ({windowText(policy)}).
       </p>
       <Input
         name="until"

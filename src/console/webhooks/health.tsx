@@ -1,5 +1,6 @@
 /** The health of a webhook. */
 import { shortTypes } from '../../domain/event-types.ts';
+import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import {
   stateOf as stateBy,
@@ -11,7 +12,7 @@ import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { Badge, type Tone } from '../badges.tsx';
 import { CONSOLE } from '../session.ts';
-import { Ago, Time } from '../times.tsx';
+import { Ago, Time, windowText } from '../times.tsx';
 
 const TONES: Readonly<Record<WebhookState, Tone>> = {
   failing: 'bad',
@@ -86,13 +87,16 @@ export function Trouble({ webhook, now }: { webhook: WebhookRecord; now: Date })
 }
 
 /** Until when a webhook is paused, if it is. */
-export function Paused({ webhook: { pausedUntil }, now }: { webhook: WebhookRecord; now: Date }) {
+export function Paused(props: { webhook: WebhookRecord; policy: RetryPolicy; now: Date }) {
+  const { webhook, policy, now } = props;
+  const { pausedUntil } = webhook;
   if (pausedUntil === null) return null;
   return (
     <div class="note">
       <p>
         Paused until <Time at={pausedUntil} /> (<Ago at={pausedUntil} now={now} />
-        ). Deliveries are held, and go on by themselves then; the time does not count against their 48 hours.
+        ). Deliveries are held, and go on by themselves then; the time does not count against their window of{' '}
+        {windowText(policy)}.
       </p>
     </div>
   );

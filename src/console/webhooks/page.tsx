@@ -5,6 +5,7 @@ import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import type { ListedNotice } from '../../db/console/notices.ts';
 import type { DeliveriesFrom } from '../../domain/eshop.ts';
 import { type EventType, eventTypes } from '../../domain/event-types.ts';
+import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import type { SigningKeyRecord } from '../../domain/signing-key.ts';
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
@@ -32,6 +33,7 @@ import { TestResultCard } from './test-result.tsx';
 export interface WebhookPageProps {
   readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
+  readonly policy: RetryPolicy;
   readonly accepted: string | undefined;
   readonly deliveries: readonly v.InferOutput<typeof Delivery>[];
   readonly recoveries: readonly v.InferOutput<typeof recoveryRecord>[];
@@ -105,7 +107,7 @@ function Actions({
 }
 
 export function WebhookPage(props: WebhookPageProps) {
-  const { viewer, webhook, accepted, deliveries, recoveries, sent, overlapUntil } = props;
+  const { viewer, webhook, policy, accepted, deliveries, recoveries, sent, overlapUntil } = props;
   const { secret, testResult, notice, refused } = props;
   const { addresses, userAgent } = props.deliveriesFrom;
   const { id, url, method, headers } = webhook;
@@ -128,7 +130,7 @@ export function WebhookPage(props: WebhookPageProps) {
             </div>
             <Health webhook={webhook} />
           </div>
-          <Paused webhook={webhook} now={viewer.now} />
+          <Paused {...{ webhook, policy }} now={viewer.now} />
           <Trouble webhook={webhook} now={viewer.now} />
         </div>
       </Live>

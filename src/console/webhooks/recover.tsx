@@ -11,7 +11,7 @@ import { duration, Time } from '../times.tsx';
 
 const WORDS: Readonly<Record<Recoverable, string>> = {
   failed: 'Failed: all retries failed',
-  expired: 'Expired: the 48 hours ended',
+  expired: 'Expired: the delivery was held, or Waybill failed, until its window ended',
   canceled: 'Canceled: an operator ended the delivery',
   missed: 'Missed: the webhook was inactive or did not exist yet',
 };

@@ -38,7 +38,7 @@ export const NOTICES: ReadonlyMap<string, string> = new Map([
 
 /** What the routes of webhooks share. */
 export function webhookPages(deps: ConsoleDeps) {
-  const { sql } = deps;
+  const { sql, policy } = deps;
   const secrets = secretOnce(deps);
 
   /** Until when the former secret of a webhook signs too; null if there is none. */
@@ -64,7 +64,7 @@ export function webhookPages(deps: ConsoleDeps) {
     return html(
       <WebhookPage
         {...extra}
-        {...{ viewer, webhook, overlapUntil, sent, deliveries, recoveries }}
+        {...{ viewer, webhook, policy, overlapUntil, sent, deliveries, recoveries }}
         secret={secrets.take(c, webhook.id)}
         accepted={accepted.get(webhook.id)}
         deliveriesFrom={eshop.deliveriesFrom}
@@ -82,7 +82,7 @@ export function webhookPages(deps: ConsoleDeps) {
     }
   }
 
-  return { secrets, overlapOf, shown, orRefused };
+  return { policy, secrets, overlapOf, shown, orRefused };
 }
 
 export type WebhookPages = ReturnType<typeof webhookPages>;

@@ -1,0 +1,124 @@
+/** Where a delivery stands, in one sentence. */
+import type { Child } from 'hono/jsx';
+import type * as v from 'valibot';
+import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
+import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
+import type { WebhookRecord } from '../../domain/webhook.ts';
+import { whyDeactivated } from '../../domain/webhook-facts.ts';
+import type { Viewer } from '../deps.ts';
+import { CONSOLE } from '../session.ts';
+import { Ago, Due, Time, windowText } from '../times.tsx';
+import { whoAsked } from './actions.ts';
+
+export type Shown = v.InferOutput<typeof DeliveryWithAttempts>;
+
+export interface StandingProps {
+  readonly delivery: Shown;
+  readonly webhook: Pick<WebhookRecord, 'id' | 'active' | 'lastDeactivation'>;
+  readonly viewer: Viewer;
+  readonly policy: RetryPolicy;
+  /** Whether it expired because of a failure of Waybill itself. */
+  readonly windowLost: boolean;
+}
+
+function deliveryLink(id: string, text: string): Child {
+  return <a href={`${CONSOLE}/deliveries/${id}`}>{text}</a>;
+}
+
+/** Why it was canceled, as far as known. */
+function cancellation({ canceledBy, operatorActions }: Shown): string {
+  if (canceledBy === 'deletion') return 'Canceled: its webhook was deleted.';
+  return operatorActions.some(({ action }) => action === 'giveUp')
+    ? 'Canceled: it was given up.'
+    : 'Canceled by an operator of the warehouse.';
+}
+
+/**
+ * Why it expired (docs/interface.md, D9 and D10): a failure of Waybill, an operator's hold, or else its webhook was
+ * inactive. Of two causes the one that is certain is named.
+ */
+function expiry({ delivery, webhook, viewer, policy, windowLost }: StandingProps): string {
+  const ended = `Its window of ${windowText(policy)} ended`;
+  if (windowLost) return `${ended} during a failure of Waybill itself.`;
+  const { operatorActions, finishedAt } = delivery;
+  const { lastDeactivation: last } = webhook;
+  const stop = operatorActions.findLast(({ action }) => action === 'hold' || action === 'resume');
+  if (stop?.action === 'hold') {
+    const who = whoAsked(stop.by, viewer.session.role);
+    return `${ended} while it was held by ${who}${stop.reason === '' ? '.' : `: ${stop.reason}`}`;
+  }
+  if (last !== null && finishedAt !== null && last.at <= finishedAt)
+    return `${ended} while its webhook was inactive, deactivated ${whyDeactivated[last.reason]}.`;
+  if (stop !== undefined) return `${ended}: an operator had held it too long for its retries.`;
+  return `${ended} while its webhook was inactive.`;
+}
+
+function Held({ delivery: { heldBy, waitsFor }, viewer }: StandingProps) {
+  if (heldBy !== null) {
+    const who = whoAsked(heldBy.by, viewer.session.role);
+    return <>{`Held by ${who}${heldBy.reason === '' ? '.' : `: ${heldBy.reason}`}`}</>;
+  }
+  if (waitsFor?.reason !== 'pause' || waitsFor.nextAttemptAt === null)
+    return <>Held: its webhook is inactive.</>;
+  return (
+    <>
+      Held: its webhook is paused until <Time at={waitsFor.nextAttemptAt} />.
+    </>
+  );
+}
+
+export function Standing(props: StandingProps) {
+  const { delivery, viewer, policy } = props;
+  const { state, attemptsMade, nextAttemptAt, finishedAt, supersededBy, waitsFor } = delivery;
+  switch (state) {
+    case 'held':
+      return <Held {...props} />;
+    case 'pending':
+    case 'retrying':
+      if (waitsFor?.reason === 'order') {
+        const older = waitsFor.deliveryId;
+        return (
+          <>
+            Waits for {older === null ? 'an older event' : deliveryLink(older, 'an older event')} of its
+            record.
+          </>
+        );
+      }
+      if (waitsFor?.reason === 'limit')
+        return <>Waits for its receiver, which has as many requests under way as it takes.</>;
+      if (nextAttemptAt === null || attemptsMade === 0) return <>Waits for its next attempt.</>;
+      return (
+        <>
+          Attempt {attemptsMade + 1} of {maxAttempts(policy)}{' '}
+          {new Date(nextAttemptAt) > viewer.now ? 'follows ' : ''}
+          <Due at={nextAttemptAt} now={viewer.now} />.
+        </>
+      );
+    case 'delivered':
+      return (
+        <>
+          Delivered {finishedAt === null ? null : <Ago at={finishedAt} now={viewer.now} />}, at attempt{' '}
+          {attemptsMade}.
+        </>
+      );
+    case 'failed':
+      return (
+        <>
+          {delivery.attempts.at(-1)?.outcome === 'gone'
+            ? 'The receiver is gone: HTTP 410.'
+            : 'All retries failed.'}
+        </>
+      );
+    case 'expired':
+      return <>{expiry(props)}</>;
+    case 'canceled':
+      return <>{cancellation(delivery)}</>;
+    case 'superseded':
+      return (
+        <>
+          Superseded: {supersededBy === null ? 'a newer event' : deliveryLink(supersededBy, 'a newer event')}{' '}
+          of the record is sent in its place.
+        </>
+      );
+  }
+}
