@@ -27,7 +27,8 @@ export function Filters(props: {
   children: Child;
 }) {
   const { path, asked, more = null, folded = [], children } = props;
-  const { page: _, ...set } = given(asked);
+  // Neither is a filter: a page of the list, and a delivery that it continues after.
+  const { page: _page, before: _before, ...set } = given(asked);
   return (
     <form method="get" action={`${CONSOLE}${path}`} class="filters">
       {children}

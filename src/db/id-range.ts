@@ -6,8 +6,17 @@ import type { Sql } from './pool.ts';
 export const MAX_COUNTED_ROWS = 10_000;
 
 export type Slice =
-  /** A page, the newest first. @param downTo an id: nothing is looked for at it or below */
-  | { readonly limit: number; readonly offset: number; readonly downTo?: string | undefined }
+  /**
+   * A page, the newest first.
+   * @param downTo an id: nothing is looked for at it or below
+   * @param below an id: nothing is looked for at it or above
+   */
+  | {
+      readonly limit: number;
+      readonly offset: number;
+      readonly downTo?: string | undefined;
+      readonly below?: string | undefined;
+    }
   /** The rows after an id, the oldest first, below the low-water mark. */
   | { readonly limit: number; readonly after: string; readonly before: string };
 
@@ -34,7 +43,10 @@ export function limitOf(sql: Sql, slice: Slice) {
 /** The condition that an id is within the ends of a slice, as SQL. */
 export function afterCursor(sql: Sql, id: ReturnType<Sql>, slice: Slice) {
   if ('after' in slice) return sql`and ${id} > ${slice.after}::uuid and ${id} < ${slice.before}::uuid`;
-  return slice.downTo === undefined ? sql`` : sql`and ${id} > ${slice.downTo}::uuid`;
+  const { downTo, below } = slice;
+  return sql`
+    ${downTo === undefined ? sql`` : sql`and ${id} > ${downTo}::uuid`}
+    ${below === undefined ? sql`` : sql`and ${id} < ${below}::uuid`}`;
 }
 
 /** The condition that the time in an id is within these times, as SQL. */

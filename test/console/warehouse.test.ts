@@ -1,4 +1,5 @@
 /** A warehouse user sees the e-shops that an operator granted, each by itself and all together, and no other. */
+import { v7 as uuidv7 } from 'uuid';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createUiLinks } from '../../src/temporal/ui-links.ts';
 import type { TestEshop } from '../support/api.ts';
@@ -270,6 +271,35 @@ describe('all together', () => {
       const { text } = await mine.ask(`/console/deliveries?eshop=${second.eshopId}&${query}`);
       expect(text.includes(`SO-${second.eshopId}`), query).toBe(shown);
     }
+  });
+
+  test('those of a time and a type are found, however many there are: a page leads to the older ones', async () => {
+    const mine = await signedIn();
+    const webhook = of(webhooks, second);
+    const begin = Math.floor(Date.now() / 60_000 - 60) * 60_000;
+    const many = Array.from({ length: 150 }, (_, n) => uuidv7({ msecs: begin + n * 1_000 }));
+    await sql`
+      insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, finished_at)
+      select id, id, ${second.eshopId}, ${webhook}, 'CREATE_ORDER', 'old-' || n, 'failed', now()
+      from unnest(${many}::uuid[]) with ordinality x (id, n)`;
+    const found = async (query: string) => {
+      const { text } = await mine.ask(`/console/all/deliveries?state=failed&${query}`);
+      const [, older = ''] = /[?&;]before=([\w-]+)" rel="next"/.exec(text) ?? [];
+      const numbers = [...text.matchAll(/<span class="quiet">old-(\d+)</g)].map(([, n]) => Number(n));
+      return { numbers, older, newest: text.includes('>Newest<') };
+    };
+    const upTo = (last: number, first: number) =>
+      Array.from({ length: last - first + 1 }, (_, n) => last - n);
+    const newest = await found('');
+    expect(newest).toEqual({ numbers: upTo(150, 51), older: many[50], newest: false });
+    expect(await found(`before=${newest.older}`)).toEqual({ numbers: upTo(50, 1), older: '', newest: true });
+    const minute = (n: number) => new Date(begin + n * 60_000).toISOString().slice(0, 16);
+    expect((await found(`since=${minute(1)}&until=${minute(2)}`)).numbers).toEqual(upTo(120, 61));
+    expect((await found(`until=${minute(1)}&webhookType=CREATE_ORDER`)).numbers).toEqual(upTo(60, 1));
+    expect((await found('webhookType=CREATE_PRODUCT')).numbers).toEqual([]);
+    for (const wrong of ['since=yesterday', 'until=2026-11-20', 'before=x', 'webhookType=ORDER'])
+      expect((await mine.ask(`/console/all/deliveries?${wrong}`)).status, wrong).toBe(400);
+    await sql`delete from deliveries where id = any(${many}::uuid[])`;
   });
 
   test('what is open is counted by the states that its lists show: with a paused webhook it is held', async () => {

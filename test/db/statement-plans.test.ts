@@ -43,10 +43,11 @@ const day = (number: number) => new Date(begin.getTime() + number * 24 * 3_600_0
 
 type Statement = readonly [name: string, index: string, query: postgres.Fragment];
 
-/** The API's first page, the last one that it has of a long list, and what follows a cursor. */
+/** The API's first page, the last one that it has of a long list, what follows a cursor; a page of the console. */
 const slices: Readonly<Record<string, Slice>> = {
   newest: { limit: 30, offset: 0 },
   deepest: { limit: 100, offset: 9_900 },
+  older: { limit: 100, offset: 0, below: idAt(day(20)) },
   cursor: { limit: 31, after: '00000000-0000-0000-0000-000000000000', before: idAt(new Date()) },
 };
 

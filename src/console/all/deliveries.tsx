@@ -11,10 +11,12 @@ import type { Viewer } from '../deps.ts';
 import {
   EntityFilter,
   EshopFilter,
+  EventTypeFilter,
   Filters,
   ReceiverFilter,
   StateFilter,
   StatusFilter,
+  TimeFilters,
 } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
@@ -103,6 +105,29 @@ export function GiveUpAllPage(props: { viewer: Viewer; form: Query; ids: readonl
   );
 }
 
+/** @param last the last one of a full list, if it is full */
+function Turns({ asked, last }: { asked: Query; last: OperatorsDelivery | undefined }) {
+  if (last === undefined && !asked.before) return null;
+  const to = (before: string) => `${CONSOLE}${PATH}${queryText({ ...asked, before })}`;
+  return (
+    <nav class="pages" aria-label="Pages">
+      <span>{MAX_ROWS} at a time, the newest first</span>
+      <span class="acts">
+        {asked.before ? (
+          <a class="button" href={to('')}>
+            Newest
+          </a>
+        ) : null}
+        {last === undefined ? null : (
+          <a class="button" href={to(last.id)} rel="next">
+            Older
+          </a>
+        )}
+      </span>
+    </nav>
+  );
+}
+
 export function AllDeliveriesPage(props: {
   viewer: Viewer;
   asked: Query;
@@ -154,10 +179,12 @@ export function AllDeliveriesPage(props: {
           <>
             <Input name="webhookId" label="Webhook number" value={asked.webhookId} />
             <ReceiverFilter value={asked.receiver} />
+            <EventTypeFilter value={asked.webhookType} />
             <StatusFilter asked={asked} />
+            <TimeFilters asked={asked} />
           </>
         }
-        folded={['webhookId', 'receiver', 'lastStatus']}
+        folded={['webhookId', 'receiver', 'webhookType', 'lastStatus', 'since', 'until']}
       >
         <EshopFilter viewer={viewer} value={asked.among} />
         <StateFilter value={asked.state} />
@@ -179,9 +206,7 @@ export function AllDeliveriesPage(props: {
               choose={choose}
             />
           )}
-          {deliveries.length < MAX_ROWS ? null : (
-            <p class="pages">Only the newest {MAX_ROWS} are shown. Use the filters to find older ones.</p>
-          )}
+          <Turns asked={asked} last={deliveries[MAX_ROWS - 1]} />
         </section>
       </Live>
     </Page>

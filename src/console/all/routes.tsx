@@ -11,12 +11,14 @@ import { uuid } from '../../domain/fields.ts';
 import { askedBy, type RequestedResult } from '../../domain/operator-action.ts';
 import { notFound } from '../../domain/problem.ts';
 import { attemptsFilter, statusFilter, statusFilterOf } from '../../domain/status-filter.ts';
+import { timestamp } from '../../domain/timestamp.ts';
 import { given, type Query } from '../api-client.ts';
 import { ActionForm, isUnderWay } from '../deliveries/actions.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { installationParts } from '../operator/installation.tsx';
 import { ALL } from '../session.ts';
+import { fromField } from '../times.tsx';
 import { namesIn } from '../webhooks/names-in.ts';
 import { AllDeliveriesPage, type Asked, CHOSEN, GiveUpAllPage } from './deliveries.tsx';
 import { AllPage } from './overview.tsx';
@@ -31,6 +33,13 @@ const number = v.pipe(
   v.regex(/^[1-9]\d{0,8}$/, 'must be a number'),
   v.transform(Number),
 );
+/** A time as a form sends it; without an offset it is UTC. */
+const time = v.pipe(
+  v.string(),
+  v.transform((text) => fromField(text) ?? ''),
+  timestamp(),
+  v.transform((text) => new Date(text)),
+);
 /** The filters that are filled in. */
 const DeliveryQuery = v.object({
   among: v.optional(number),
@@ -40,6 +49,10 @@ const DeliveryQuery = v.object({
   receiver: v.optional(v.pipe(v.string(), v.trim())),
   lastStatus: v.optional(v.pipe(v.string(), v.trim(), statusFilter)),
   attempts: v.optional(attemptsFilter),
+  webhookType: v.optional(v.picklist(eventTypeNames)),
+  since: v.optional(time),
+  until: v.optional(time),
+  before: v.optional(uuid()),
 });
 const WebhookQuery = v.object({
   among: v.optional(number),
@@ -95,7 +108,7 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     const deliveries = query.success ? await findDeliveries(sql, wanted, MAX_ROWS) : [];
     const refused = query.success
       ? undefined
-      : 'Enter the number of the webhook or e-shop, such as 7, and an HTTP status such as 403, 5xx or none.';
+      : 'Enter the number of the webhook or e-shop, such as 7, an HTTP status such as 403, 5xx or none, and times such as 2026-11-20T02:00.';
     const mayAct = requestAction !== null && viewer.session.role === 'warehouse';
     const under = mayAct ? deliveries.filter(({ state }) => isUnderWay(state)).map(({ id }) => id) : [];
     const [accepted, names] = await Promise.all([

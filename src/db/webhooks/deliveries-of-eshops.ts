@@ -12,6 +12,8 @@ interface OperatorsFilter extends Omit<AllDeliveriesFilter, 'among'> {
   readonly among?: readonly number[] | undefined;
   /** The host that their webhooks call now. */
   readonly receiver?: string | undefined;
+  /** A delivery: only those created before it. */
+  readonly before?: string | undefined;
 }
 
 export interface OperatorsDelivery extends DeliveryLogRow {
@@ -63,11 +65,11 @@ export async function findDeliveries(
   filter: OperatorsFilter,
   limit: number,
 ): Promise<OperatorsDelivery[]> {
-  const { webhookType, entityId, state, status, since, until } = filter;
+  const { webhookType, entityId, state, status, since, until, before } = filter;
   const found: OperatorsDelivery[] = [];
   await pLimit(CONCURRENCY).map(await scopesOf(sql, filter), async ({ eshopId, webhookIds }) => {
     const wanted = { among: webhookIds, webhookType, entityId, state, status, since, until };
-    const page = { limit, offset: 0 };
+    const page = { limit, offset: 0, below: before };
     const downTo = await endOfList(sql, eshopId, wanted, page);
     const rows = await listAllDeliveries(sql, eshopId, wanted, { ...page, downTo });
     found.push(...rows.map((row) => ({ eshopId, ...row })));
