@@ -98,8 +98,13 @@ test('what fails now is held, resumed and tried at once, and it is recorded who 
 
   await page.goto(`${origin}/console/all/deliveries`);
   await page.getByRole('link', { name: 'Failing now' }).click();
-  await page.getByLabel('Select CREATE_RETURN RT-1').check();
+  const all = page.getByLabel('Select all that are listed');
+  await all.check();
+  expect(await page.getByLabel('Select CREATE_RETURN RT-1').isChecked()).toBe(true);
+  await page.getByLabel('Select CREATE_RETURN RT-2').uncheck();
+  expect(await all.isChecked()).toBe(false);
   await page.getByLabel('Select CREATE_RETURN RT-2').check();
+  expect(await all.isChecked()).toBe(true);
   await page.getByLabel('Reason').fill('stock-taking');
   await picture(page, 'operator-chosen-1400-light');
   await page.getByRole('button', { name: 'Hold' }).click();
@@ -192,6 +197,7 @@ test('without script it can be read, something can be asked, and what cannot be 
   const read = await plain.newPage();
   read.setDefaultTimeout(PATIENCE_MS);
   await read.goto(`${origin}/console/all/deliveries?state=held`);
+  expect(await read.getByLabel('Select all').count()).toBe(0);
   await read.getByLabel('Select CREATE_RETURN RT-2').check();
   await read.getByRole('button', { name: 'Resume' }).click();
   await read.getByText('Done: 1 delivery.').waitFor();

@@ -112,6 +112,28 @@
     for (const box of group) box.checked = true;
   });
 
+  // All deliveries of a list at once. Without a script each is selected by itself.
+  const chosen = document.getElementById('act-on-chosen');
+  const boxes = () => [...document.querySelectorAll('input[type="checkbox"][form="act-on-chosen"]')];
+  const all = document.createElement('input');
+  function allOrNone() {
+    const on = boxes().filter(({ checked }) => checked).length;
+    all.checked = on > 0 && on === boxes().length;
+    all.indeterminate = on > 0 && !all.checked;
+  }
+  if (chosen) {
+    all.type = 'checkbox';
+    const label = document.createElement('label');
+    label.className = 'check';
+    label.append(all, 'Select all that are listed');
+    chosen.querySelector('.acts').before(label);
+    all.addEventListener('change', () => {
+      for (const box of boxes()) box.checked = all.checked;
+    });
+    document.addEventListener('change', allOrNone);
+    addEventListener('pageshow', allOrNone);
+  }
+
   // Times are written in UTC, and read in the reader's own zone; so are those typed into forms. As in times.tsx.
   const SHORT = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' };
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
@@ -172,5 +194,6 @@
     for (const id of open) document.getElementById(id)?.setAttribute('open', '');
     localTimes();
     copyButtons();
+    allOrNone();
   });
 })();
