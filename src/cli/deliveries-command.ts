@@ -19,28 +19,45 @@ import { deliveryStates, isOpen } from '../domain/delivery-state.ts';
 import { attribution, heldBy, type OperatorAction } from '../domain/operator-action.ts';
 import { pauseAttribution, type TemporalPause } from '../domain/operator-pause.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
+import { statusFilter, statusFilterOf } from '../domain/status-filter.ts';
 import { type CommandContext, checked, flag, noOptions, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
 import { addActions } from './action-commands.ts';
-import { pairs, second, table } from './layout.ts';
+import { pairs, second, shortMinute, table } from './layout.ts';
 import { uiUrlOf, withDatabase } from './open-database.ts';
 import { filled, idOf, listOptions, time, webhookNumber } from './options.ts';
-import { formatTime } from './policy-table.ts';
+import { briefTime } from './policy-table.ts';
 
 const state = v.picklist(deliveryStates, `--state must be one of ${deliveryStates.join(', ')}.`);
-const deliveryFilters = v.object({
-  ...listOptions,
-  webhook: option('--webhook <id>', 'only to this webhook', v.optional(webhookNumber('--webhook'))),
-  order: option('--order <id>', 'only about this order or other record', v.optional(filled('--order'))),
-  state: option('--state <state>', deliveryStates.join(', '), v.optional(state)),
-  since: option('--since <time>', 'of events at or after this time', v.optional(time('--since'))),
-  until: option('--until <time>', 'of events before this time', v.optional(time('--until'))),
-  windowLost: flag(
-    '--window-lost',
-    'only expired because of a failure of Waybill itself; of the other filters only --eshop',
+const status = v.pipe(
+  v.string(),
+  v.check(
+    (text) => v.is(statusFilter, text),
+    '--status must be a status of three digits, 2xx, 3xx, 4xx, 5xx or none.',
   ),
-});
+);
+const deliveryFilters = v.pipe(
+  v.object({
+    ...listOptions,
+    webhook: option('--webhook <id>', 'only to this webhook', v.optional(webhookNumber('--webhook'))),
+    order: option('--order <id>', 'only about this order or other record', v.optional(filled('--order'))),
+    state: option('--state <state>', deliveryStates.join(', '), v.optional(state)),
+    since: option('--since <time>', 'of events at or after this time', v.optional(time('--since'))),
+    until: option('--until <time>', 'of events before this time', v.optional(time('--until'))),
+    status: option(
+      '--status <status>',
+      'whose last attempt got this HTTP status, such as 403, 5xx, or none',
+      v.optional(status),
+    ),
+    anyAttempt: flag('--any-attempt', 'with --status: of which any attempt got it, not only the last'),
+    windowLost: flag(
+      '--window-lost',
+      'only expired because of a failure of Waybill itself; of the other filters only --eshop',
+    ),
+  }),
+  v.check(({ status, anyAttempt }) => !anyAttempt || status !== undefined, '--any-attempt needs --status.'),
+);
 
 /** "retrying 3/21": with the attempts made while more may follow. */
 function stateOf({ state, attemptsMade }: OperatorsDelivery, policy: RetryPolicy): string {
@@ -48,11 +65,16 @@ function stateOf({ state, attemptsMade }: OperatorsDelivery, policy: RetryPolicy
   return mayGoOn && attemptsMade > 0 ? `${state} ${attemptsMade}/${maxAttempts(policy)}` : state;
 }
 
-/** "2 h 7 min"; empty if no attempt is planned. */
+/** "2 h"; empty if no attempt is planned. */
 function timeUntil(planned: Date | null, now: Date): string {
   if (planned === null) return '';
   const ms = planned.getTime() - now.getTime();
-  return ms <= 0 ? 'due' : formatTime(ms);
+  return ms <= 0 ? 'due' : briefTime(ms);
+}
+
+/** The error of its last attempt, which begins with the HTTP status, or that status; empty before the first. */
+function lastResultOf({ lastError, lastStatus }: OperatorsDelivery): string {
+  return lastError ?? (lastStatus === null ? '' : `HTTP ${lastStatus}`);
 }
 
 /** Without the columns that a filter makes the same in all rows. */
@@ -66,13 +88,14 @@ function listTable(
     id: delivery.id,
     ...(filter.eshop === undefined ? { 'e-shop': delivery.eshopId } : {}),
     ...(filter.webhook === undefined ? { webhook: delivery.webhookId } : {}),
+    created: shortMinute(delivery.createdAt),
     type: delivery.eventType,
     record: delivery.entityId,
     state: stateOf(delivery, policy),
     'next in': timeUntil(delivery.nextAttemptAt, now),
-    'last error': delivery.lastError ?? '',
+    'last result': lastResultOf(delivery),
   }));
-  return table(rows, { 'last error': 10, record: 10, type: 10 });
+  return table(rows, { 'last result': 9, record: 6, type: 7 });
 }
 
 function attemptsTable(attempts: readonly AttemptLogRow[]): string {
@@ -134,8 +157,12 @@ const record = ({ id, operatorStop, operatorActions, ...rest }: OperatorsDeliver
 export function deliveriesCommand(command: Command, context: CommandContext): void {
   const { env, print } = context;
   const list = command.command('list').description('list deliveries of all e-shops, newest first');
-  runs(list, deliveryFilters, async ({ eshop, type, webhook, order, limit, json, windowLost, ...rest }) => {
-    const filter = { eshopId: eshop, webhookId: webhook, webhookType: type, entityId: order, ...rest };
+  runs(list, deliveryFilters, async ({ eshop, type, webhook, order, limit, json, ...given }) => {
+    const { status: lastStatus, anyAttempt, windowLost, ...rest } = given;
+    const filter = {
+      ...{ eshopId: eshop, webhookId: webhook, webhookType: type, entityId: order, ...rest },
+      status: statusFilterOf({ lastStatus, attempts: anyAttempt ? 'any' : 'last' }),
+    };
     const settings = readSettings(env);
     const found = await withDatabase(settings, (sql) =>
       windowLost ? findWindowsLost(sql, eshop, limit) : findDeliveries(sql, filter, limit),

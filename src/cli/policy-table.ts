@@ -20,6 +20,18 @@ export function formatTime(ms: number): string {
   return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${partName}`;
 }
 
+/** The same rounded to its largest unit, for a narrow column: `38 s`, `2 min`, `15 h`. */
+export function briefTime(ms: number): string {
+  const [unit, name] = (
+    [
+      [HOUR, 'h'],
+      [MINUTE, 'min'],
+      [SECOND, 's'],
+    ] as const
+  ).find(([each]) => ms >= each) ?? [SECOND, 's'];
+  return `${Math.round(ms / unit)} ${name}`;
+}
+
 /** A sum of waits: in hours with one decimal, or in a smaller unit below an hour. */
 function sumOf(ms: number): string {
   return ms < HOUR ? formatTime(ms) : `${(ms / HOUR).toFixed(1)} h`;

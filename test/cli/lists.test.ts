@@ -167,14 +167,24 @@ describe('deliveries list', () => {
     expect(await ids('--type', 'CREATE_PRODUCT')).toEqual([]);
     expect(await ids('--since', '2999-01-01')).toEqual([]);
     expect(await ids('--until', '2020-01-01T00:00:00Z')).toEqual([]);
+    expect(await ids('--status', '2xx')).toEqual([delivered]);
+    expect(await ids('--status', '5xx')).toEqual([retrying]);
+    await sql`update deliveries set attempts_made = 2, last_status = null where id = ${retrying}`;
+    expect(await ids('--status', 'none')).toEqual([retrying]);
+    expect(await ids('--status', '5xx')).toEqual([]);
+    expect(await ids('--status', '5xx', '--any-attempt')).toEqual([retrying]);
+    await sql`update deliveries set attempts_made = 1, last_status = 503 where id = ${retrying}`;
   });
 
   it('is a table for people', async () => {
     const [titles, row] = (await waybill(['deliveries', 'list', '--state', 'retrying'])).split('\n');
-    expect(titles).toMatch(/^id +e-shop +webhook +type +record +state +next in +last error$/);
-    expect(row).toMatch(/CREATE_ORDER +10002 +retrying 1\/21 +(?:\S+ s|due) +HTTP 503 from shop\.example$/);
+    expect(titles).toMatch(/^id +e-shop +webhook +created +type +record +state +next in +last result$/);
+    expect(row).toMatch(
+      / \d\d-\d\d \d\d:\d\dZ +CREATE_ORDER +10002 +retrying 1\/21 +(?:\d+ s|1 min|due) +HTTP 503 from shop\.example$/,
+    );
+    expect(await waybill(['deliveries', 'list', '--state', 'delivered'])).toMatch(/ delivered +HTTP 200$/);
     const ofOne = ['--eshop', String(made.eshop), '--webhook', String(made.first)];
-    expect(await waybill(['deliveries', 'list', ...ofOne])).toMatch(/^id +type +record/);
+    expect(await waybill(['deliveries', 'list', ...ofOne])).toMatch(/^id +created +type +record/);
     expect(await waybill(['deliveries', 'list', '--state', 'expired'])).toBe('No deliveries match.');
   });
 
@@ -184,6 +194,8 @@ describe('deliveries list', () => {
     await wrong('--since', 'yesterday').toThrow('--since must be a time such as');
     await wrong('--limit', '0').toThrow('--limit must be an integer from 1 to 1000.');
     await wrong('--type', 'ORDER').toThrow('--type must be an event type');
+    await wrong('--status', '40').toThrow('--status must be a status of three digits');
+    await wrong('--any-attempt').toThrow('--any-attempt needs --status.');
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatTime, policyTable } from '../../src/cli/policy-table.ts';
+import { briefTime, formatTime, policyTable } from '../../src/cli/policy-table.ts';
 import { defaultRetryPolicy, waits } from '../../src/domain/retry-policy.ts';
 
 it.each([
@@ -13,6 +13,15 @@ it.each([
   [172_800_000, '48 h'],
 ])('%d ms is written %s', (ms, text) => {
   expect(formatTime(ms)).toBe(text);
+});
+
+it.each([
+  [40, '0 s'],
+  [37_500, '38 s'],
+  [126_563, '2 min'],
+  [55_422_851, '15 h'],
+])('%d ms is written %s in a narrow column', (ms, text) => {
+  expect(briefTime(ms)).toBe(text);
 });
 
 describe('the table of the default policy', () => {
