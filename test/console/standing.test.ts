@@ -1,6 +1,7 @@
 /** Where a delivery stands: its page and the lists say why it waits, is held or expired. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
@@ -18,6 +19,7 @@ const visitor = async (role: 'warehouse' | 'shop') => {
   return mine;
 };
 const warehouse = await visitor('warehouse');
+const shop = await visitor('shop');
 
 const anna = (action: ActionName) =>
   recordOperatorAction(
@@ -33,7 +35,7 @@ beforeEach(async () => {
   await sql`delete from deactivations where webhook_id = ${failing}`;
   await sql`
     update deliveries set state = 'retrying', attempts_made = 3, finished_at = null, operator_stop = null,
-      operator_actions = null, next_attempt_at = now() + interval '1 hour', window_lost = false
+      operator_actions = null, class = ${CLASS.fresh}, recovery_id = null, next_attempt_at = now() + interval '1 hour', window_lost = false
     where id = ${retrying}`;
 });
 
@@ -62,4 +64,56 @@ test.each<[string, () => Promise<unknown>, string]>([
   await sql`update deliveries set state = 'expired', finished_at = now() where id = ${retrying}`;
   const { text } = await warehouse.ask(`/console/deliveries/${retrying}`);
   expect(text).toContain(`Its window of 48 h ended${why}`);
+});
+
+const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+const pending = (change: Readonly<Record<string, unknown>>) => sql`
+  update deliveries set ${sql({ state: 'pending', attemptsMade: 0, dispatchedAt: null, ...change })}
+  where id = ${retrying}`;
+
+test.each<[string, () => Promise<unknown>, string, string]>([
+  ['an operator', () => anna('hold'), ' held by anna ', 'Held by anna: stock-taking'],
+  [
+    'its webhook, which is inactive',
+    () => sql`update webhooks set active = false where id = ${failing}`,
+    ' webhook inactive ',
+    'Held: its webhook is inactive.',
+  ],
+  [
+    'its webhook, which is paused',
+    () => api.shop('PUT', `/v21/webhooks/${failing}/pause`),
+    ' webhook paused until ',
+    'Held: its webhook is paused until ',
+  ],
+  [
+    'an older event',
+    () => pending({ class: CLASS.blocked }),
+    ' waits for an older event ',
+    'Waits for an older event of its record.',
+  ],
+  [
+    'its receiver',
+    () => sql`delete from attempts where delivery_id = ${retrying}`.then(() => pending({})),
+    ' waits for its receiver ',
+    'Waits for its receiver, which has as many requests under way as it takes.',
+  ],
+  [
+    'its recovery',
+    async () => {
+      const recoveryId = randomUUID();
+      await sql`
+        insert into recoveries (id, eshop_id, webhook_id, since, until, include, found, state, by)
+        values (${recoveryId}, ${api.eshop.eshopId}, ${failing}, now(), now(), '{failed}', 1, 'paused', 'user')`;
+      await pending({ recoveryId, class: CLASS.recovered });
+    },
+    ' its recovery is paused ',
+    'Waits for its recovery , which is paused.',
+  ],
+])('one that waits for %s says so, in lists in a few words', async (_, arrange, few, sentence) => {
+  await arrange();
+  const lists = ['/console/deliveries?state=', `/console/webhooks/${failing}`];
+  for (const path of lists) expect(textOf((await warehouse.ask(path)).text)).toContain(few);
+  expect(textOf((await warehouse.ask(`/console/deliveries/${retrying}`)).text)).toContain(sentence);
+  const { text } = await shop.ask('/console/deliveries');
+  expect(textOf(text)).toContain(few.replace('anna', 'the warehouse'));
 });

@@ -201,7 +201,7 @@ export function AllDeliveriesPage(props: {
             <DeliveryRows
               deliveries={deliveries.map(recordOf)}
               names={names}
-              now={viewer.now}
+              viewer={viewer}
               eshopOf={(id) => titles(byId.get(id)?.eshopId ?? 0)}
               choose={choose}
             />

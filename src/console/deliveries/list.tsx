@@ -76,7 +76,7 @@ export function DeliveriesPage(props: {
                 )}
               </Empty>
             ) : (
-              <DeliveryRows deliveries={found.data} names={names} now={viewer.now} />
+              <DeliveryRows deliveries={found.data} names={names} viewer={viewer} />
             )}
             <Pages paging={found.pagination} path={PATH} query={asked} />
           </section>

@@ -4,10 +4,12 @@ import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
 import { Pagination } from '../../api/pagination.ts';
 import { State } from '../badges.tsx';
+import type { Viewer } from '../deps.ts';
 import { TypeName } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago, Due } from '../times.tsx';
 import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
+import { Why } from './standing.tsx';
 
 export const DeliveryList = v.object({ data: v.array(Delivery), pagination: Pagination });
 
@@ -16,27 +18,19 @@ export function DeliveryRows(props: {
   deliveries: readonly v.InferOutput<typeof Delivery>[];
   /** Left out on the page of their webhook. */
   names?: WebhookNames;
-  now: Date;
+  viewer: Viewer;
   /** The e-shop, if the list has deliveries of several. */
   eshopOf?: (id: string) => string | null;
   /** The control that chooses a delivery. */
   choose?: (id: string) => Child;
 }) {
-  const { deliveries, names, now, eshopOf = () => null, choose = () => null } = props;
+  const { deliveries, names, viewer, eshopOf = () => null, choose = () => null } = props;
   return (
     <ul class="rows">
-      {deliveries.map(
-        ({
-          id,
-          webhookType,
-          entityId,
-          webhookId,
-          state,
-          attemptsMade,
-          lastError,
-          createdAt,
-          nextAttemptAt,
-        }) => (
+      {deliveries.map((delivery) => {
+        const { id, webhookType, entityId, webhookId, state, attemptsMade, lastError } = delivery;
+        const { createdAt, nextAttemptAt } = delivery;
+        return (
           <li>
             <p class="name">
               <a href={`${CONSOLE}/deliveries/${id}`}>
@@ -50,20 +44,21 @@ export function DeliveryRows(props: {
                 {attemptsMade} {attemptsMade === 1 ? 'attempt' : 'attempts'}
               </span>
               {lastError === null || state === 'delivered' ? null : <span>{lastError}</span>}
+              <Why delivery={delivery} viewer={viewer} />
               {nextAttemptAt === null ? null : (
                 <span>
-                  next attempt <Due at={nextAttemptAt} now={now} />
+                  next attempt <Due at={nextAttemptAt} now={viewer.now} />
                 </span>
               )}
             </p>
             <p class="end">
               {choose(id)}
               <State state={state} />
-              <Ago at={createdAt} now={now} />
+              <Ago at={createdAt} now={viewer.now} />
             </p>
           </li>
-        ),
-      )}
+        );
+      })}
     </ul>
   );
 }

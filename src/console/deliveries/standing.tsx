@@ -1,7 +1,7 @@
 /** Where a delivery stands, in one sentence. */
 import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';
-import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
+import type { Delivery, DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { whyDeactivated } from '../../domain/webhook-facts.ts';
@@ -67,6 +67,28 @@ function Held({ delivery: { heldBy, waitsFor }, viewer }: StandingProps) {
   );
 }
 
+/** Why a delivery in a list is held or waits, in a few words; nothing if only its next attempt is awaited. */
+export function Why({ delivery, viewer }: { delivery: v.InferOutput<typeof Delivery>; viewer: Viewer }) {
+  const { state, heldBy, waitsFor } = delivery;
+  if (state === 'held') {
+    if (heldBy !== null) return <span>held by {whoAsked(heldBy.by, viewer.session.role)}</span>;
+    if (waitsFor?.reason !== 'pause' || waitsFor.nextAttemptAt === null) return <span>webhook inactive</span>;
+    return (
+      <span>
+        webhook paused until <Time at={waitsFor.nextAttemptAt} />
+      </span>
+    );
+  }
+  return waitsFor === null ? null : <span>{WAITS[waitsFor.reason]}</span>;
+}
+
+/** Of a delivery that is not held: a paused webhook would hold it. */
+const WAITS = {
+  order: 'waits for an older event',
+  limit: 'waits for its receiver',
+  pause: 'its recovery is paused',
+} as const;
+
 export function Standing(props: StandingProps) {
   const { delivery, viewer, policy } = props;
   const { state, attemptsMade, nextAttemptAt, finishedAt, supersededBy, waitsFor } = delivery;
@@ -86,6 +108,12 @@ export function Standing(props: StandingProps) {
       }
       if (waitsFor?.reason === 'limit')
         return <>Waits for its receiver, which has as many requests under way as it takes.</>;
+      if (waitsFor?.reason === 'pause')
+        return (
+          <>
+            Waits for <a href={`${CONSOLE}/webhooks/${delivery.webhookId}`}>its recovery</a>, which is paused.
+          </>
+        );
       if (nextAttemptAt === null || attemptsMade === 0) return <>Waits for its next attempt.</>;
       return (
         <>

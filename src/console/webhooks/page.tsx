@@ -168,7 +168,7 @@ export function WebhookPage(props: WebhookPageProps) {
             </Empty>
           ) : (
             <>
-              <DeliveryRows deliveries={deliveries} now={viewer.now} />
+              <DeliveryRows deliveries={deliveries} viewer={viewer} />
               <p class="pages">
                 <a href={`${CONSOLE}/deliveries?webhookId=${id}`}>All deliveries of this webhook</a>
               </p>
