@@ -40,5 +40,15 @@ test('the events of a record stand in their order, each with what it waits for',
   expect(page).toMatch(
     /History 1 CREATE_ORDER .* shop\.example\/hook #\d+ retrying HTTP 503 2 UPDATE_ORDER .* shop\.example\/hook #\d+ pending waits for 1 , next attempt in 2 h All events/,
   );
-  expect(await textAt('/console')).toContain('One record has deliveries that wait behind an older one');
+  const blamed = async () =>
+    (await textAt('/console')).includes('One record has deliveries that wait behind an older one');
+  expect(await blamed()).toBe(true);
+  // Then the older one is not what it waits for.
+  const [waiting] = await sql<{ id: number }[]>`select id from webhooks where webhook_type = 'UPDATE_ORDER'`;
+  await shop('PUT', `/v21/webhooks/${waiting?.id}/pause`);
+  expect(await blamed()).toBe(false);
+  await shop('PUT', `/v21/webhooks/${waiting?.id}/deactivate`);
+  expect(await blamed()).toBe(false);
+  await shop('PUT', `/v21/webhooks/${waiting?.id}/activate`);
+  expect(await blamed()).toBe(true);
 });

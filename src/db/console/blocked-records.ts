@@ -1,7 +1,11 @@
 import { CLASS } from '../outbox/outbox.ts';
+import { sends } from '../pauses.ts';
 import { oneRow, type Sql } from '../pool.ts';
 
-/** The records of an e-shop with deliveries that wait for their order (docs/interface.md, D16). */
+/**
+ * The records of an e-shop with deliveries that wait for their order (docs/interface.md, D16). Those that an inactive
+ * or paused webhook holds wait for the webhook.
+ */
 export interface BlockedRecords {
   readonly records: number;
   /** Since when the oldest waits; null if none does. */
@@ -17,6 +21,9 @@ const MOST = 10_000;
 export async function readBlockedRecords(sql: Sql, eshopId: number): Promise<BlockedRecords> {
   return await oneRow(sql<BlockedRecords[]>`
     select count(distinct entity_id)::int as records, min(created_at) as since from (
-      select entity_id, created_at from deliveries
-      where eshop_id = ${eshopId} and class = ${CLASS.blocked} and dispatched_at is null and state = 'pending' limit ${MOST}) d`);
+      select d.* from webhooks w cross join lateral (
+        select entity_id, created_at from deliveries
+        where class = ${CLASS.blocked} and eshop_id = ${eshopId} and webhook_id = w.id and dispatched_at is null and state = 'pending'
+        limit ${MOST}) d
+      where w.eshop_id = ${eshopId} and ${sends(sql, 'w')} limit ${MOST}) d`);
 }
