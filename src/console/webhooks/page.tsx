@@ -177,7 +177,7 @@ export function WebhookPage(props: WebhookPageProps) {
         </section>
       </LivePart>
       <LivePart id="recovered">
-        {recoveries.length === 0 ? null : <Recoveries recoveries={recoveries} viewer={viewer} />}
+        {recoveries.length === 0 ? null : <Recoveries {...{ recoveries, webhook, viewer }} />}
         {sent.length === 0 ? null : (
           <section class="card flush" aria-labelledby="sent">
             <h2 id="sent">Notices</h2>

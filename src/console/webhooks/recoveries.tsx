@@ -1,7 +1,8 @@
 /** The recoveries of a webhook, on its page. */
 import type * as v from 'valibot';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
-import { isUnderWay } from '../../domain/recovery.ts';
+import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
+import type { WebhookRecord } from '../../domain/webhook.ts';
 import { RecoveryBadge } from '../badges.tsx';
 import type { Viewer } from '../deps.ts';
 import { Act } from '../layout.tsx';
@@ -9,7 +10,15 @@ import { Ago, Time } from '../times.tsx';
 
 type Recovery = v.InferOutput<typeof recoveryRecord>;
 
-function Row({ recovery, viewer }: { recovery: Recovery; viewer: Viewer }) {
+/** What can be asked of it now. @param waits whether its webhook is inactive or paused: resuming changes nothing */
+function actionsOf({ state }: Recovery, waits: boolean): readonly (readonly [RecoveryAction, string])[] {
+  if (!isUnderWay(state)) return [];
+  const cancel = ['cancel', 'Cancel recovery'] as const;
+  if (state === 'running') return [['pause', 'Pause recovery'], cancel];
+  return waits ? [cancel] : [['resume', 'Resume recovery'], cancel];
+}
+
+function Row({ recovery, waits, viewer }: { recovery: Recovery; waits: boolean; viewer: Viewer }) {
   const { recoveryId, webhookId, state, reason, count, done, failed, superseded, left } = recovery;
   const { since, createdAt, estimatedEndAt } = recovery;
   return (
@@ -34,23 +43,31 @@ function Row({ recovery, viewer }: { recovery: Recovery; viewer: Viewer }) {
       <div class="end">
         <RecoveryBadge state={state} />
         <Ago at={createdAt} now={viewer.now} />
-        {isUnderWay(state) ? (
-          <Act action={`/webhooks/${webhookId}/recoveries/${recoveryId}/cancel`} viewer={viewer}>
-            Cancel recovery
-          </Act>
-        ) : null}
+        <div class="acts">
+          {actionsOf(recovery, waits).map(([action, name]) => (
+            <Act action={`/webhooks/${webhookId}/recoveries/${recoveryId}/${action}`} viewer={viewer}>
+              {name}
+            </Act>
+          ))}
+        </div>
       </div>
     </li>
   );
 }
 
-export function Recoveries({ recoveries, viewer }: { recoveries: readonly Recovery[]; viewer: Viewer }) {
+export function Recoveries(props: {
+  recoveries: readonly Recovery[];
+  webhook: Pick<WebhookRecord, 'active' | 'pausedUntil'>;
+  viewer: Viewer;
+}) {
+  const { recoveries, webhook, viewer } = props;
+  const waits = !webhook.active || webhook.pausedUntil !== null;
   return (
     <section class="card flush" aria-labelledby="recoveries">
       <h2 id="recoveries">Recoveries</h2>
       <ul class="rows">
         {recoveries.map((recovery) => (
-          <Row recovery={recovery} viewer={viewer} />
+          <Row {...{ recovery, waits, viewer }} />
         ))}
       </ul>
     </section>

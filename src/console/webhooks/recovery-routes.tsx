@@ -1,4 +1,4 @@
-/** Recoveries of a webhook: counted, started, canceled. */
+/** Recoveries of a webhook: counted, started, paused, resumed, canceled. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
@@ -54,13 +54,19 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPa
     }
   });
 
-  app.post('/webhooks/:id/recoveries/:recoveryId/cancel', (c) => {
-    const { id, recoveryId } = c.req.param();
-    return orRefused(c, id, async () => {
-      const path = `/v21/webhooks/${piece(id)}/recoveries/${piece(recoveryId)}/cancel`;
-      await c.var.api.send(v.unknown(), 'POST', path);
-      return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=canceled`, 303);
+  for (const [action, done] of [
+    ['pause', 'recovery-paused'],
+    ['resume', 'recovery-resumed'],
+    ['cancel', 'recovery-canceled'],
+  ] as const) {
+    app.post(`/webhooks/:id/recoveries/:recoveryId/${action}`, (c) => {
+      const { id, recoveryId } = c.req.param();
+      return orRefused(c, id, async () => {
+        const path = `/v21/webhooks/${piece(id)}/recoveries/${piece(recoveryId)}/${action}`;
+        await c.var.api.send(v.unknown(), 'POST', path);
+        return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=${done}`, 303);
+      });
     });
-  });
+  }
   return app;
 }

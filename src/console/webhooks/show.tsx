@@ -32,7 +32,9 @@ export const NOTICES: ReadonlyMap<string, string> = new Map([
   ['resumed', 'The pause is over. Held deliveries go on within seconds.'],
   ['saved', 'The webhook was changed.'],
   ['recovering', 'The recovery has started. Its progress is shown below.'],
-  ['canceled', 'The recovery was canceled.'],
+  ['recovery-paused', 'The recovery is paused: it creates no further deliveries until it is resumed.'],
+  ['recovery-resumed', 'The recovery continues.'],
+  ['recovery-canceled', 'The recovery was canceled.'],
   ['deleted', 'The webhook was deleted.'],
 ]);
 
