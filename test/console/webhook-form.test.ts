@@ -90,7 +90,8 @@ test('each parameter of a webhook is kept, and none is added', async () => {
 test('its page says where deliveries come from', async () => {
   const id = await created();
   const page = await ask(`/console/webhooks/${id}`);
-  expect(page.text).toContain('203.0.113.0/28, Waybill/test');
+  expect(page.text).toContain('<dt>Source addresses</dt><dd>203.0.113.0/28</dd>');
+  expect(page.text).toContain('<dt>User-Agent</dt><dd>Waybill/test</dd>');
 });
 
 test.each([true, false])(

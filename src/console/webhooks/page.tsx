@@ -147,7 +147,8 @@ export function WebhookPage(props: WebhookPageProps) {
             facts={[
               [types.length === 1 ? 'Type' : 'Types', types.map((type) => <TypeLine type={type} />)],
               ...factsOf(webhook, headers === null ? null : Object.keys(headers)),
-              ['Comes from', [...addresses, userAgent].join(', ')],
+              ['Source addresses', addresses.length === 0 ? null : addresses.join(', ')],
+              ['User-Agent', userAgent],
               ['Registered', <Time at={webhook.registeredAt} />],
               ['Last success', accepted === undefined ? 'none yet' : <Ago at={accepted} now={viewer.now} />],
             ]}
