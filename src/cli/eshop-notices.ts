@@ -25,7 +25,6 @@ const rowOf = ({ at, kind, webhookId, to, state, sentAt, error }: ListedNotice) 
 export function addNotices(command: Command, { env, print }: CommandContext): void {
   const notices = command
     .command('notices')
-    .alias('told')
     .description("the notices about an e-shop's webhooks, their recipients and their times");
   runs(notices, options, async ({ eshop, limit, json }) => {
     const rows = await withDatabase(readSettings(env), async (sql) => {
