@@ -72,7 +72,8 @@ const commands: Readonly<Record<string, LazyCommand>> = {
     load: async () => (await import('./deliveries-command.ts')).deliveriesCommand,
   },
   webhooks: {
-    description: 'webhooks of all e-shops: list or show them; activate, deactivate or test one',
+    description:
+      'webhooks of all e-shops: list or show them; activate, deactivate, pause, resume or test one',
     load: async () => (await import('./webhooks-command.ts')).webhooksCommand,
   },
   'import-eshops': {

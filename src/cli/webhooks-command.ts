@@ -3,12 +3,7 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
-import {
-  endPauseOf,
-  listAllWebhooks,
-  type OperatorsWebhook,
-  switchWebhook,
-} from '../db/webhooks/all-webhooks.ts';
+import { listAllWebhooks, type OperatorsWebhook } from '../db/webhooks/all-webhooks.ts';
 import { shortTypes } from '../domain/event-types.ts';
 import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
@@ -23,6 +18,7 @@ import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { listOptions, noSuchWebhook, webhookNumber } from './options.ts';
 import { formatTime } from './policy-table.ts';
+import { addPauses, addSwitches } from './switch-webhook.ts';
 import { addTest } from './webhook-test.ts';
 
 const webhookFilters = v.pipe(
@@ -150,56 +146,6 @@ export function webhooksCommand(command: Command, context: CommandContext): void
   });
   addCreate(command, context);
   addSwitches(command, context);
-  addResume(command, context);
+  addPauses(command, context);
   addTest(command, context);
-}
-
-const switches = [
-  {
-    verb: 'activate',
-    active: true,
-    description:
-      'resume deliveries: those held are attempted within seconds, unless their time limit has passed',
-    done: 'is active. Held deliveries resume',
-  },
-  {
-    verb: 'deactivate',
-    active: false,
-    description: 'stop deliveries: new events create none, and open ones are held',
-    done: 'is inactive. Its open deliveries are held',
-  },
-] as const;
-
-/** Adds `activate` and `deactivate`: as in the API, so that the change reaches open deliveries. */
-function addSwitches(command: Command, { env, print }: CommandContext): void {
-  for (const { verb, active, description, done } of switches) {
-    const part = command.command(verb).description(description).argument('<id>', 'its number');
-    runs(part, noOptions, async ({ json }, written) => {
-      const id = checked(webhookNumber('<id>'), written);
-      const changed = await withDatabase(readSettings(env), (sql) => switchWebhook(sql, id, active));
-      if (changed === null) throw noSuchWebhook(id);
-      if (json) return print(JSON.stringify({ webhookId: id, active, changed }));
-      const already = `is already ${active ? 'active' : 'inactive'}. Nothing was changed`;
-      print(`Webhook ${id} ${changed ? done : already}.`);
-    });
-  }
-}
-
-/** Adds `resume`: ends the pause that an e-shop has begun. */
-function addResume(command: Command, { env, print }: CommandContext): void {
-  const part = command
-    .command('resume')
-    .description('end the pause of a webhook: held deliveries go on within seconds')
-    .argument('<id>', 'its number');
-  runs(part, noOptions, async ({ json }, written) => {
-    const id = checked(webhookNumber('<id>'), written);
-    const changed = await withDatabase(readSettings(env), (sql) => endPauseOf(sql, id));
-    if (changed === null) throw noSuchWebhook(id);
-    if (json) return print(JSON.stringify({ webhookId: id, changed }));
-    print(
-      changed
-        ? `The pause of webhook ${id} is over. Held deliveries go on.`
-        : `Webhook ${id} is not paused. Nothing was changed.`,
-    );
-  });
 }

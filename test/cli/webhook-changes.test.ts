@@ -1,6 +1,5 @@
-/** `waybill webhooks activate|deactivate|test` and `waybill examine` on a real database, worker and receiver. */
+/** The commands that change, test and examine a webhook, on a real database, worker and receiver. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { pauseWebhook } from '../../src/db/webhooks/pause.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
 
@@ -43,22 +42,36 @@ describe('webhooks activate and deactivate', () => {
     await stack.untilState(delivery, 'delivered');
   });
 
-  it('resume ends a pause, and the lists show one', async () => {
+  it('pause holds until a time, resume ends that, and the lists show it', async () => {
     const { id } = await stack.createWebhook(receiver.url);
     const until = new Date(Date.now() + 3_600_000);
-    await pauseWebhook(stack.sql, stack.eshopId, id, until);
     const minute = until.toISOString().slice(0, 16).replace('T', ' ');
+    expect(await waybill('pause', String(id), '--until', until.toISOString())).toBe(
+      `Webhook ${id} is paused until ${minute}Z. Its deliveries are held, and go on by themselves then.`,
+    );
+    const pausedUntil = async () => JSON.parse(await waybill('show', String(id), '--json')).pausedUntil;
+    expect(await pausedUntil()).toBe(until.toISOString());
     expect(await waybill('list')).toContain(`paused until ${minute}`);
     expect(await waybill('show', String(id))).toContain(`paused until ${minute}`);
     expect(await waybill('resume', String(id))).toBe(
       `The pause of webhook ${id} is over. Held deliveries go on.`,
     );
     expect(await waybill('resume', String(id))).toBe(`Webhook ${id} is not paused. Nothing was changed.`);
+    const longest: unknown = JSON.parse(await waybill('pause', String(id), '--json'));
+    expect(longest).toEqual({
+      webhookId: id,
+      pausedUntil: await pausedUntil(),
+    });
+    await expect(waybill('pause', String(id), '--until', '2020-01-01')).rejects.toThrow(
+      /^--until must be in the future, and at most 7 days ahead\.$/,
+    );
     await waybill('deactivate', String(id));
+    await expect(waybill('pause', String(id))).rejects.toThrow(`Webhook ${id} is inactive`);
     expect(JSON.parse(await waybill('resume', String(id), '--json'))).toEqual({
       webhookId: id,
       changed: false,
     });
+    await expect(waybill('pause', '999999')).rejects.toThrow('There is no webhook 999999.');
     await expect(waybill('resume', '999999')).rejects.toThrow('There is no webhook 999999.');
   });
 

@@ -3,7 +3,7 @@ import { CLASS } from '../outbox/outbox.ts';
 import { sends } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { setActive } from './change.ts';
-import { resumeWebhook } from './pause.ts';
+import { pauseWebhook, resumeWebhook } from './pause.ts';
 import { selectWebhooks, type WebhookRow } from './webhooks.ts';
 
 interface AllWebhooksFilter {
@@ -114,6 +114,18 @@ export async function switchWebhook(sql: Pool, id: number, active: boolean): Pro
   const eshopId = await eshopOfWebhook(sql, id);
   const switched = eshopId === null ? null : await setActive(sql, eshopId, id, active);
   return switched === null ? null : switched.changed;
+}
+
+/**
+ * Pauses a webhook for an operator; of a paused one, moves the end.
+ * @param until null: as late as possible
+ * @returns when the pause ends; null if there is no such webhook
+ * @throws Problem as `pauseWebhook`
+ */
+export async function pauseFor(sql: Pool, id: number, until: Date | null): Promise<Date | null> {
+  const eshopId = await eshopOfWebhook(sql, id);
+  const paused = eshopId === null ? null : await pauseWebhook(sql, eshopId, id, until);
+  return paused?.pausedUntil ?? null;
 }
 
 /** Ends the pause of a webhook for an operator. @returns whether it was paused; null if there is no such webhook */

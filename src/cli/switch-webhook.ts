@@ -1,0 +1,92 @@
+/** `waybill webhooks activate|deactivate|pause|resume`: as in the API, so that a change reaches open deliveries. */
+import type { Command } from 'commander';
+import * as v from 'valibot';
+import { readSettings } from '../config/config.ts';
+import { endPauseOf, pauseFor, switchWebhook } from '../db/webhooks/all-webhooks.ts';
+import { Problem } from '../domain/problem.ts';
+import { MAX_PAUSE_DAYS } from '../domain/webhook-pause.ts';
+import { type CommandContext, checked, noOptions, option, runs } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
+import { minute } from './layout.ts';
+import { withDatabase } from './open-database.ts';
+import { noSuchWebhook, time, webhookNumber } from './options.ts';
+
+const switches = [
+  {
+    verb: 'activate',
+    active: true,
+    description:
+      'resume deliveries: those held are attempted within seconds, unless their time limit has passed',
+    done: 'is active. Held deliveries resume',
+  },
+  {
+    verb: 'deactivate',
+    active: false,
+    description: 'stop deliveries: new events create none, and open ones are held',
+    done: 'is inactive. Its open deliveries are held',
+  },
+] as const;
+
+/** Adds `activate` and `deactivate`: as in the API, so that the change reaches open deliveries. */
+export function addSwitches(command: Command, { env, print }: CommandContext): void {
+  for (const { verb, active, description, done } of switches) {
+    const part = command.command(verb).description(description).argument('<id>', 'its number');
+    runs(part, noOptions, async ({ json }, written) => {
+      const id = checked(webhookNumber('<id>'), written);
+      const changed = await withDatabase(readSettings(env), (sql) => switchWebhook(sql, id, active));
+      if (changed === null) throw noSuchWebhook(id);
+      if (json) return print(JSON.stringify({ webhookId: id, active, changed }));
+      const already = `is already ${active ? 'active' : 'inactive'}. Nothing was changed`;
+      print(`Webhook ${id} ${changed ? done : already}.`);
+    });
+  }
+}
+
+const pauseOptions = v.object({
+  until: option(
+    '--until <time>',
+    `the end of the pause, at most ${MAX_PAUSE_DAYS} days ahead; default: as late as possible`,
+    v.optional(time('--until')),
+  ),
+});
+
+/** @throws UserError that names the option, if the end was refused; or that the webhook is inactive */
+function refusePause(error: unknown): never {
+  if (!(error instanceof Problem)) throw error;
+  const [about] = error.problems;
+  throw new UserError(about === undefined ? error.message : `--${about.path} ${about.message}.`);
+}
+
+/** Adds `pause`, and `resume`, which also ends a pause that an e-shop has begun. */
+export function addPauses(command: Command, { env, print }: CommandContext): void {
+  const pause = command
+    .command('pause')
+    .description(
+      'hold deliveries until a time, without loss: new events go on creating them; or move the end',
+    )
+    .argument('<id>', 'its number');
+  runs(pause, pauseOptions, async ({ until = null, json }, written) => {
+    const id = checked(webhookNumber('<id>'), written);
+    const end = await withDatabase(readSettings(env), (sql) => pauseFor(sql, id, until).catch(refusePause));
+    if (end === null) throw noSuchWebhook(id);
+    if (json) return print(JSON.stringify({ webhookId: id, pausedUntil: end }));
+    print(
+      `Webhook ${id} is paused until ${minute(end)}. Its deliveries are held, and go on by themselves then.`,
+    );
+  });
+  const part = command
+    .command('resume')
+    .description('end the pause of a webhook: held deliveries go on within seconds')
+    .argument('<id>', 'its number');
+  runs(part, noOptions, async ({ json }, written) => {
+    const id = checked(webhookNumber('<id>'), written);
+    const changed = await withDatabase(readSettings(env), (sql) => endPauseOf(sql, id));
+    if (changed === null) throw noSuchWebhook(id);
+    if (json) return print(JSON.stringify({ webhookId: id, changed }));
+    print(
+      changed
+        ? `The pause of webhook ${id} is over. Held deliveries go on.`
+        : `Webhook ${id} is not paused. Nothing was changed.`,
+    );
+  });
+}
