@@ -58,7 +58,7 @@ test('a rendering is kept per form: without personal data it is another one', ()
   expect(names).toEqual([sampleOrder.recipientName, null, sampleOrder.recipientName]);
 });
 
-test('a rendering is of what was read: an event that was erased meanwhile is rendered anew', () => {
+test('a rendering is of what was read: an event that was erased meanwhile is rendered again', () => {
   const make = createPrepare(keys);
   const sent = (recipientName: string | null) =>
     JSON.parse(
