@@ -61,7 +61,6 @@ export function createOperatorView(input: DeliverEventInput) {
       attempt.nextAttemptAt === null
         ? `Attempt ${attempt.number} of ${total} failed; no attempts are left.`
         : `Attempt ${attempt.number} of ${total} failed; next try ${attempt.nextAttemptAt}.`;
-    if (attempt.behind !== undefined) headline += ` ${waitBehind(attempt.behind)}`;
     upsertSearchAttributes([
       { key: deliveryStateKey, value: 'retrying' },
       { key: lastStatusKey, value: attempt.status },
@@ -140,12 +139,6 @@ const SEARCH_CHARACTERS = 255;
 /** The value of {@link receiverHostKey}. */
 export function searchableHost(host: string): string {
   return host.slice(0, SEARCH_CHARACTERS);
-}
-
-function waitBehind(count: number): string {
-  return count === 1
-    ? 'A newer delivery of its record waited behind it then.'
-    : `${count} newer deliveries of its record waited behind it then.`;
 }
 
 const ASKED: Readonly<Record<ActionName, string>> = {

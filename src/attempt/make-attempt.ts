@@ -5,7 +5,6 @@
  *
  * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file.
  */
-import { countBehind } from '../db/outbox/ordering.ts';
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { closeDelivery, deferAttempt, spendRetries, startWindow } from '../db/webhooks/deliveries.ts';
 import { type AttemptDeps, type Beginning, begin } from './begin-attempt.ts';
@@ -120,10 +119,7 @@ async function beginAndSend(
   const answered = await send(deps, { ...beginning.attempt, takenAt }, signal);
   const recorded = await record(deps, answered, command);
   if (recorded === null) return { kind: 'notAttempted', reason: 'closed' };
-  const answer = verdictOf(recorded);
-  if (answer.kind !== 'failed' || delivery.ordering === 'none') return answer;
-  // The number of deliveries behind this one is for operators alone.
-  return { ...answer, behind: await countBehind(deps.sql, delivery.id).catch(() => 0) };
+  return verdictOf(recorded);
 }
 
 /** Begins the attempt. If the webhook has changed since the delivery was read, reads the delivery once more. */

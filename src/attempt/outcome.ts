@@ -63,8 +63,6 @@ export interface AttemptFailure {
   readonly at: Date;
   /** null if no attempt is left. */
   readonly nextAttemptAt: Date | null;
-  /** The number of newer deliveries of the record that wait behind this one, if the webhook keeps an ordering. */
-  readonly behind?: number;
 }
 
 /** No request was made. Unless the webhook changes, there is nothing to decide for `ms` milliseconds. */

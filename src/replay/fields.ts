@@ -63,7 +63,6 @@ const fields: Readonly<Record<Field, true>> = {
   attemptTimeoutMs: true,
   attemptsBefore: true,
   attemptsMade: true,
-  behind: true,
   by: true,
   coefficient: true,
   created: true,

@@ -197,8 +197,7 @@ function madeBefore(
 }
 
 function failedAttempt(failure: Omit<AttemptFailure, 'kind'>): FailedAttempt {
-  const { number, status, message, at, nextAttemptAt, behind = 0 } = failure;
+  const { number, status, message, at, nextAttemptAt } = failure;
   const next = nextAttemptAt?.toISOString() ?? null;
-  const failed = { number, status, message, at: at.toISOString(), nextAttemptAt: next };
-  return behind === 0 ? failed : { ...failed, behind };
+  return { number, status, message, at: at.toISOString(), nextAttemptAt: next };
 }

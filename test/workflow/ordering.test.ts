@@ -332,29 +332,6 @@ test('within a recovery the events of each record go in their order', async () =
   expect(arrived('other')).toEqual(await recovered('other'));
 });
 
-test('the details of its workflow say how many wait behind it', async () => {
-  await stack.stopWorker();
-  await subscribe('record');
-  const [first = ''] = await happen('seen', ...TYPES);
-  answer('seen', refusing);
-  await stack.sql`update deliveries set class = ${CLASS.blocked} where entity_id = 'seen' and id <> ${first}`;
-  // The queue may make the first ones, on a busy machine.
-  const policy = { ...stack.policy, initialIntervalMs: 2_000, coefficient: 1, maxRetries: 20 };
-  await stack.startWorker({ policy });
-  const says = (what: string) =>
-    stack.until(what, async () => {
-      const handle = await workflow(first);
-      const { currentDetails } = await handle
-        .query<{ currentDetails: string }>('__temporal_workflow_metadata')
-        .catch(() => ({ currentDetails: '' }));
-      return currentDetails.includes(what);
-    });
-  await says('2 newer deliveries of its record waited behind it then.');
-  await happen('seen', 'UPDATE_ORDER');
-  await tryNow(first);
-  await says('3 newer deliveries of its record waited behind it then.');
-});
-
 test('a broken receiver: where only the latest counts it gets the attempts of one event, and is warned of and deactivated with the same one', async () => {
   const policy = { ...stack.policy, initialIntervalMs: 60_000, maxRetries: 4 };
   await stack.stopWorker();

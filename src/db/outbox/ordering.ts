@@ -110,18 +110,6 @@ export const joinSuccessor = (sql: Sql, id: Fragment) => sql`
       select n.* from successor join deliveries n on n.id = successor.superseded_by)
     select * from successor where superseded_by is null) d on true`;
 
-/** How many deliveries wait behind this delivery, in the ordering of its record. */
-export async function countBehind(sql: Sql, deliveryId: string): Promise<number> {
-  const [row] = await sql<{ behind: number }[]>`
-    select count(*)::int as behind from deliveries d join webhooks w on w.id = d.webhook_id
-    cross join lateral (
-      select from deliveries n join webhooks nw on nw.id = n.webhook_id
-      where ${blocked(sql, 'n')} and n.ordering_key = d.ordering_key and n.sequence > d.sequence
-        and nw.receiver = w.receiver and nw.ordering <> 'none') n
-    where d.id = ${deliveryId}`;
-  return row?.behind ?? 0;
-}
-
 /**
  * Why a delivery waits for something other than its next attempt, as JSON (docs/interface.md, L14); null if an
  * inactive webhook or an operator holds it.
