@@ -1,8 +1,7 @@
 /** What a notice is about, as it is when it is due. */
 import { readWarning, type StoredWarning } from '../src/db/incidents/warnings.ts';
-import { type Notice, readRecoveredWebhook } from '../src/db/notices/notice.ts';
+import { type Notice, readDeactivation, readRecoveredWebhook } from '../src/db/notices/notice.ts';
 import type { Pool } from '../src/db/pool.ts';
-import { readDeactivation } from '../src/db/webhooks/deactivations.ts';
 import { deactivationAt } from '../src/domain/incident.ts';
 import type { Deactivation, RecoveredWebhook } from '../src/domain/mailed.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';

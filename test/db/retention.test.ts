@@ -1,7 +1,7 @@
 /** Old data is dropped a week at a time; needed data stays; the coming weeks are made ahead. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { findDeactivationMail } from '../../src/db/notices/notice.ts';
+import { findDeactivationMail, readDeactivation } from '../../src/db/notices/notice.ts';
 import { recordNoticeSent } from '../../src/db/notices/outcome.ts';
 import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
 import { counted } from '../../src/db/pool.ts';
@@ -12,7 +12,6 @@ import { transaction } from '../../src/db/transaction.ts';
 import { countAllDeliveries, listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
-import { readDeactivation } from '../../src/db/webhooks/deactivations.ts';
 import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { weekName } from '../../src/domain/weeks.ts';
 import { makeAhead, retain } from '../../src/retention/retain.ts';
