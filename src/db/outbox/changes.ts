@@ -15,36 +15,17 @@ import { enqueueRecoveriesOf } from './recovery-changes.ts';
  * open deliveries and its recoveries must look at it. At most one change waits behind the change that is under way.
  * The waiting one covers all further changes until it begins itself.
  * @param tx holds the lock on the webhook's row
+ * @param orderingOnly after a pause has begun: deliveries of its records to other webhooks may go on, and no workflow
+ * has to look at the webhook
  */
 export async function enqueueWebhookChange(
   tx: Transaction,
   eshopId: number,
   webhookId: number,
+  { orderingOnly = false } = {},
 ): Promise<void> {
   wakeRelayAfter(tx, 'webhooks');
-  await enqueueRecoveriesOf(tx, webhookId);
-  await enqueue(tx, eshopId, webhookId, false);
-}
-
-/**
- * Call this when a webhook was paused: deliveries of its records to other webhooks may go on. No workflow has to look
- * at the webhook.
- */
-export async function enqueueOrderingChange(
-  tx: Transaction,
-  eshopId: number,
-  webhookId: number,
-): Promise<void> {
-  wakeRelayAfter(tx, 'webhooks');
-  await enqueue(tx, eshopId, webhookId, true);
-}
-
-async function enqueue(
-  tx: Transaction,
-  eshopId: number,
-  webhookId: number,
-  orderingOnly: boolean,
-): Promise<void> {
+  if (!orderingOnly) await enqueueRecoveriesOf(tx, webhookId);
   // Locked: the relay that passes it on reads the webhook after this transaction.
   const waiting = await tx`
     select from changes_to_signal

@@ -2,7 +2,7 @@
 import type postgres from 'postgres';
 import { conflict, invalid } from '../../domain/problem.ts';
 import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
-import { enqueueOrderingChange, enqueueWebhookChange } from '../outbox/changes.ts';
+import { enqueueWebhookChange } from '../outbox/changes.ts';
 import { enqueueRecoveriesOf } from '../outbox/recovery-changes.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
@@ -48,7 +48,8 @@ export async function pauseWebhook(
       ]);
     }
     // Others of its records that are behind its deliveries may go on.
-    if (!before.isPaused && before.ordering !== 'none') await enqueueOrderingChange(tx, eshopId, id);
+    if (!before.isPaused && before.ordering !== 'none')
+      await enqueueWebhookChange(tx, eshopId, id, { orderingOnly: true });
     if (paused.endsSooner) await enqueueWebhookChange(tx, eshopId, id);
     else await enqueueRecoveriesOf(tx, id);
     return await readBack(tx, eshopId, id);
