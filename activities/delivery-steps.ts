@@ -11,10 +11,7 @@ import type {
   ReadDeliveryInput,
 } from '../workflows/delivery-types.ts';
 
-type Steps = Pick<
-  DeliveryActivities,
-  'readDelivery' | 'holdDelivery' | 'compensate' | 'closeDelivery' | 'steerDelivery'
->;
+type Steps = Omit<DeliveryActivities, 'attemptDelivery' | 'mailDeactivation'>;
 
 export function createDeliverySteps(deps: Pick<AttemptDeps, 'sql' | 'log' | 'watch'>): Steps {
   async function readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation> {

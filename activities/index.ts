@@ -1,9 +1,4 @@
 /** All activities, made from their dependencies. */
-import type { DeliveryActivities } from '../workflows/delivery-types.ts';
-import type { NoticeActivities } from '../workflows/notice-types.ts';
-import type { RecoveryActivities } from '../workflows/recovery-types.ts';
-import type { ReleaseActivities } from '../workflows/release-types.ts';
-import type { RetentionActivities } from '../workflows/retention-types.ts';
 import { type AttemptDeliveryDeps, createAttemptDelivery } from './attempt-delivery.ts';
 import { createNoticeActivities, type NoticeDeps } from './deliver-notice.ts';
 import { createDeliverySteps } from './delivery-steps.ts';
@@ -14,14 +9,7 @@ import { createRetentionActivities, type RetentionDeps } from './retention.ts';
 interface ActivityDeps extends AttemptDeliveryDeps, RetentionDeps, Omit<NoticeDeps, 'mailsUnderWay'> {}
 
 /** Makes all activities: the attempts, and the steps, which have their own task queue. */
-export function createActivities(deps: ActivityDeps): {
-  readonly attempts: Pick<DeliveryActivities, 'attemptDelivery'>;
-  readonly steps: Omit<DeliveryActivities, 'attemptDelivery'> &
-    ReleaseActivities &
-    RetentionActivities &
-    RecoveryActivities &
-    NoticeActivities;
-} {
+export function createActivities(deps: ActivityDeps) {
   const mailing = { ...deps, mailsUnderWay: { count: 0 } };
   return {
     attempts: { attemptDelivery: createAttemptDelivery(deps) },
