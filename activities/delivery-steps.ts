@@ -14,9 +14,9 @@ import type {
 type Steps = Omit<DeliveryActivities, 'attemptDelivery' | 'mailDeactivation'>;
 
 export function createDeliverySteps(deps: Pick<AttemptDeps, 'sql' | 'log' | 'watch'>): Steps {
-  async function readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation> {
-    await leaveQueue(deps.sql, input.deliveryId);
-    return situationOf(await loadForAttempt(deps.sql, input.deliveryId), input);
+  async function readDelivery({ deliveryId, policy }: ReadDeliveryInput): Promise<DeliverySituation> {
+    await leaveQueue(deps.sql, deliveryId);
+    return situationOf(await loadForAttempt(deps.sql, deliveryId), policy);
   }
 
   return {

@@ -17,7 +17,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { DeliverySituation, OpenSituation } from '../src/attempt/situation.ts';
-import { maxAttempts } from '../src/domain/retry-policy.ts';
 import { createAttempts } from './delivery-attempts.ts';
 import { createEndings, type DeliverEventResult } from './delivery-endings.ts';
 import { mailOptions } from './delivery-options.ts';
@@ -142,12 +141,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   /** Reads the current situation. If the response took long, its times are out of date, and it is read again. */
   async function readSituation(): Promise<DeliverySituation> {
     const { deliveryId, policy } = input;
-    const query = {
-      deliveryId,
-      windowMs: policy.windowMs,
-      firstWaitMs: policy.initialIntervalMs,
-      maxAttempts: maxAttempts(policy),
-    };
+    const query = { deliveryId, policy };
     const askedAt = Date.now();
     let situation = await own.readDelivery(query);
     if (Date.now() - askedAt > STALE_MS) situation = await own.readDelivery(query);

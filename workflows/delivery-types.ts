@@ -3,7 +3,7 @@
  * enters a history.
  */
 import type { AttemptFailure, AttemptVerdict } from '../src/attempt/outcome.ts';
-import type { DeliverySituation, SituationTerms } from '../src/attempt/situation.ts';
+import type { DeliverySituation } from '../src/attempt/situation.ts';
 import type { FinalState } from '../src/domain/delivery-state.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { OperatorAction, RecordedActionResult, RequestedAction } from '../src/domain/operator-action.ts';
@@ -95,8 +95,9 @@ export interface ActionRequest {
 }
 
 /** The delivery to read. */
-export interface ReadDeliveryInput extends SituationTerms {
+export interface ReadDeliveryInput {
   readonly deliveryId: string;
+  readonly policy: RetryPolicy;
 }
 
 export interface AttemptInput {

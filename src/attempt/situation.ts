@@ -4,6 +4,7 @@
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { type FinalState, isOpen, type StoredState } from '../domain/delivery-state.ts';
 import { type OperatorHold, operatorHoldOf } from '../domain/operator-action.ts';
+import { maxAttempts, type RetryPolicy, windowEnd } from '../domain/retry-policy.ts';
 import { isPaused, resumesAt } from '../domain/webhook-pause.ts';
 
 /** The reason why no further attempt is due. */
@@ -44,24 +45,15 @@ export interface OpenSituation {
   readonly operatorHeld: boolean;
 }
 
-/** The terms of the policy that the times of a delivery depend on, in milliseconds. */
-export interface SituationTerms {
-  readonly windowMs: number;
-  /** The policy's first wait. */
-  readonly firstWaitMs: number;
-  /** The number of attempts that the policy allows. */
-  readonly maxAttempts: number;
-}
-
 /** @param delivery as it was read; undefined if it no longer exists */
 export function situationOf(
   delivery: DeliveryForAttempt | undefined,
-  { windowMs, firstWaitMs, maxAttempts }: SituationTerms,
+  policy: RetryPolicy,
 ): DeliverySituation {
   if (delivery === undefined) return { open: false, state: 'canceled' };
   if (!isOpen(delivery.state)) return { open: false, state: delivery.state };
   const windowEndsAt =
-    delivery.windowStartedAt === null ? null : delivery.windowStartedAt.getTime() + windowMs;
+    delivery.windowStartedAt === null ? null : windowEnd(policy, delivery.windowStartedAt).getTime();
   return {
     open: true,
     readAt: delivery.now.getTime(),
@@ -71,9 +63,9 @@ export function situationOf(
       : {}),
     ...(delivery.underWayUntil === null ? {} : { underWayUntil: delivery.underWayUntil.getTime() }),
     attemptsMade: delivery.attemptsMade,
-    spent: spentReason(delivery, windowEndsAt, maxAttempts),
+    spent: spentReason(delivery, windowEndsAt, policy),
     windowEndsAt,
-    ...nextAttemptOf(delivery, firstWaitMs),
+    ...nextAttemptOf(delivery, policy.initialIntervalMs),
     lastError: delivery.lastError,
     receiverHost: delivery.receiverHost,
     operator: operatorHoldOf(delivery.operatorStop, delivery.operatorActions),
@@ -116,10 +108,10 @@ export function wasGoneAtOldUrl({
 function spentReason(
   delivery: DeliveryForAttempt,
   windowEndsAt: number | null,
-  maxAttempts: number,
+  policy: RetryPolicy,
 ): SpentReason | null {
   if (delivery.attemptsMade === 0 || delivery.nextAttemptAt !== null) return null;
-  if (wasGoneAtOldUrl(delivery) && delivery.attemptsMade < maxAttempts) return null;
+  if (wasGoneAtOldUrl(delivery) && delivery.attemptsMade < maxAttempts(policy)) return null;
   if (delivery.lastOutcome === 'gone') return 'gone';
   const late =
     windowEndsAt !== null &&

@@ -45,6 +45,8 @@ type Payloads =
   | NoticeInput
   | NoticeResult
   | Recorded<NoticeActivities>
+  /** Of `readDelivery`, in histories from before its input had the policy. */
+  | { readonly firstWaitMs: number; readonly maxAttempts: number }
   /** Of `patched()`. */
   | { readonly id: string; readonly deprecated: boolean }
   /** Of `releasePreOrder`. */

@@ -4,8 +4,7 @@ import { deliverEvent } from '../../workflows/deliver-event.ts';
 import type { DeliverEventInput, DeliveryActivities } from '../../workflows/delivery-types.ts';
 
 const { readDelivery } = proxyActivities<DeliveryActivities>({ startToCloseTimeout: 1_000 });
-const read = ({ deliveryId, policy }: DeliverEventInput) =>
-  readDelivery({ deliveryId, windowMs: policy.windowMs, firstWaitMs: 0, maxAttempts: 1 });
+const read = ({ deliveryId, policy }: DeliverEventInput) => readDelivery({ deliveryId, policy });
 
 export async function timerFirst(input: DeliverEventInput) {
   await sleep(1_000);

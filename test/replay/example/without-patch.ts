@@ -5,7 +5,6 @@ import { ownSteps } from '../../../workflows/own-steps.ts';
 
 export async function deliverEvent(input: DeliverEventInput) {
   const { deliveryId, policy } = input;
-  const query = { deliveryId, windowMs: policy.windowMs, firstWaitMs: 0, maxAttempts: 1 };
-  await ownSteps<DeliveryActivities>().readDelivery(query);
+  await ownSteps<DeliveryActivities>().readDelivery({ deliveryId, policy });
   return await before(input);
 }

@@ -2,12 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { finalState, type OpenSituation as Open, situationOf } from '../../../src/attempt/situation.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
-import { at, MINUTE, NOW, untried, waiting } from './delivery.ts';
-
-const terms = { windowMs: 60 * MINUTE, firstWaitMs: 10_000, maxAttempts: 21 };
+import { at, MINUTE, NOW, policy, untried, waiting } from './delivery.ts';
 
 test('a delivery under retry', () => {
-  expect(situationOf(waiting, terms)).toEqual({
+  expect(situationOf(waiting, policy)).toEqual({
     open: true,
     readAt: NOW,
     webhook: 'active',
@@ -32,14 +30,14 @@ test('an operator has stopped it: who, when and why, of what was asked last', ()
     at: 'then',
   });
   const operatorActions = [asked('hold', 'anna'), asked('resume', 'anna'), asked('hold', 'ben')];
-  expect(situationOf({ ...waiting, operatorStop: 'hold', operatorActions }, terms)).toMatchObject({
+  expect(situationOf({ ...waiting, operatorStop: 'hold', operatorActions }, policy)).toMatchObject({
     operator: { stop: 'hold', by: 'ben', reason: 'why', at: 'then' },
   });
-  expect(situationOf({ ...waiting, operatorActions }, terms)).toMatchObject({ operator: null });
+  expect(situationOf({ ...waiting, operatorActions }, policy)).toMatchObject({ operator: null });
 });
 
 test('one that was never tried has neither window nor plan', () => {
-  expect(situationOf(untried, terms)).toMatchObject({
+  expect(situationOf(untried, policy)).toMatchObject({
     spent: null,
     windowEndsAt: null,
     generationChanged: false,
@@ -49,8 +47,8 @@ test('one that was never tried has neither window nor plan', () => {
 });
 
 test('one that has ended, and one that is no longer there', () => {
-  expect(situationOf({ ...waiting, state: 'failed' }, terms)).toEqual({ open: false, state: 'failed' });
-  expect(situationOf(undefined, terms)).toEqual({ open: false, state: 'canceled' });
+  expect(situationOf({ ...waiting, state: 'failed' }, policy)).toEqual({ open: false, state: 'failed' });
+  expect(situationOf(undefined, policy)).toEqual({ open: false, state: 'canceled' });
 });
 
 test.each<[Open['webhook'], Partial<DeliveryForAttempt>]>([
@@ -59,7 +57,7 @@ test.each<[Open['webhook'], Partial<DeliveryForAttempt>]>([
   ['deleted', { deletedAt: at(-1) }],
   ['deleted', { deletedAt: at(-1), active: false }],
 ])('its webhook is %s', (webhook, delivery) => {
-  expect(situationOf({ ...waiting, ...delivery }, terms)).toMatchObject({ webhook });
+  expect(situationOf({ ...waiting, ...delivery }, policy)).toMatchObject({ webhook });
 });
 
 describe('when the next attempt is due', () => {
@@ -92,12 +90,12 @@ describe('when the next attempt is due', () => {
       { generationChanged: true, nextAttemptAt: NOW + MINUTE },
     ],
   ])('%s', (_, delivery, expected) => {
-    expect(situationOf({ ...waiting, ...delivery }, terms)).toMatchObject(expected);
+    expect(situationOf({ ...waiting, ...delivery }, policy)).toMatchObject(expected);
   });
 
   test('a change before the first attempt is none', () => {
     const delivery = { ...untried, generation: 3, lastGeneration: 2 };
-    expect(situationOf(delivery, terms)).toMatchObject({ generationChanged: false, nextAttemptAt: null });
+    expect(situationOf(delivery, policy)).toMatchObject({ generationChanged: false, nextAttemptAt: null });
   });
 });
 
@@ -127,7 +125,7 @@ describe('why no attempt is left', () => {
     ['no window is known', { ...over, windowStartedAt: null }, 'retriesExhausted'],
     ['no attempt is known', { ...over, lastStartedAt: null }, 'retriesExhausted'],
   ])('%s', (_, delivery, spent) => {
-    expect(situationOf({ ...waiting, ...delivery }, terms)).toMatchObject({ spent });
+    expect(situationOf({ ...waiting, ...delivery }, policy)).toMatchObject({ spent });
   });
 });
 
@@ -144,14 +142,14 @@ describe('410 from an address that the webhook no longer has', () => {
   const gone = { ...waiting, nextAttemptAt: null, lastOutcome: 'gone', generation: 3 } as const;
 
   test('ends nothing: an attempt at the new one is due', () => {
-    expect(situationOf(gone, terms)).toMatchObject({
+    expect(situationOf(gone, policy)).toMatchObject({
       spent: null,
       generationChanged: true,
     });
   });
 
   test('unless it was the last attempt', () => {
-    expect(situationOf({ ...gone, attemptsMade: 21 }, terms)).toMatchObject({
+    expect(situationOf({ ...gone, attemptsMade: 21 }, policy)).toMatchObject({
       spent: 'gone',
     });
   });
