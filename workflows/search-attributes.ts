@@ -1,4 +1,7 @@
-/** The search attributes of deliveries: operators filter the list of workflows by them. */
+/**
+ * The search attributes of deliveries: operators filter the list of workflows by them. Each export of this file is
+ * one, and is registered.
+ */
 import { defineSearchAttributeKey } from '@temporalio/common';
 
 export const eshopIdKey = defineSearchAttributeKey('EshopId', 'INT');
