@@ -2,19 +2,13 @@
  * One request that sends a notice to the URL of its e-shop (docs/interface.md, N7), signed with the e-shop's secret
  * for notices.
  */
+import type { NoticeRequest } from '../delivery/notice-request.ts';
 import type { AttemptResult, Sender } from '../delivery/sender.ts';
 import type { SecretKeys } from './prepare.ts';
 
-export interface NoticeToSend {
-  readonly noticeId: string;
-  readonly eshopId: number;
-  readonly url: string;
+interface NoticeToSend extends Omit<NoticeRequest, 'secret'> {
   /** Sealed. */
   readonly secret: Buffer;
-  /** JSON text. */
-  readonly body: string;
-  /** When the request is sent: the time in its signature. */
-  readonly at: Date;
 }
 
 /**
