@@ -21,9 +21,9 @@ export function createRetentionActivities(deps: RetentionDeps): RetentionActivit
   const { sql, retentionMs, log, onRetentionFailure } = deps;
 
   /** @returns the sentence */
-  function tell(done: Retained, dryRun: boolean): string {
+  function tell(done: Retained): string {
     const message = summary(done);
-    if (message !== null && !dryRun) {
+    if (message !== null) {
       const troubled = done.outOfRange > 0 || done.postponed.length > 0 || done.failed.length > 0;
       log[troubled ? 'warn' : 'info'](done, `retention: ${message}`);
     }
@@ -31,18 +31,18 @@ export function createRetentionActivities(deps: RetentionDeps): RetentionActivit
   }
 
   return {
-    async retain({ dryRun }) {
+    async retain() {
       return await withHeartbeat(Context.current(), async (signal) => {
         try {
-          const done = await retain(sql, { retentionMs, dryRun, signal });
-          return { ...done, message: tell(done, dryRun) };
+          const done = await retain(sql, { retentionMs, signal });
+          return { ...done, message: tell(done) };
         } catch (error) {
           if (!(error instanceof RetentionFailed)) throw error;
           for (const { step, error: err } of error.failures) {
             log.error({ err, step }, 'a step of the retention failed');
             onRetentionFailure();
           }
-          tell(error.done, dryRun);
+          tell(error.done);
           throw error;
         }
       });

@@ -3,11 +3,6 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { Retained } from '../src/domain/retention-result.ts';
 
-export interface RetentionInput {
-  /** True: nothing is changed, and the result says what would be done. */
-  readonly dryRun: boolean;
-}
-
 /** The result of a run; partitions are named as in the log and in `waybill retention`. */
 export interface RetentionResult extends Retained {
   readonly message: string;
@@ -16,7 +11,7 @@ export interface RetentionResult extends Retained {
 /** Activities of the retention; made by `createRetentionActivities`. */
 export interface RetentionActivities {
   /** Makes partitions ahead and drops old ones. May be repeated. */
-  retain(input: RetentionInput): Promise<RetentionResult>;
+  retain(): Promise<RetentionResult>;
 }
 
 /** A run that has not succeeded within the hour fails, so that operators find it. The next run starts over. */

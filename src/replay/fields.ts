@@ -75,7 +75,6 @@ const fields: Readonly<Record<Field, true>> = {
   deprecated: true,
   done: true,
   dropped: true,
-  dryRun: true,
   entityId: true,
   erased: true,
   eshopId: true,

@@ -1,6 +1,6 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { type RetentionInput, retentionId } from '../../workflows/retention-types.ts';
+import { retentionId } from '../../workflows/retention-types.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 import { type Polling, pollUntilStopped } from './poll-until-stopped.ts';
 
@@ -30,7 +30,6 @@ export async function scheduleRetention(
 }
 
 async function create(client: Client, taskQueue: string): Promise<void> {
-  const input: RetentionInput = { dryRun: false };
   try {
     await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
       client.schedule.create({
@@ -41,7 +40,6 @@ async function create(client: Client, taskQueue: string): Promise<void> {
           workflowType: 'retention',
           workflowId: retentionId(taskQueue),
           taskQueue,
-          args: [input],
           staticSummary: 'retention of events and deliveries',
         },
         // The next run makes up for one missed while Temporal was away.

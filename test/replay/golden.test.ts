@@ -66,8 +66,11 @@ function recordedOf(file: string): {
   activities: Recorded[];
 } {
   const { events } = historyFromJSON(JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
-  const decode = (payloads?: { payloads?: unknown[] | null } | null): never =>
-    defaultPayloadConverter.fromPayload((payloads?.payloads?.[0] ?? {}) as never) as never;
+  /** The input of the retention, and of its activity, is none. */
+  const decode = (payloads?: { payloads?: unknown[] | null } | null): never => {
+    const [payload] = payloads?.payloads ?? [];
+    return (payload === undefined ? {} : defaultPayloadConverter.fromPayload(payload as never)) as never;
+  };
   const started = events?.[0]?.workflowExecutionStartedEventAttributes;
   const queue = started?.taskQueue?.name ?? '';
   const activities = (events ?? []).flatMap((event) => {
