@@ -1,13 +1,13 @@
 /** Counts the work of a worker: attempts and deliveries, relay, reconciler and mailer. */
 import { phases } from '../attempt/phases.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
+import { attemptClasses } from '../db/outbox/notify.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { MailError } from '../mail/mail-error.ts';
 import type { Repair } from '../reconciler/repair.ts';
 import { repairsMade } from '../reconciler/verdict.ts';
-import { attemptClasses, type ClassName, workflowClasses } from '../relay/classes.ts';
+import { type ClassName, type RelayLoop, relayLoops, workflowClasses } from '../relay/classes.ts';
 import { type PassResult, passResults } from '../relay/loop.ts';
-import { type RelayLoop, relayLoops } from '../relay/relay.ts';
 import { type Metrics, statusClass } from './metrics.ts';
 
 /** Counts the outcomes of attempts and deliveries. */

@@ -1,16 +1,26 @@
-/** The classes of waiting deliveries, and which goes first. */
-
+/** The loops of the relay, the classes of waiting deliveries, and which goes first. */
 import { attemptClasses } from '../db/outbox/notify.ts';
 
 /**
  * The classes of deliveries that wait for an attempt, and the classes of deliveries that wait for their workflow, as
  * in `CLASS`. Each class has a loop of the same name.
  */
-export { attemptClasses };
 export type AttemptClass = (typeof attemptClasses)[number];
 export const workflowClasses = ['undelivered', 'delivered'] as const;
 export type WorkflowClass = (typeof workflowClasses)[number];
 export type ClassName = AttemptClass | WorkflowClass;
+
+/** The loops, one for each kind of work. */
+export const relayLoops = [
+  ...attemptClasses,
+  ...workflowClasses,
+  'webhooks',
+  'releases',
+  'recoveries',
+  'warnings',
+  'notices',
+] as const;
+export type RelayLoop = (typeof relayLoops)[number];
 
 /**
  * The classes that go before a class: it is claimed only when nothing is left of them. A class that waits for an

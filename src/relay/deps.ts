@@ -9,11 +9,13 @@ import type { Starts } from '../concurrency/starts.ts';
 import type { Claim, ClaimLimits } from '../db/outbox/claim.ts';
 import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
+import type { Execute } from '../db/through-sessions.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Dispatcher, QueueAttempt } from '../temporal/dispatcher.ts';
 import type { NoticeStarter } from '../temporal/start-notice.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
-import type { ClassName, Precedence, WorkflowClass } from './classes.ts';
+import type { ClassName, Precedence, RelayLoop, WorkflowClass } from './classes.ts';
+import type { PassResult } from './loop.ts';
 import type { Suspects } from './suspects.ts';
 
 /**
@@ -38,8 +40,15 @@ export type MakeQueueAttempt = (
 export type StartWorkflow = (delivery: QueuedDelivery, last?: QueueAttempt) => Promise<void>;
 
 /** What the worker gives to its relay. */
-export interface RelayTerms {
+export interface RelayOptions {
   readonly sql: Pool;
+  /** Executes claims. */
+  readonly execute: Execute;
+  /**
+   * Direct sessions with the server, on which notifications arrive. Null behind a pooler, where there are none: the
+   * loops only poll.
+   */
+  readonly sessionSql: Pool | null;
   readonly log: Logger;
   readonly options: SchedulerOptions;
   readonly workflows: WorkflowsSetting;
@@ -55,19 +64,24 @@ export interface RelayTerms {
   readonly makeAttempt: MakeQueueAttempt;
   /** Called for deliveries that end without a workflow. */
   readonly watch: Pick<DeliveryWatch, 'ended'>;
+  /** Called with whether Temporal answered a call. */
+  readonly onTemporal: (state: 'up' | 'down') => void;
+  /** Called after each claim of a class, whatever the claim found. */
+  readonly onClaim: (name: ClassName) => void;
+  /** Called after every pass of every loop. */
+  readonly onPass: (loop: RelayLoop, result: PassResult) => void;
 }
 
 /** What the relay's loops share. */
-export interface RelayDeps extends RelayTerms {
+export interface RelayDeps extends RelayOptions {
   /** Claims deliveries of a class. */
   readonly claim: (name: ClassName, limits: Omit<ClaimLimits, 'class'>) => Promise<Claim>;
   readonly precedence: Precedence;
   readonly startWorkflow: StartWorkflow;
   /** Aborted when the relay is being stopped: deliveries whose attempts have not begun by then are given back. */
   readonly stopping: AbortSignal;
-  /** `onAnswered` is called when Temporal has answered, even with a refusal; `onAway` when it has not. */
+  /** Called when Temporal has answered, even with a refusal. */
   readonly onAnswered: () => void;
-  readonly onAway: () => void;
   /** Remembers the items whose calls fail. */
   readonly suspects: Suspects;
   /** Called when a delivery of a class may wait for its workflow. */

@@ -117,7 +117,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
       await attemptAndHandOver(delivery, name);
     } catch (error) {
       // If the delivery cannot be given back either, it is claimed again after its lease.
-      if (isOfTemporal(error)) deps.onAway();
+      if (isOfTemporal(error)) deps.onTemporal('down');
       log.warn({ deliveryId: delivery.id, err: error, of: sourceOf(error) }, 'a step of a delivery failed');
       await giveBack(sql, [delivery]).catch(() => {});
     } finally {

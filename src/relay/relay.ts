@@ -8,8 +8,6 @@
 import { claimDeliveries } from '../db/outbox/claim.ts';
 import { OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
-import type { Pool } from '../db/pool.ts';
-import type { Execute } from '../db/through-sessions.ts';
 import { isOfTemporal } from '../temporal/rejection.ts';
 import { attemptsOf } from './attempts.ts';
 import {
@@ -19,40 +17,12 @@ import {
   dispatchRecoveries,
   dispatchReleases,
 } from './changes.ts';
-import { attemptClasses, type ClassName, createPrecedence, workflowClasses } from './classes.ts';
-import type { RelayDeps, RelayTerms } from './deps.ts';
+import { createPrecedence, type RelayLoop } from './classes.ts';
+import type { RelayDeps, RelayOptions } from './deps.ts';
 import { createInFlight } from './in-flight.ts';
-import { type Next, type PassResult, startLoop } from './loop.ts';
+import { type Next, startLoop } from './loop.ts';
 import { createSuspects } from './suspects.ts';
 import { workflowStarter, workflowsOf } from './workflows.ts';
-
-export interface RelayOptions extends RelayTerms {
-  /** Executes claims. */
-  readonly execute: Execute;
-  /**
-   * Direct sessions with the server, on which notifications arrive. Null behind a pooler, where there are none: the
-   * loops only poll.
-   */
-  readonly sessionSql: Pool | null;
-  /** Called with whether Temporal answered a call. */
-  readonly onTemporal: (state: 'up' | 'down') => void;
-  /** Called after each claim of a class, whatever the claim found. */
-  readonly onClaim: (name: ClassName) => void;
-  /** Called after every pass of every loop. */
-  readonly onPass: (loop: RelayLoop, result: PassResult) => void;
-}
-
-/** The loops, one for each kind of work. */
-export const relayLoops = [
-  ...attemptClasses,
-  ...workflowClasses,
-  'webhooks',
-  'releases',
-  'recoveries',
-  'warnings',
-  'notices',
-] as const;
-export type RelayLoop = (typeof relayLoops)[number];
 
 /** A running relay. */
 export interface Relay {
@@ -72,7 +42,6 @@ export function startRelay(relay: RelayOptions): Relay {
   const precedence = createPrecedence(options.patienceMs);
   // Questions asked over an earlier connection no longer count.
   starts.answered();
-  const onAway = () => onTemporal('down');
   const suspects = createSuspects();
   function onAnswered(): void {
     starts.answered();
@@ -88,7 +57,6 @@ export function startRelay(relay: RelayOptions): Relay {
     },
     stopping: stopping.signal,
     onAnswered,
-    onAway,
     suspects,
     precedence,
     startWorkflow: workflowStarter({ ...relay, onAnswered }),
@@ -106,7 +74,7 @@ export function startRelay(relay: RelayOptions): Relay {
       options,
       onFailure(error) {
         // An error of the database says nothing about Temporal.
-        if (isOfTemporal(error)) onAway();
+        if (isOfTemporal(error)) onTemporal('down');
       },
       onPass: (result) => relay.onPass(what, result),
     });

@@ -5,7 +5,7 @@ import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { deleteWebhook } from '../../src/db/webhooks/change.ts';
-import type { RelayLoop } from '../../src/relay/relay.ts';
+import type { RelayLoop } from '../../src/relay/classes.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 import { databaseOfTest } from '../support/lifetimes.ts';
