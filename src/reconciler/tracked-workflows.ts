@@ -104,21 +104,15 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
   }
 
   function release({ eshopId, eshopOrderId, late }: db.PendingRelease): TrackedWorkflow {
-    const signal = () => restarter.signalReleaseChanged(eshopId, eshopOrderId);
     return {
       kind: 'release',
       workflowId: releaseWorkflowId(eshopId, eshopOrderId),
       name: { eshopId, eshopOrderId },
       next: late ? 'late' : 'ahead',
       isStillTracked: () => db.isReleasePending(sql, eshopId, eshopOrderId),
-      // The signal starts the timer if there is none.
-      restart: async (former) => {
-        if (former === 'running') return await restarter.replaceRelease(eshopId, eshopOrderId);
-        await signal();
-        return true;
-      },
+      restart: (former) => restarter.restartRelease(eshopId, eshopOrderId, former),
       endedByOperator: async () => false,
-      wake: signal,
+      wake: () => restarter.signalReleaseChanged(eshopId, eshopOrderId),
     };
   }
 
@@ -131,10 +125,7 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
       isStillTracked: async () => (await findRecoveries(sql, [id])).length > 0,
       async restart(former) {
         const [now] = await findRecoveries(sql, [id]);
-        if (now === undefined) return false;
-        if (former === 'running') return await restarter.replaceRecovery(now);
-        await restarter.signalRecoveryChanged(now);
-        return true;
+        return now !== undefined && (await restarter.restartRecovery(now, former));
       },
       endedByOperator: () => controlRecovery(sql, id, 'cancel', { by: 'operator' }),
       async wake() {

@@ -62,7 +62,7 @@ export type Dispatcher = Pick<
 export type Restarter = RecoveryStarter &
   Pick<
     ReturnType<typeof createDispatcher>,
-    'restart' | 'replaceRelease' | 'signalReleaseChanged' | 'signalWebhookChanged'
+    'restart' | 'restartRelease' | 'signalReleaseChanged' | 'signalWebhookChanged'
   >;
 
 /** @param client on the worker's own connection, so that a workflow's first task runs here directly */
@@ -164,11 +164,11 @@ export function createDispatcher(
         signal: releaseChangedSignal,
       });
     },
-    /** Replaces the running release timer of a pre-order. @returns false if another worker was first */
-    async replaceRelease(eshopId: number, eshopOrderId: string): Promise<boolean> {
+    /** Starts the release timer of a pre-order again. @returns false if another worker was first */
+    async restartRelease(eshopId: number, eshopOrderId: string, former: Former): Promise<boolean> {
       return await startWorkflow<typeof releasePreOrder>(client, 'releasePreOrder', {
         ...releaseOptions(eshopId, eshopOrderId),
-        ...startAfterActions.running,
+        ...startAfterActions[former],
       });
     },
   };

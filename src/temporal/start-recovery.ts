@@ -11,7 +11,13 @@ import {
 import { recoveryDetails, recoveryTitle } from '../../workflows/recovery-view.ts';
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
 import type { ChangedRecovery } from '../db/outbox/recovery-changes.ts';
-import { signalWorkflow, startAfterActions, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
+import {
+  type Former,
+  signalWorkflow,
+  startAfterActions,
+  startOrSignalWorkflow,
+  startWorkflow,
+} from './workflow-calls.ts';
 
 export type RecoveryStarter = ReturnType<typeof createRecoveryStarter>;
 
@@ -56,11 +62,11 @@ export function createRecoveryStarter(client: Client, taskQueue: string) {
         signal: recoveryChangedSignal,
       });
     },
-    /** Replaces the running workflow of a recovery. @returns false if another worker was first */
-    async replaceRecovery(recovery: ChangedRecovery): Promise<boolean> {
+    /** Starts the workflow of a recovery again. @returns false if another worker was first */
+    async restartRecovery(recovery: ChangedRecovery, former: Former): Promise<boolean> {
       return await startWorkflow<typeof recoverWebhook>(client, 'recoverWebhook', {
         ...options(recovery),
-        ...startAfterActions.running,
+        ...startAfterActions[former],
       });
     },
   };

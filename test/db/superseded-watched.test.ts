@@ -48,8 +48,8 @@ async function closeIt(deliveryId: string): Promise<void> {
   await sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
   const restarter = {
     restart: no,
-    replaceRelease: no,
-    replaceRecovery: no,
+    restartRelease: no,
+    restartRecovery: no,
     signalReleaseChanged: nothing,
     signalRecoveryChanged: nothing,
     signalWebhookChanged: nothing,
