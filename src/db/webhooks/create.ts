@@ -1,5 +1,5 @@
 /** New webhooks: created by a user, or imported under their former ids. */
-import { type GivenSettings, settled, type WebhookSettings } from '../../domain/webhook.ts';
+import { type GivenSettings, settled } from '../../domain/webhook.ts';
 import type { SealedWebhook } from '../../secrets/static-headers.ts';
 import { oneRow, type Pool, type Sql } from '../pool.ts';
 import { type Database, transaction } from '../transaction.ts';
@@ -31,6 +31,7 @@ async function numberFor(tx: Sql, wanted: number | null): Promise<number> {
 /**
  * Creates a webhook.
  * @param seal encrypts its secret and its static headers for its new id
+ * @param wanted the id to give it, if that was never used; null for the next one
  * @returns null if the e-shop already has `maxWebhooks`
  */
 export async function createWebhook(
@@ -39,17 +40,25 @@ export async function createWebhook(
   input: GivenSettings,
   seal: (webhookId: number) => SealedWebhook,
   maxWebhooks: number,
+  wanted: number | null = null,
 ): Promise<WebhookRow | null> {
   return await transaction(sql, async (tx) => {
     await lockCreations(tx, eshopId);
     if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
-    return await insertWebhook(tx, eshopId, settled(input), seal, await numberFor(tx, null));
+    const id = await numberFor(tx, wanted);
+    const { secret, headers, headerNames } = seal(id);
+    await tx`
+      insert into webhooks (id, eshop_id, secret, headers, header_names, ${settingsColumns(tx)})
+      overriding system value
+      select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${headerNamesOf(headerNames)}::text[],
+             ${settingsColumns(tx)}
+      from ${rowOf(tx, settled(input))}`;
+    return await readBack(tx, eshopId, id);
   });
 }
 
 /**
  * As `createWebhook`, unless the e-shop already has this webhook.
- * @param wanted the id to give it, if that was never used
  * @returns the id of the existing one, as `existing`
  */
 export async function importWebhook(
@@ -64,29 +73,11 @@ export async function importWebhook(
     await lockCreations(tx, eshopId);
     const existing = await findDuplicate(tx, eshopId, settled(input));
     if (existing !== null) return { existing };
-    if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
-    return await insertWebhook(tx, eshopId, settled(input), seal, await numberFor(tx, wanted));
+    return await createWebhook(tx, eshopId, input, seal, maxWebhooks, wanted);
   });
 }
 
 /** Makes creations of one e-shop wait for each other: two must not both take the last place. */
 async function lockCreations(tx: Sql, eshopId: number): Promise<void> {
   await tx`select 1 from eshops where id = ${eshopId} for no key update`;
-}
-
-async function insertWebhook(
-  tx: Sql,
-  eshopId: number,
-  settings: WebhookSettings,
-  seal: (webhookId: number) => SealedWebhook,
-  id: number,
-): Promise<WebhookRow> {
-  const { secret, headers, headerNames } = seal(id);
-  await tx`
-    insert into webhooks (id, eshop_id, secret, headers, header_names, ${settingsColumns(tx)})
-    overriding system value
-    select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${headerNamesOf(headerNames)}::text[],
-           ${settingsColumns(tx)}
-    from ${rowOf(tx, settings)}`;
-  return await readBack(tx, eshopId, id);
 }
