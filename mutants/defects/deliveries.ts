@@ -202,8 +202,8 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'order-lost-at-a-claim',
     file: 'src/db/outbox/ordering.ts',
-    text: `not \${w}.active or exists (select \${predecessors(sql, place)})\n      or (`,
-    replacement: `not \${w}.active\n      or (`,
+    text: `not w.active or exists (select \${predecessors(sql, place)})\n      or (`,
+    replacement: 'not w.active\n      or (',
     noticed: 'Two events of a record are at their receiver at the same time.',
     caughtBy: [
       {

@@ -97,7 +97,7 @@ export function deliveriesOf(sql: Sql, eventIds: readonly string[]) {
     d.sequence, d.ordering_key, d.recovery_id, d.created_at, d.due_at, d.next_attempt_at`;
   return sql<DeliveryOfEvent[]>`
     select d.event_id, d.id, d.webhook_id, ${shownState(sql)} as state, d.attempts_made, d.last_error,
-      d.superseded_by, ${waitsFor(sql, 'd', 'w')} as waits_for
+      d.superseded_by, ${waitsFor(sql)} as waits_for
     from unnest(${[...eventIds]}::uuid[]) as e (id) cross join lateral (
       ${deliveriesOfEvent(sql, sql`e.id`, columns)}) d
     join webhooks w on w.id = d.webhook_id

@@ -102,6 +102,6 @@ async function readStuck(sql: Sql): Promise<string[]> {
       where d.class = ${CLASS.blocked}::smallint and d.dispatched_at is null order by d.id limit ${LOOKED_AT})
     select d.id from waiting d join webhooks w on w.id = d.webhook_id
     where (w.active or w.deleted_at is not null)
-      and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, placeOf(sql, 'd', 'w'))}))`;
+      and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, placeOf(sql))}))`;
   return rows.map(({ id }) => id);
 }

@@ -106,7 +106,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       where d.id = any(array(select id from chosen)) and ${unflushed(sql)}
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)
-    select ${queuedColumns(sql, 'd')}, coalesce((select ${isBlocked(sql, 'd', 'w')} from webhooks w where w.id = d.webhook_id), false) as is_blocked,
+    select ${queuedColumns(sql, 'd')}, coalesce((select ${isBlocked(sql)} from webhooks w where w.id = d.webhook_id), false) as is_blocked,
            left_over.more
     -- At least one row: if other relays are claiming all candidates, nothing is claimed here although more are left.
     from (select (select count(*) from candidates) > (select count(*) from chosen) as more) left_over

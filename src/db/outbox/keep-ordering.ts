@@ -39,7 +39,7 @@ export async function keepOrdering(
     where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id
       and ${checked(sql, sql`${untouched(sql, 'd')} and d.dispatched_at is null`)}
       and ${keepsOrdering(sql, 'w')} and d.ordering_key is not null and d.operator_stop is distinct from 'giveUp'
-      and (not w.active or exists (select ${predecessors(sql, placeOf(sql, 'd', 'w'))}))
+      and (not w.active or exists (select ${predecessors(sql, placeOf(sql))}))
     returning d.id`;
   const gone = new Set([...superseded, ...aside.map(({ id }) => id)]);
   // If this fails, the reconciler repairs it, and the rest of the claim goes on.
@@ -112,7 +112,7 @@ async function settleRecords(
 ): Promise<void> {
   const { notifier } = sql;
   const waiting = waitingOf(sql, records);
-  const place = placeOf(sql, 'd', 'w');
+  const place = placeOf(sql);
   if (replaced) await supersede(sql, waiting, (alias) => checked(sql, blocked(sql, alias)));
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries d set due_at = now(),
@@ -185,7 +185,7 @@ async function supersede(
     from (
       select d.id, newest.id as newest from ${of} join webhooks w on w.id = d.webhook_id
       cross join lateral (
-        select successor.id ${successors(sql, placeOf(sql, 'd', 'w'))} order by successor.sequence desc limit 1) newest
+        select successor.id ${successors(sql, placeOf(sql))} order by successor.sequence desc limit 1) newest
       where ${which('d')} and w.ordering = 'latest' and d.operator_stop is distinct from 'giveUp') replaced
     where old.id = replaced.id and ${which('old')}
       and ${checked(sql, sql`${untouched(sql, 'old')} and old.dispatched_at is null`)}

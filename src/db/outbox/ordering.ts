@@ -36,14 +36,13 @@ export interface Place {
   readonly receiver: Fragment;
 }
 
-/** The place of a delivery, by the aliases of its row and of the row of its webhook. */
-export function placeOf(sql: Sql, delivery: string, webhook: string): Place {
-  const [d, w] = [sql(delivery), sql(webhook)];
+/** The place of a delivery `d` of a webhook `w`. */
+export function placeOf(sql: Sql): Place {
   return {
-    key: sql`${d}.ordering_key`,
-    sequence: sql`${d}.sequence`,
-    webhookId: sql`${d}.webhook_id`,
-    receiver: sql`${w}.receiver`,
+    key: sql`d.ordering_key`,
+    sequence: sql`d.sequence`,
+    webhookId: sql`d.webhook_id`,
+    receiver: sql`w.receiver`,
   };
 }
 
@@ -76,16 +75,15 @@ export const successors = (sql: Sql, { key, sequence, webhookId }: Place) => sql
     and successor.state in ('pending', 'retrying') and successor.operator_stop is distinct from 'giveUp'`;
 
 /**
- * Whether a delivery may have to wait or to end; `keepOrdering` decides. A delivery that need not wait now need never
- * wait, since every older delivery was committed before it.
+ * Whether a delivery `d` of a webhook `w` may have to wait or to end; `keepOrdering` decides. A delivery that need
+ * not wait now need never wait, since every older delivery was committed before it.
  */
-export function isBlocked(sql: Sql, delivery: string, webhook: string) {
-  const place = placeOf(sql, delivery, webhook);
-  const w = sql(webhook);
+export function isBlocked(sql: Sql) {
+  const place = placeOf(sql);
   return sql`
-    (${keepsOrdering(sql, webhook)} and (
-      not ${w}.active or exists (select ${predecessors(sql, place)})
-      or (${w}.ordering = 'latest' and exists (select ${successors(sql, place)}))))`;
+    (${keepsOrdering(sql, 'w')} and (
+      not w.active or exists (select ${predecessors(sql, place)})
+      or (w.ordering = 'latest' and exists (select ${successors(sql, place)}))))`;
 }
 
 /** The delivery of this row waits for its turn in its record. */
@@ -111,31 +109,30 @@ export const joinSuccessor = (sql: Sql, id: Fragment) => sql`
     select * from successor where superseded_by is null) d on true`;
 
 /**
- * Why a delivery waits for something other than its next attempt, as JSON (docs/interface.md, L14); null if an
- * inactive webhook or an operator holds it.
+ * Why a delivery `d` of a webhook `w` waits for something other than its next attempt, as JSON (docs/interface.md,
+ * L14); null if an inactive webhook or an operator holds it.
  */
-export function waitsFor(sql: Sql, delivery: string, webhook: string) {
-  const [d, w] = [sql(delivery), sql(webhook)];
+export function waitsFor(sql: Sql) {
   return sql`
-  case when ${d}.state in ('pending', 'retrying') and ${w}.active and ${d}.operator_stop is null and ${isPaused(sql, webhook)}
-    then json_build_object('reason', 'pause', 'since', greatest(${w}.paused_at, ${d}.created_at), 'nextAttemptAt', ${w}.paused_until)
-  when ${d}.state = 'pending' and ${w}.active and ${d}.operator_stop is null then coalesce(
+  case when d.state in ('pending', 'retrying') and w.active and d.operator_stop is null and ${isPaused(sql, 'w')}
+    then json_build_object('reason', 'pause', 'since', greatest(w.paused_at, d.created_at), 'nextAttemptAt', w.paused_until)
+  when d.state = 'pending' and w.active and d.operator_stop is null then coalesce(
     -- A delivery that was not claimed yet is not marked as waiting.
-    case when ${d}.dispatched_at is null and ${w}.ordering <> 'none' then (
-      select json_build_object('reason', 'order', 'deliveryId', predecessor.id, 'since', ${d}.created_at, 'nextAttemptAt',
+    case when d.dispatched_at is null and w.ordering <> 'none' then (
+      select json_build_object('reason', 'order', 'deliveryId', predecessor.id, 'since', d.created_at, 'nextAttemptAt',
         -- If that delivery is stopped by an operator or under way, no attempt of it is planned.
         case when predecessor.operator_stop is null and predecessor.next_attempt_at > clock_timestamp()
           then predecessor.next_attempt_at end)
-      ${predecessors(sql, placeOf(sql, delivery, webhook))} order by predecessor.sequence, predecessor.id limit 1) end,
+      ${predecessors(sql, placeOf(sql))} order by predecessor.sequence, predecessor.id limit 1) end,
     case
-      when ${blocked(sql, delivery)} then json_build_object('reason', 'order', 'since', ${d}.created_at)
-      when ${d}.dispatched_at is null and exists (select from recoveries r where r.id = ${d}.recovery_id and r.state = 'paused')
-        then json_build_object('reason', 'pause', 'since', ${d}.created_at)
+      when ${blocked(sql, 'd')} then json_build_object('reason', 'order', 'since', d.created_at)
+      when d.dispatched_at is null and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused')
+        then json_build_object('reason', 'pause', 'since', d.created_at)
       -- Deferred by its workflow, or in the queue. Another owner's attempt defers it too.
-      when ${d}.attempts_made = 0 and coalesce(${d}.next_attempt_at, ${d}.due_at) > clock_timestamp()
-          and not exists (select from attempts begun where begun.delivery_id = ${d}.id)
-        then json_build_object('reason', 'limit', 'since', ${d}.created_at,
-          'nextAttemptAt', coalesce(${d}.next_attempt_at, ${d}.due_at))
+      when d.attempts_made = 0 and coalesce(d.next_attempt_at, d.due_at) > clock_timestamp()
+          and not exists (select from attempts begun where begun.delivery_id = d.id)
+        then json_build_object('reason', 'limit', 'since', d.created_at,
+          'nextAttemptAt', coalesce(d.next_attempt_at, d.due_at))
     end)
   end`;
 }

@@ -78,7 +78,7 @@ export function selectDeliveries(sql: Sql) {
            d.created_at, d.last_attempt_at, d.last_status, d.last_error,
            case when d.state in ('pending', 'retrying') and ${sends(sql, 'w')} and d.operator_stop is null then d.next_attempt_at end
              as next_attempt_at,
-           d.finished_at, d.canceled_by, d.superseded_by, ${waitsFor(sql, 'd', 'w')} as waits_for, d.operator_stop, d.operator_actions
+           d.finished_at, d.canceled_by, d.superseded_by, ${waitsFor(sql)} as waits_for, d.operator_stop, d.operator_actions
     from deliveries d join webhooks w on w.id = d.webhook_id
     -- One by one: each reads the partition of its event alone.
     left join lateral (select origin, changed from events where id = d.event_id offset 0) e on true`;

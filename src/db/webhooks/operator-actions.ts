@@ -144,7 +144,7 @@ function targetRows(sql: Sql, deliveryIds: readonly string[]) {
   return sql<ActionTargetRow[]>`
     select d.id, d.state, d.webhook_id, w.active, w.paused_until, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
            d.event_type, d.dispatched_at is null as queued, ${blocked(sql, 'd')} as blocked,
-           ${waitsFor(sql, 'd', 'w')} as waits_for, ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at, d.operator_stop, d.operator_actions,
+           ${waitsFor(sql)} as waits_for, ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at, d.operator_stop, d.operator_actions,
            (select a.number from attempts a
             where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null
               and a.owned_until > clock_timestamp()) as under_way,
