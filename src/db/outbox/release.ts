@@ -18,7 +18,6 @@ function stillClaimed(sql: Sql, claims: readonly ClaimedId[]) {
 
 /** Records that Temporal has the workflows of these deliveries: the lasting guard against a second start. */
 export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
   await sql`
     update deliveries set dispatched_at = coalesce(dispatched_at, now()), claimed_until = null, claim_id = null
     where ${anyOf(sql, sql`id`, ids)} and ${unflushed(sql)}`;
@@ -41,7 +40,6 @@ export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promi
  * delivery until then. They lose their marks, so that a renewal of other claims leaves them alone.
  */
 export async function postponeRejected(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
-  if (claims.length === 0) return;
   await sql`
     update deliveries d set claimed_until = now() + make_interval(secs => ${REFUSED_SECONDS}), claim_id = null
     where ${stillClaimed(sql, claims)}`;
@@ -61,7 +59,6 @@ export interface Unattempted extends ClaimedId {
 
 /** Puts claimed deliveries back into the queue for their next step. */
 export async function requeue(sql: Sql, unattempted: readonly Unattempted[]): Promise<void> {
-  if (unattempted.length === 0) return;
   const decided = unattempted.flatMap(({ id, needsWorkflow }) => (needsWorkflow ? [id] : []));
   const { deliveryClass, dueAt } = currentWait(sql);
   const isDecided = sql`d.id = any(${decided}::uuid[])`;
@@ -84,7 +81,6 @@ const DEFERRED_SECONDS = 1;
  * the retries would count as spent.
  */
 export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
-  if (claims.length === 0) return;
   // The owner may have recorded a failure meanwhile: the next attempt is not made before its time.
   const until = sql`greatest(now() + make_interval(secs => ${DEFERRED_SECONDS}), d.next_attempt_at, (
     select a.owned_until from attempts a

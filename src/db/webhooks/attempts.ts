@@ -145,7 +145,6 @@ export async function beginAttempts(
   sql: Sql,
   attempts: readonly NewAttempt[],
 ): Promise<ReadonlyMap<string, BegunAttempt>> {
-  if (attempts.length === 0) return new Map();
   const ids = attempts.map(({ deliveryId }) => deliveryId);
   const rows = await sql<(BegunAttempt & { id: string })[]>`
     with begun as (
@@ -239,7 +238,6 @@ export async function recordAttempts(
   sql: Sql,
   records: readonly AttemptRecord[],
 ): Promise<ReadonlyMap<string, StoredState>> {
-  if (records.length === 0) return new Map();
   const ids = records.map(({ deliveryId }) => deliveryId);
   const rowsOf = records.map(({ plan, ...record }) => ({ ...record, ...plan }));
   const mayFinish = sql`(a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')`;
