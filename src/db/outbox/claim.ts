@@ -9,7 +9,6 @@ import { isBlocked } from './ordering.ts';
 import {
   CLASS,
   type DeliveryClass,
-  isForAttempt,
   leaseEnd,
   type QueuedDelivery,
   queuedColumns,
@@ -56,6 +55,8 @@ const ROWS_READ_OF_EACH = 4;
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
   const { limit, quotas = UNBOUNDED } = limits;
+  // Those for an attempt are left while their webhook is paused; those for their workflow are not.
+  const isForAttempt = limits.class <= CLASS.recovered;
   const waiting = sql`d.dispatched_at is null and d.class = ${limits.class}::smallint`;
   // Any further condition for claiming a delivery belongs here.
   const claimable = sql`${waiting} and d.due_at <= now() and ${unclaimed(sql, 'd')}
@@ -78,7 +79,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
         on e.eshop_id = w.eshop_id
       left join unnest(${[...quotas.webhooks.keys()]}::int[], ${[...quotas.webhooks.values()]}::int[]) h (webhook_id, quota)
         on h.webhook_id = w.webhook_id
-      ${isForAttempt(limits.class) ? sql`where w.webhook_id <> all(${pausedWebhooks(sql)})` : sql``}),
+      ${isForAttempt ? sql`where w.webhook_id <> all(${pausedWebhooks(sql)})` : sql``}),
     heads as materialized (
       select r.*, head.id, head.due_at, row_number() over (partition by r.webhook_id order by head.due_at, head.id) as nth
       from quotas r cross join lateral (

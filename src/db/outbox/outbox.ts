@@ -34,11 +34,6 @@ export const CLASS = {
 } as const;
 export type DeliveryClass = (typeof CLASS)[keyof typeof CLASS];
 
-/** Whether deliveries of this class wait for an attempt: while their webhook is paused, no claim takes them. */
-export function isForAttempt(deliveryClass: DeliveryClass): boolean {
-  return deliveryClass <= CLASS.recovered;
-}
-
 /**
  * The class in which a delivery was written, as SQL. A delivery without an attempt returns to it from other classes.
  */
