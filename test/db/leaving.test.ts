@@ -5,7 +5,7 @@ import { exportEshop } from '../../src/db/eshop-export.ts';
 import { removeEshop } from '../../src/db/eshop-removal.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { lowWaterMark } from '../../src/db/low-water-mark.ts';
-import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
+import { redeliver } from '../../src/db/outbox/redeliver.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { createInserter } from '../../src/db/records/insert.ts';
 import { orders } from '../../src/db/records/orders.ts';
@@ -94,7 +94,7 @@ test('a customer is not erased beside a redelivery of an event', async () => {
   await close(deliveryId);
   let erased: Promise<unknown> = Promise.resolve();
   await transaction(database.sql, async (tx) => {
-    expect(await redeliverWithin(tx, eshopId, deliveryId)).toMatchObject({ kind: 'created' });
+    expect(await redeliver(tx, eshopId, deliveryId)).toMatchObject({ kind: 'created' });
     erased = eraseCustomer(database.sql, eshopId, hers);
     await someoneWaits();
   });

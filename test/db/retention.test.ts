@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findDeactivationMail, readDeactivation } from '../../src/db/notices/notice.ts';
 import { recordNoticeSent } from '../../src/db/notices/outcome.ts';
-import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
+import { redeliver } from '../../src/db/outbox/redeliver.ts';
 import { counted } from '../../src/db/pool.ts';
 import { removeEvents } from '../../src/db/retention/old-rows.ts';
 import { deleteInPages } from '../../src/db/retention/pages.ts';
@@ -224,7 +224,7 @@ describe('kept', () => {
     let removing: Promise<number> | undefined;
 
     const asked = await transaction(sql, async (tx) => {
-      const again = await redeliverWithin(tx, eshopId, id);
+      const again = await redeliver(tx, eshopId, id);
       removing = removeEvents(sql, { week: 'first', writtenBefore: null });
       await until('the removal to wait', async () => {
         const waiting = await sql`
