@@ -12,18 +12,13 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
+import type { OpenFilter } from '../db/webhooks/open-in-temporal.ts';
 import type { ActionInput, ActionName } from '../domain/operator-action.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 import { grpcStatusOf, NOT_FOUND } from './rejection.ts';
 
-/** Selects open deliveries by at least one condition. */
-export interface BulkFilter {
-  readonly eshopId?: number | undefined;
-  /** One of these. */
-  readonly webhookIds?: readonly number[] | undefined;
-  readonly webhookType?: string | undefined;
-  /** It has no quotation marks or backslashes. */
-  readonly entityId?: string | undefined;
+/** Selects open deliveries by at least one condition. Its `entityId` has no quotation marks or backslashes. */
+export interface BulkFilter extends OpenFilter {
   readonly state?: 'retrying' | 'held' | undefined;
   /** Their workflows began at `since` or later, and before `until`. */
   readonly since?: Date | undefined;
