@@ -26,15 +26,10 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
   readonly onAnswered: () => Promise<void> | void;
 }
 
-export interface Reconciler {
-  /** Ends the checks, and waits for those under way. */
-  stop(): Promise<void>;
-}
-
 /** The least time between two sweeps over everything, in milliseconds. */
 const SWEEP_SPACING_MS = 10_000;
 
-export function startReconciler(options: ReconcilerOptions): Reconciler {
+export function startReconciler(options: ReconcilerOptions) {
   const { executions, log, intervalMs } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -127,7 +122,8 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     }),
   ]);
   return {
-    async stop() {
+    /** Ends the checks, and waits for those under way. */
+    async stop(): Promise<void> {
       stopping.abort();
       await running;
       await sweeping;
