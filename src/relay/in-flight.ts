@@ -32,10 +32,15 @@ const RETURNED_TOGETHER = 100;
 export function createInFlight(deps: RelayDeps): InFlight {
   const { sql, log, options, starts, stopping, precedence } = deps;
   /**
-   * The deliveries that fill places, and when their requests may have begun. A delivery fills no place while it waits
-   * for a permit, nor once its request has taken long.
+   * For each class, the deliveries that fill places, and when their requests may have begun. A delivery fills no
+   * place while it waits for a permit, nor once its request has taken long.
    */
-  const counted = perClass();
+  const counted: Readonly<Record<AttemptClass, Map<string, number>>> = {
+    fresh: new Map(),
+    retry: new Map(),
+    bulk: new Map(),
+    recovered: new Map(),
+  };
   const claims = new Set<QueuedDelivery>();
   const running = new Set<Promise<void>>();
   setMaxListeners(0, stopping);
@@ -121,7 +126,6 @@ export function createInFlight(deps: RelayDeps): InFlight {
       log.warn({ deliveryId: delivery.id, err: error, of: sourceOf(error) }, 'a step of a delivery failed');
       await giveBack(sql, [delivery]).catch(() => {});
     } finally {
-      counted[name].delete(delivery.id);
       claims.delete(delivery);
     }
   }
@@ -144,9 +148,4 @@ export function createInFlight(deps: RelayDeps): InFlight {
       clearInterval(renewing);
     },
   };
-}
-
-/** For each class: its deliveries in flight, and the time at which the request of each may have begun. */
-function perClass(): Readonly<Record<AttemptClass, Map<string, number>>> {
-  return { fresh: new Map(), retry: new Map(), bulk: new Map(), recovered: new Map() };
 }
