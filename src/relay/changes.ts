@@ -111,12 +111,12 @@ async function signal(
   deliveries: readonly SignalledDelivery[],
   concurrency: number,
 ): Promise<boolean> {
-  const { left, throwFailure } = await callEach(deps, deliveries, concurrency, {
+  const { left, failure } = await callEach(deps, deliveries, concurrency, {
     call: (delivery) => deps.dispatcher.signalWebhookChanged(delivery),
     what: 'a signal to a delivery',
     ids: ({ id: deliveryId }) => ({ deliveryId }),
   });
-  throwFailure();
+  if (failure !== undefined) throw failure.error;
   return left.length === 0;
 }
 

@@ -22,7 +22,7 @@ type CallDeps = Pick<RelayDeps, 'stopping' | 'onAnswered' | 'suspects' | 'log'>;
  * Calls Temporal for each item. Once a call gets no answer, no further call begins: it would only wait for the
  * deadline too. Two sorts of items are left out: items that Temporal refuses, and items whose calls keep failing
  * while other calls are answered.
- * @returns the items left for another try; `throwFailure` throws the error of the call without an answer, if any
+ * @returns the items left for another try, and the error of the call without an answer, if any
  */
 export async function callEach<Item>(
   { stopping, onAnswered, suspects, log }: CallDeps,
@@ -57,10 +57,7 @@ export async function callEach<Item>(
     onAnswered();
     left.delete(item);
   });
-  function throwFailure(): void {
-    if (failure !== undefined) throw failure.error;
-  }
-  return { left: [...left], throwFailure };
+  return { left: [...left], failure };
 }
 
 interface Changes<Change> extends Calls<Change> {
@@ -83,11 +80,11 @@ export async function passOn<Change>(
   const { backgroundPerTick, backgroundConcurrency, tickMs } = deps.options;
   const items = await claim(backgroundPerTick);
   if (items.length === 0) return 'idle';
-  const { left, throwFailure } = await whileLeased(
+  const { left, failure } = await whileLeased(
     async () => renew?.(items),
     () => callEach(deps, items, backgroundConcurrency, calls),
   );
   await giveBack(left);
-  throwFailure();
+  if (failure !== undefined) throw failure.error;
   return tickMs;
 }
