@@ -45,7 +45,10 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
       }
       throw ourOutage(error, input);
     }
-    if (outcome.kind === 'deferred') throw deferred(outcome);
+    // The activity itself waits, as between two attempts: thousands of deliveries waiting in their workflows would
+    // each cost several times an attempt. A change of the webhook cancels the wait.
+    if (outcome.kind === 'deferred')
+      throw expected(whyDeferred(outcome), { type: failureTypes.deferred, nextRetryDelay: outcome.ms });
     if (outcome.kind !== 'failed') return outcome;
 
     await signalWorkflow(deps, deliveryId, outcome);
@@ -60,14 +63,6 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
       ...(wait === null ? {} : { nextRetryDelay: wait }),
     });
   };
-}
-
-/**
- * The activity itself waits, as between two attempts: thousands of deliveries waiting in their workflows would each
- * cost several times an attempt. A change of the webhook cancels the wait.
- */
-function deferred(outcome: AttemptDeferral): ApplicationFailure {
-  return expected(whyDeferred(outcome), { type: failureTypes.deferred, nextRetryDelay: outcome.ms });
 }
 
 function whyDeferred(outcome: AttemptDeferral): string {
