@@ -60,7 +60,7 @@ const relay = startRelay({
     signalReleaseChanged: answersAtOnce,
   },
   recoveries: { signalRecoveryChanged: answersAtOnce },
-  notices: { startNotice: answersAtOnce },
+  startNotice: answersAtOnce,
   workflows: 'undelivered',
   starts: createStarts(options),
   options,

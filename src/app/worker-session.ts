@@ -19,7 +19,7 @@ import { ownPolls } from '../temporal/own-polls.ts';
 import { keepSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { runTogether } from '../temporal/run-together.ts';
 import { scheduleRetention } from '../temporal/schedule-retention.ts';
-import { createNoticeStarter } from '../temporal/start-notice.ts';
+import { createStartNotice } from '../temporal/start-notice.ts';
 import { createRecoveryStarter } from '../temporal/start-recovery.ts';
 import { connectionOptions } from '../temporal/target.ts';
 import { tracedDispatcher } from '../temporal/traced-starts.ts';
@@ -134,7 +134,7 @@ function sharedParts(deps: SessionDeps, client: Client) {
   const temporalCalls = {
     dispatcher: tracedDispatcher(createDispatcher(client, taskQueue, policy, mailTimes), traces),
     recoveries: createRecoveryStarter(client, taskQueue),
-    notices: createNoticeStarter(client, taskQueue, mailTimes),
+    startNotice: createStartNotice(client, taskQueue, mailTimes),
   };
   const execute = throughSessions(sql, sessionSql);
   const attemptDeps = { ...deps, statements: createStatements(sql, execute), prepare: createPrepare(keys) };

@@ -176,12 +176,12 @@ export async function decideNotices({
  * again until the notice is sent.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
-export async function dispatchNotices(deps: CommonDeps & Pick<RelayDeps, 'notices'>): Promise<Next> {
-  const { sql, notices } = deps;
+export async function dispatchNotices(deps: CommonDeps & Pick<RelayDeps, 'startNotice'>): Promise<Next> {
+  const { sql, startNotice } = deps;
   return await passOn(deps, {
     claim: (most) => claimNotices(sql, most),
     giveBack: (claimed) => giveBackNotices(sql, claimed),
-    call: (notice) => notices.startNotice(notice),
+    call: startNotice,
     what: 'the start of a notice',
     ids: ({ id: noticeId }) => ({ noticeId }),
   });

@@ -12,7 +12,7 @@ import type { Pool } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Dispatcher, QueueAttempt } from '../temporal/dispatcher.ts';
-import type { NoticeStarter } from '../temporal/start-notice.ts';
+import type { StartNotice } from '../temporal/start-notice.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import type { ClassName, Precedence, RelayLoop, WorkflowClass } from './classes.ts';
 import type { PassResult } from './loop.ts';
@@ -59,7 +59,7 @@ export interface RelayOptions {
   readonly starts: Starts;
   readonly dispatcher: Dispatcher;
   readonly recoveries: Pick<RecoveryStarter, 'signalRecoveryChanged'>;
-  readonly notices: NoticeStarter;
+  readonly startNotice: StartNotice;
   readonly policy: RetryPolicy;
   readonly makeAttempt: MakeQueueAttempt;
   /** Called for deliveries that end without a workflow. */

@@ -63,7 +63,7 @@ export function relayTo(
     makeAttempt,
     dispatcher,
     recoveries: { async signalRecoveryChanged() {} },
-    notices: { async startNotice() {} },
+    async startNotice() {},
     workflows: 'all',
     isDiskFull,
     limits: boundless,
