@@ -73,7 +73,7 @@ async function passOnPage(
   { page, concurrency }: Pace,
 ): Promise<void> {
   const { sql } = deps;
-  const { id, eshopId, signalledId, webhookId, deleted, orderingOnly } = change;
+  const { id, eshopId, signalledId, deleted, orderingOnly } = change;
   // The webhook's ordering may have changed: settle it at the first page, and again after the last.
   if (signalledId === null) await settleOrdering(sql, { eshopId });
   if (orderingOnly) return await removeChanges(sql, [id]);
@@ -84,25 +84,22 @@ async function passOnPage(
   const signalled = next.slice(0, page);
   if (!(await signal(deps, signalled, concurrency))) return await noteSignalled(sql, id, signalledId);
   // Deliveries that are being attempted have to be canceled too.
-  const goesOn = next.length > page || (deleted && (await hasDeliveriesWithoutWorkflow(sql, webhookId)));
+  const goesOn = next.length > page || (deleted && (await hasDeliveriesWithoutWorkflow(sql, change)));
   if (goesOn) return await noteSignalled(sql, id, signalled.at(-1)?.id ?? signalledId);
   if (signalledId !== null || deleted) await settleOrdering(sql, { eshopId });
   await removeChanges(sql, [id]);
 }
 
 /** Applies the change to the deliveries without a workflow. @returns how many were changed */
-async function settle(
-  { sql, watch, policy }: ChangesDeps,
-  { deleted, wakes, webhookId }: WebhookChange,
-): Promise<number> {
-  if (deleted) {
-    const canceled = await cancelWithoutWorkflow(sql, webhookId);
+async function settle({ sql, watch, policy }: ChangesDeps, change: WebhookChange): Promise<number> {
+  if (change.deleted) {
+    const canceled = await cancelWithoutWorkflow(sql, change);
     for (const eventType of canceled) watch.ended(eventType, 'canceled');
     return canceled.length;
   }
-  if (!wakes) return 0;
-  const queued = await requeueHeld(sql, webhookId);
-  return Math.max(queued, await bringForward(sql, webhookId, policy.initialIntervalMs));
+  if (!change.wakes) return 0;
+  const queued = await requeueHeld(sql, change);
+  return Math.max(queued, await bringForward(sql, change, policy.initialIntervalMs));
 }
 
 /** @returns false if the relay is being stopped: the next claim passes the page on again */

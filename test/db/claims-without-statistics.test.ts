@@ -13,6 +13,12 @@ import {
   requeue,
 } from '../../src/db/outbox/release.ts';
 import { retryFromQueue } from '../../src/db/outbox/unstarted-workflows.ts';
+import {
+  bringForward,
+  cancelWithoutWorkflow,
+  hasDeliveriesWithoutWorkflow,
+  requeueHeld,
+} from '../../src/db/outbox/without-workflow.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
@@ -117,6 +123,23 @@ test.for([false, true])(
   },
 );
 
+test.for([false, true])(
+  'a change of a webhook with 5,000 deliveries in Temporal does not read them to find those in the queue; through a pooler: %s',
+  async (throughPooler, { onTestFinished }) => {
+    const { sql, eshopId } = await withoutStatistics(onTestFinished);
+    const webhookId = await enqueue(sql, eshopId, WEBHOOKS * OF_EACH);
+    await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 1`;
+    const webhook = { eshopId, webhookId };
+    const steps: readonly ((tx: Transaction) => Promise<unknown>)[] = [
+      (tx) => requeueHeld(tx, webhook),
+      (tx) => bringForward(tx, webhook, 20_000),
+      (tx) => cancelWithoutWorkflow(tx, webhook),
+      (tx) => hasDeliveriesWithoutWorkflow(tx, webhook),
+    ];
+    for (const step of steps) expect((await counted(sql, step, throughPooler)).read).toBeLessThan(OF_EACH);
+  },
+);
+
 const RECORDS = 1_000;
 /** For each record, behind one that is being retried. */
 const BEHIND = 5;
@@ -184,9 +207,9 @@ async function withoutStatistics(onTestFinished: TestContext['onTestFinished']) 
 }
 
 /** Creates a webhook with waiting deliveries; answers its id. */
-async function enqueue(sql: Pool, eshopId: number): Promise<number> {
+async function enqueue(sql: Pool, eshopId: number, count = OF_EACH): Promise<number> {
   const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  const ids = Array.from({ length: OF_EACH }, () => uuidv7());
+  const ids = Array.from({ length: count }, () => uuidv7());
   await sql`
     insert into events (id, eshop_id, type, entity_id, snapshot)
     select id, ${eshopId}, 'CREATE_ORDER', n::text, '{}' from unnest(${ids}::uuid[]) with ordinality as new (id, n)`;

@@ -33,7 +33,7 @@ test('what waits for a workflow without an attempt waits again in the class in w
       `update deliveries set class = ${CLASS.undelivered}, ${change} where id = '${id}'`,
     );
   }
-  expect(await requeueHeld(database.sql, shop.webhookId)).toBe(3);
+  expect(await requeueHeld(database.sql, shop)).toBe(3);
   const rows = await database.sql<{ class: number }[]>`select class from deliveries order by id`;
   expect(rows.map((row) => row.class)).toEqual([CLASS.fresh, CLASS.bulk, CLASS.recovered]);
 });
@@ -50,15 +50,15 @@ describe('what waits in the queue after an attempt', () => {
 
   test('gets its next attempt at once when its webhook is activated or moved', async () => {
     const id = await failed(waitsFor(50));
-    expect(await bringForward(database.sql, shop.webhookId, FIRST_WAIT_MS)).toBe(1);
+    expect(await bringForward(database.sql, shop, FIRST_WAIT_MS)).toBe(1);
     expect(await waitOf(id)).toBeLessThanOrEqual(0);
-    expect(await bringForward(database.sql, shop.webhookId, FIRST_WAIT_MS)).toBe(0);
+    expect(await bringForward(database.sql, shop, FIRST_WAIT_MS)).toBe(0);
   });
 
   test('but not sooner than the first wait after the last one', async () => {
     const id = await failed(waitsFor(50));
     await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
-    await bringForward(database.sql, shop.webhookId, FIRST_WAIT_MS);
+    await bringForward(database.sql, shop, FIRST_WAIT_MS);
     expect(await waitOf(id)).toBeGreaterThan(15);
     expect(await waitOf(id)).toBeLessThanOrEqual(FIRST_WAIT_MS / 1_000);
   });
@@ -66,7 +66,7 @@ describe('what waits in the queue after an attempt', () => {
   test('and where that is more than a minute ahead, in a workflow of its own', async () => {
     const id = await failed(waitsFor(3_000));
     await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
-    expect(await bringForward(database.sql, shop.webhookId, 600_000)).toBe(1);
+    expect(await bringForward(database.sql, shop, 600_000)).toBe(1);
     const [row] = await database.sql`select class, due_at <= now() as due from deliveries where id = ${id}`;
     expect(row).toEqual({ class: CLASS.undelivered, due: true });
     expect(await waitOf(id)).toBeGreaterThan(500);
@@ -78,7 +78,7 @@ describe('what waits in the queue after an attempt', () => {
     await failed(waitsFor(50), 'next_attempt_at = null');
     await failed(waitsFor(50), "claimed_until = now() + interval '5 seconds'");
     await failed(waitsFor(50), 'dispatched_at = now()');
-    expect(await bringForward(database.sql, shop.webhookId, FIRST_WAIT_MS)).toBe(0);
+    expect(await bringForward(database.sql, shop, FIRST_WAIT_MS)).toBe(0);
   });
 });
 

@@ -4,7 +4,21 @@
  */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
-import { CLASS, unclaimed, waitUntil, writtenIn } from './outbox.ts';
+import { CLASS, type DeliveryClass, unclaimed, waitUntil, writtenIn } from './outbox.ts';
+
+/** A webhook with its e-shop. */
+interface OfEshop {
+  readonly eshopId: number;
+  readonly webhookId: number;
+}
+
+/**
+ * The condition of its deliveries `d` that have no workflow, as SQL: by class and e-shop, for the index of those that
+ * wait. Otherwise each call would read all open deliveries of the webhook, most of which have a workflow.
+ */
+const waitingOf = (sql: Sql, { eshopId, webhookId }: OfEshop, classes: readonly DeliveryClass[]) => sql`(
+  d.class = any(${[...classes]}::smallint[]) and d.eshop_id = ${eshopId} and d.webhook_id = ${webhookId}
+  and d.dispatched_at is null and d.state in ('pending', 'retrying'))`;
 
 /** The most deliveries that one call changes. */
 export const PAGE_WITHOUT_WORKFLOW = 500;
@@ -14,14 +28,14 @@ export const PAGE_WITHOUT_WORKFLOW = 500;
  * its end.
  * @returns the event type of each, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
-export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promise<EventType[]> {
+export async function cancelWithoutWorkflow(sql: Sql, webhook: OfEshop): Promise<EventType[]> {
   const canceled = await sql<{ eventType: EventType }[]>`
     update deliveries set state = 'canceled', canceled_by = 'deletion', finished_at = clock_timestamp(),
       next_attempt_at = null, claimed_until = null, claim_id = null, class = ${CLASS.undelivered}, due_at = now(),
       dispatched_at = case when attempts_made = 0 then now() end
     where id in (
       select d.id from deliveries d
-      where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.dispatched_at is null and ${unclaimed(sql, 'd')}
+      where ${waitingOf(sql, webhook, Object.values(CLASS))} and ${unclaimed(sql, 'd')}
       order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)
     returning event_type`;
   return canceled.map(({ eventType }) => eventType);
@@ -32,13 +46,13 @@ export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promis
  * was inactive, wait for an attempt again, in the class in which they were written.
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
-export async function requeueHeld(sql: Sql, webhookId: number): Promise<number> {
+export async function requeueHeld(sql: Sql, webhook: OfEshop): Promise<number> {
   const queued = await sql`
     update deliveries set class = ${writtenIn(sql, 'deliveries')}, due_at = now()
     where id in (
       select d.id from deliveries d
-      where d.webhook_id = ${webhookId} and d.state = 'pending' and d.class = ${CLASS.undelivered} and d.attempts_made = 0
-        and d.operator_stop is null and d.dispatched_at is null and ${unclaimed(sql, 'd')}
+      where ${waitingOf(sql, webhook, [CLASS.undelivered])} and d.state = 'pending' and d.attempts_made = 0
+        and d.operator_stop is null and ${unclaimed(sql, 'd')}
       order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)`;
   return queued.count;
 }
@@ -49,25 +63,23 @@ export async function requeueHeld(sql: Sql, webhookId: number): Promise<number> 
  * @param firstWaitMs the policy's first wait, in milliseconds
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
-export async function bringForward(sql: Sql, webhookId: number, firstWaitMs: number): Promise<number> {
+export async function bringForward(sql: Sql, webhook: OfEshop, firstWaitMs: number): Promise<number> {
   const soonest = sql`greatest(now(), d.last_attempt_at + make_interval(secs => ${firstWaitMs / 1_000}::float8))`;
   const { deliveryClass, dueAt } = waitUntil(sql, soonest);
   const moved = await sql`
     update deliveries d set next_attempt_at = ${soonest}, class = ${deliveryClass}, due_at = ${dueAt}
     where d.id in (
       select d.id from deliveries d join webhooks w on w.id = d.webhook_id
-      where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.class in (${CLASS.retry}, ${CLASS.undelivered})
+      where ${waitingOf(sql, webhook, [CLASS.retry, CLASS.undelivered])}
         and d.last_generation <> w.generation and d.next_attempt_at > ${soonest} and d.operator_stop is null
-        and d.dispatched_at is null and ${unclaimed(sql, 'd')}
+        and ${unclaimed(sql, 'd')}
       order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update of d skip locked)`;
   return moved.count;
 }
 
 /** Whether deliveries of the webhook are still in the queue: a process may be attempting them. */
-export async function hasDeliveriesWithoutWorkflow(sql: Sql, webhookId: number): Promise<boolean> {
+export async function hasDeliveriesWithoutWorkflow(sql: Sql, webhook: OfEshop): Promise<boolean> {
   const rows = await sql`
-    select from deliveries
-    where webhook_id = ${webhookId} and state in ('pending', 'retrying') and dispatched_at is null
-    limit 1`;
+    select from deliveries d where ${waitingOf(sql, webhook, Object.values(CLASS))} limit 1`;
   return rows.length > 0;
 }
