@@ -2,6 +2,7 @@
  * Applies changes of a webhook to its open deliveries in the queue, which have no workflow: many deliveries at once,
  * so that none needs a workflow for the change.
  */
+import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 import { CLASS, type DeliveryClass, unclaimed, waitUntil, writtenIn } from './outbox.ts';
@@ -12,16 +13,26 @@ interface OfEshop {
   readonly webhookId: number;
 }
 
-/**
- * The condition of its deliveries `d` that have no workflow, as SQL: by class and e-shop, for the index of those that
- * wait. Otherwise each call would read all open deliveries of the webhook, most of which have a workflow.
- */
-const waitingOf = (sql: Sql, { eshopId, webhookId }: OfEshop, classes: readonly DeliveryClass[]) => sql`(
-  d.class = any(${[...classes]}::smallint[]) and d.eshop_id = ${eshopId} and d.webhook_id = ${webhookId}
-  and d.dispatched_at is null and d.state in ('pending', 'retrying'))`;
-
 /** The most deliveries that one call changes. */
 export const PAGE_WITHOUT_WORKFLOW = 500;
+
+/**
+ * Its deliveries `d` that have no workflow, of some classes, as SQL: class by class, in the order of the index of
+ * those that wait. Otherwise each call would read all open deliveries of the webhook, most of which have a workflow.
+ * @param condition with the webhook as `w`
+ */
+const waitingOf = (
+  sql: Sql,
+  { eshopId, webhookId }: OfEshop,
+  classes: readonly DeliveryClass[],
+  condition: postgres.Fragment,
+) => sql`
+  select x.id from unnest(${[...classes]}::smallint[]) as c (class) cross join lateral (
+    select d.id from deliveries d join webhooks w on w.id = d.webhook_id
+    where d.class = c.class and d.eshop_id = ${eshopId} and d.webhook_id = ${webhookId} and d.dispatched_at is null
+      and d.state in ('pending', 'retrying') ${condition}
+    order by d.due_at, d.id limit ${PAGE_WITHOUT_WORKFLOW} for update of d skip locked) x
+  limit ${PAGE_WITHOUT_WORKFLOW}`;
 
 /**
  * Cancels the deliveries of a webhook that was deleted. A delivery that was attempted gets a workflow, which shows
@@ -33,10 +44,7 @@ export async function cancelWithoutWorkflow(sql: Sql, webhook: OfEshop): Promise
     update deliveries set state = 'canceled', canceled_by = 'deletion', finished_at = clock_timestamp(),
       next_attempt_at = null, claimed_until = null, claim_id = null, class = ${CLASS.undelivered}, due_at = now(),
       dispatched_at = case when attempts_made = 0 then now() end
-    where id in (
-      select d.id from deliveries d
-      where ${waitingOf(sql, webhook, Object.values(CLASS))} and ${unclaimed(sql, 'd')}
-      order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)
+    where id in (${waitingOf(sql, webhook, Object.values(CLASS), sql`and ${unclaimed(sql, 'd')}`)})
     returning event_type`;
   return canceled.map(({ eventType }) => eventType);
 }
@@ -47,13 +55,11 @@ export async function cancelWithoutWorkflow(sql: Sql, webhook: OfEshop): Promise
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function requeueHeld(sql: Sql, webhook: OfEshop): Promise<number> {
+  const held = sql`
+    and d.state = 'pending' and d.attempts_made = 0 and d.operator_stop is null and ${unclaimed(sql, 'd')}`;
   const queued = await sql`
     update deliveries set class = ${writtenIn(sql, 'deliveries')}, due_at = now()
-    where id in (
-      select d.id from deliveries d
-      where ${waitingOf(sql, webhook, [CLASS.undelivered])} and d.state = 'pending' and d.attempts_made = 0
-        and d.operator_stop is null and ${unclaimed(sql, 'd')}
-      order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)`;
+    where id in (${waitingOf(sql, webhook, [CLASS.undelivered], held)})`;
   return queued.count;
 }
 
@@ -66,20 +72,26 @@ export async function requeueHeld(sql: Sql, webhook: OfEshop): Promise<number> {
 export async function bringForward(sql: Sql, webhook: OfEshop, firstWaitMs: number): Promise<number> {
   const soonest = sql`greatest(now(), d.last_attempt_at + make_interval(secs => ${firstWaitMs / 1_000}::float8))`;
   const { deliveryClass, dueAt } = waitUntil(sql, soonest);
+  const later = sql`
+    and d.last_generation <> w.generation and d.next_attempt_at > ${soonest} and d.operator_stop is null
+    and ${unclaimed(sql, 'd')}`;
   const moved = await sql`
     update deliveries d set next_attempt_at = ${soonest}, class = ${deliveryClass}, due_at = ${dueAt}
-    where d.id in (
-      select d.id from deliveries d join webhooks w on w.id = d.webhook_id
-      where ${waitingOf(sql, webhook, [CLASS.retry, CLASS.undelivered])}
-        and d.last_generation <> w.generation and d.next_attempt_at > ${soonest} and d.operator_stop is null
-        and ${unclaimed(sql, 'd')}
-      order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update of d skip locked)`;
+    where d.id in (${waitingOf(sql, webhook, [CLASS.retry, CLASS.undelivered], later)})`;
   return moved.count;
 }
 
 /** Whether deliveries of the webhook are still in the queue: a process may be attempting them. */
-export async function hasDeliveriesWithoutWorkflow(sql: Sql, webhook: OfEshop): Promise<boolean> {
+export async function hasDeliveriesWithoutWorkflow(
+  sql: Sql,
+  { eshopId, webhookId }: OfEshop,
+): Promise<boolean> {
   const rows = await sql`
-    select from deliveries d where ${waitingOf(sql, webhook, Object.values(CLASS))} limit 1`;
+    select from unnest(${Object.values(CLASS)}::smallint[]) as c (class) cross join lateral (
+      select from deliveries d
+      where d.class = c.class and d.eshop_id = ${eshopId} and d.webhook_id = ${webhookId} and d.dispatched_at is null
+        and d.state in ('pending', 'retrying')
+      order by d.due_at, d.id limit 1) x
+    limit 1`;
   return rows.length > 0;
 }
