@@ -119,15 +119,14 @@ test('every delivery ends, and those of a record were made in order', { timeout:
     for (const next of steps) await take(next);
 
     statuses.clear();
-    for (const webhook of webhooks) {
-      await stack.changeWebhook(webhook, { active: true });
-      await resumeWebhook(sql, eshopId, webhook);
-    }
     await stack.until('the end of all deliveries', async () => {
+      // Attempts under way may deactivate a webhook even now.
+      for (const webhook of webhooks) {
+        await stack.changeWebhook(webhook, { active: true });
+        await resumeWebhook(sql, eshopId, webhook).catch(() => {});
+      }
       const open = await openDeliveries();
       for (const { id, held } of open) if (held) await request('resume', id, { by: 'anna', reason: '' });
-      // A delivery that had spent its retries may deactivate its webhook even now.
-      for (const webhook of webhooks) await stack.changeWebhook(webhook, { active: true });
       return open.length === 0;
     });
 
