@@ -30,10 +30,10 @@ export interface Answer {
 function problemOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): string {
   switch (made.kind) {
     case 'inactive':
-      return `Webhook ${made.webhookId} is inactive: waybill webhooks activate ${made.webhookId} comes first.`;
+      return `Webhook ${made.webhookId} is inactive. Activate it first: waybill webhooks activate ${made.webhookId}`;
     case 'open':
       return made.id === id
-        ? `It is still open: waybill deliveries try-now ${id} makes its next attempt at once.`
+        ? `It is still open. To make its next attempt now: waybill deliveries try-now ${id}`
         : `Delivery ${made.id} of the same event to this webhook is still open.`;
     case 'forgotten':
       return 'Its event is no longer kept: there is nothing left to send.';
@@ -52,7 +52,7 @@ async function answerIfEnded(sql: Pool, deliveryId: string, redelivers: boolean)
   if (state === 'held' || isOpen(state)) return null;
   if (!redelivers)
     return refused(
-      `It has ended as ${state}: waybill deliveries redeliver ${deliveryId} sends its event again.`,
+      `It has ended as ${state}. To send its event again: waybill deliveries redeliver ${deliveryId}`,
     );
   const made = await redeliver(sql, target.eshopId, deliveryId);
   if (made.kind !== 'created') return refused(problemOf(made, deliveryId));

@@ -17,12 +17,12 @@ const verbs: readonly {
   /** The former name of `try-now` and `redeliver`, which chose between them. */
   readonly former?: true;
 }[] = [
-  { verb: 'try-now', action: 'tryNow', description: 'make the next attempt at once' },
+  { verb: 'try-now', action: 'tryNow', description: 'make the next attempt now' },
   { verb: 'retry', action: 'tryNow', description: 'try-now, or redeliver if it has ended', former: true },
   {
     verb: 'hold',
     action: 'hold',
-    description: 'make no attempts until it is resumed; its time limit keeps running',
+    description: 'make no attempts until resumed; the time limit keeps running',
   },
   { verb: 'resume', action: 'resume', description: 'continue attempts that were held' },
   {
@@ -50,8 +50,8 @@ const EXIT_CODES = 'Exit code: 0 done, 1 could not be done, 2 some were refused.
 const HELP = `
 With ids, the result is printed for each delivery. With options instead of ids, a batch operation of Temporal applies to
 all open deliveries that match them. It runs on its own, and waybill deliveries jobs shows or cancels it. It only finds
-deliveries that have a workflow of their own. Deliveries in the queue, for a first attempt or a retry, are counted and
-not acted on: name them by their ids, or deactivate their webhook to hold all.
+deliveries that have a workflow of their own. Deliveries in the queue, for a first attempt or a retry, are counted but
+not acted on: give their ids instead, or deactivate their webhook to hold all of them.
 
 ${EXIT_CODES}`;
 

@@ -71,7 +71,7 @@ async function webhooksCalling(
   }
   if (found.length > MAX_WEBHOOKS_PER_QUERY) {
     const most = MAX_WEBHOOKS_PER_QUERY.toLocaleString('en-US');
-    throw new UserError(`More than ${most} webhooks call ${receiver}: name an e-shop or a webhook, too.`);
+    throw new UserError(`More than ${most} webhooks call ${receiver}: give an e-shop or a webhook, too.`);
   }
   return found.map(({ id }) => id);
 }
@@ -108,12 +108,12 @@ function notReached(listed: number, open: OpenCounts | null): string {
   return [
     ...(inTemporal > listed
       ? [
-          `\nTemporal's list has only ${listed} of ${deliveries(inTemporal)} that the database has open: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Name them by their ids instead.`,
+          `\nTemporal lists only ${listed} of the ${deliveries(inTemporal)} open in the database: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Give their ids instead.`,
         ]
       : []),
     ...(queued > 0
       ? [
-          `\nNot acted on: ${deliveries(queued)} in the queue, without a workflow. Name each by its id instead, or deactivate the webhook to hold all.`,
+          `\nNot acted on: ${deliveries(queued)} in the queue, without a workflow. Give their ids instead, or deactivate the webhook to hold all of them.`,
         ]
       : []),
   ].join('');

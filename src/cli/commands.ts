@@ -20,7 +20,7 @@ interface LazyCommand {
 const commands: Readonly<Record<string, LazyCommand>> = {
   start: {
     description:
-      'run the server, as its environment configures it; without any, with its own Postgres and Temporal',
+      'run the server, configured by its environment; by default with its own Postgres and Temporal',
     // `bin/waybill.js` runs the server: what gets here asks for help, or is mistaken.
     load: async () => (command) => {
       command.action(() => {
@@ -78,11 +78,11 @@ const commands: Readonly<Record<string, LazyCommand>> = {
   },
   'import-eshops': {
     description:
-      'e-shops and users of another system out of a file, with the API keys and passwords that they know',
+      'import e-shops and users of another system from a file, with their existing API keys and passwords',
     load: async () => (await import('./import-eshops-command.ts')).importEshopsCommand,
   },
   'import-webhooks': {
-    description: 'webhooks of another system out of a file, with the secrets that their receivers know',
+    description: 'import webhooks of another system from a file, with the secrets that their receivers have',
     load: async () => (await import('./import-webhooks-command.ts')).importWebhooksCommand,
   },
   examine: {
@@ -109,12 +109,12 @@ const commands: Readonly<Record<string, LazyCommand>> = {
   },
   links: {
     description:
-      "links into Temporal's UI: failing and held deliveries, and those of a webhook, an order or a receiver",
+      "print links to Temporal's UI: failing and held deliveries, and those of a webhook, an order or a receiver",
     load: async () => (await import('./links-command.ts')).linksCommand,
   },
   reconcile: {
     description:
-      'restart open deliveries whose workflow is gone from Temporal; close those that an operator ended there',
+      'restart open deliveries whose workflow is missing from Temporal; close those that an operator ended there',
     load: async () => (await import('./reconcile.ts')).reconcileCommand,
   },
   retention: {

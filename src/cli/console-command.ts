@@ -28,8 +28,8 @@ export function consoleCommand(command: Command, { env, print }: CommandContext)
     .option('--by <name>', 'your name, recorded with deliveries; default: the account on this machine')
     .addHelpText(
       'after',
-      '\nPrints a link that works once, and serves until Ctrl-C. No sign-in is needed, because anyone who can run it has the keys:' +
-        '\nit works through the database and Temporal, as the other commands do. On another machine, through a tunnel:' +
+      '\nPrints a link that works once, and serves until Ctrl-C. There is no sign-in, because anyone who can run it has the keys:' +
+        '\nlike the other commands, it uses the database and Temporal. To open it from another machine, use a tunnel:' +
         '\nssh -L 9000:127.0.0.1:9000 HOST waybill console --operator --port 9000',
     )
     .action(async (given: unknown) => {

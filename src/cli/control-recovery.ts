@@ -93,7 +93,7 @@ export async function control(
   const { webhookId, webhookInactive, webhookDeleted } = before;
   if (action === 'resume' && webhookInactive && !webhookDeleted) {
     throw new UserError(
-      `Webhook ${webhookId} is inactive: waybill webhooks activate ${webhookId} resumes its recovery.`,
+      `Webhook ${webhookId} is inactive. To resume its recovery: waybill webhooks activate ${webhookId}`,
     );
   }
   const done = await controlRecovery(sql, id, action, { by: 'operator', comment: comment ?? null });

@@ -42,15 +42,15 @@ const fieldOptions = {
   description: option('--description <text>', 'a note for the e-shop', v.optional(v.string())),
   parameters: option(
     '--parameters <names>',
-    'parameters that are true, separated by commas, such as withPackingLists',
+    'parameters to set to true, separated by commas, such as withPackingLists',
     v.optional(parameters),
   ),
   skipOwn: flag('--skip-own', 'leave out changes by the e-shop itself'),
-  asymmetric: flag('--asymmetric', 'sign with the key of the e-shop, too'),
+  asymmetric: flag('--asymmetric', 'also sign with the key of the e-shop'),
   headers: option('--headers <json>', 'static headers, such as {"X-Gateway-Key":"…"}', v.optional(headers)),
   secret: option(
     '--secret <secret>',
-    'the one its receiver knows; default: a new one',
+    'the secret that its receiver has; default: a new one',
     v.optional(v.string()),
   ),
 } satisfies Record<
@@ -67,13 +67,13 @@ const createOptions = v.object({
     types,
   ),
   ...fieldOptions,
-  inactive: flag('--inactive', 'nothing is sent until it is activated'),
+  inactive: flag('--inactive', 'send nothing until it is activated'),
 });
 
 export function addCreate(command: Command, { env, print }: CommandContext): void {
   const part = command
     .command('create')
-    .description('create a webhook for an e-shop: checked as in the API, and skipped if it is there already');
+    .description('create a webhook for an e-shop: checked as in the API, and skipped if it exists already');
   runs(
     part,
     createOptions,

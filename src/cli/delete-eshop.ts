@@ -28,7 +28,7 @@ import { confirmationOptions, eshopNumber, isDryRun } from './options.ts';
 const deleteOptions = v.object({
   export: option(
     '--export <file>',
-    'first write all of it to this new file, as NDJSON; also with --dry-run',
+    'first write all its data to this new file, as NDJSON; also with --dry-run',
     v.optional(v.pipe(v.string(), v.minLength(1, '--export must be a file.'))),
   ),
   ...confirmationOptions,
@@ -41,13 +41,13 @@ const deleteOptions = v.object({
 const LOOKS = { everyMs: 500, patienceMs: 60_000 };
 
 const HELP = `
-The API is closed to the e-shop, its webhooks are deleted, and their open deliveries end as canceled, with their workflows: that needs
-a running worker. Then everything of it is deleted. If interrupted, run it again.`;
+The e-shop loses access to the API, its webhooks are deleted, and their open deliveries end as canceled, with their workflows, which
+needs a running worker. Then all its data are deleted. If interrupted, run it again.`;
 
 export function addDeletion(command: Command, { env, print }: CommandContext): void {
   const part = command
     .command('delete')
-    .description('delete an e-shop with everything that is kept of it')
+    .description('delete an e-shop and all its data')
     .argument('<eshop>', 'number of the e-shop')
     .addHelpText('after', HELP);
   runs(part, deleteOptions, async ({ json, export: path, ...options }, written) => {
@@ -127,7 +127,7 @@ async function ended(sql: Pool, settings: Settings, eshopId: number, silent: boo
   await setDisabled(sql, eshopId, true);
   await endWork(sql, eshopId);
   const progress = createProgress(silent);
-  await untilInterrupted('Nothing was deleted but its webhooks: run it again.', async (signal) => {
+  await untilInterrupted('Only its webhooks were deleted: run it again.', async (signal) => {
     let most = 0;
     let least = Number.POSITIVE_INFINITY;
     async function look(): Promise<number> {
@@ -142,7 +142,7 @@ async function ended(sql: Pool, settings: Settings, eshopId: number, silent: boo
       if (left === 0) return;
       await requireUnpaused(settings, eshopId);
       throw new UserError(
-        `${counted(left, 'delivery or change', 'deliveries and changes')} of e-shop ${eshopId} are still under way: are workers running? Then run it again.`,
+        `${counted(left, 'delivery or change', 'deliveries and changes')} of e-shop ${eshopId} are still in progress. Check that workers are running, then run it again.`,
       );
     } finally {
       progress.stop();

@@ -50,10 +50,10 @@ const deliveryFilters = v.pipe(
       'whose last attempt got this HTTP status, such as 403, 5xx, or none',
       v.optional(status),
     ),
-    anyAttempt: flag('--any-attempt', 'with --status: of which any attempt got it, not only the last'),
+    anyAttempt: flag('--any-attempt', 'with --status: if any attempt got it, not only the last'),
     windowLost: flag(
       '--window-lost',
-      'only expired because of a failure of Waybill itself; of the other filters only --eshop',
+      'only those that expired because of a failure of Waybill itself; combines with --eshop only',
     ),
   }),
   v.check(({ status, anyAttempt }) => !anyAttempt || status !== undefined, '--any-attempt needs --status.'),
@@ -220,7 +220,7 @@ function addJobs(command: Command, { env, print }: CommandContext): void {
   });
   const cancel = jobs
     .command('cancel')
-    .description('stop a job; the actions that it has taken are not undone')
+    .description('stop a job; actions already taken are not undone')
     .argument('<id>', 'its id');
   runs(cancel, cancelOptions, async ({ reason, json }, written) => {
     const id = checked(jobIdSchema, written);

@@ -30,7 +30,7 @@ const eraseOptions = v.object({
   eshop: eshopOption,
   email: option(
     '--email <address>',
-    'all orders with this address, now or in an event that is kept',
+    'all orders with this address, now or in a stored event',
     v.optional(filled('--email')),
   ),
   order: v.pipe(v.optional(v.array(v.string()), []), v.metadata({ option: repeatedOrder })),
@@ -41,20 +41,18 @@ const eraseOptions = v.object({
 const LOOKS = { everyMs: 250, patienceMs: 60_000 };
 
 const HELP = `
-Name, addresses, e-mail, telephone, pickup point, notes and files of the orders become null, in the snapshots of their events and in the
-texts of their returns too, and the responses kept of their deliveries are forgotten. Their open deliveries are given up first: that needs a
-running worker, and Temporal. Orders that are still under way are refused: cancel or finish them first.`;
+Name, addresses, e-mail, telephone, pickup point, notes and files become null in the orders, in the snapshots of their events and in the
+texts of their returns, and the stored responses to their deliveries are erased. Their open deliveries are given up first, which needs
+Temporal and a running worker. Orders that are still in progress are refused: cancel or finish them first.`;
 
 export function addErasure(command: Command, { env, print }: CommandContext): void {
   const part = command
     .command('erase-customer')
-    .description("erase one customer's personal data in orders, returns, events and responses kept")
+    .description("erase one customer's personal data in orders, returns, events and stored responses")
     .addHelpText('after', HELP);
   runs(part, eraseOptions, async ({ eshop, email = null, order: orderIds, json, ...options }) => {
     if (email === null && orderIds.length === 0) {
-      throw new UserError(
-        'Whose data? Give --email, or --order with the number of an order, as often as needed.',
-      );
+      throw new UserError('Whose data? Give --email, or --order once for each order.');
     }
     const dryRun = isDryRun(options);
     const settings = readSettings(env);
@@ -88,7 +86,7 @@ function summary({ orders, returns }: CustomerRecords, open: number, erased: Era
   const records = `${counted(orders.length, 'order')} and ${counted(returns.length, 'return')}`;
   const waiting = counted(open, 'open delivery', 'open deliveries');
   if (erased === null) return `${records}, with ${waiting}. Nothing was changed (dry run).`;
-  return `Erased in ${records}, in ${counted(erased.events, 'event')} and ${counted(erased.responses, 'response')} kept; ${waiting} given up before.`;
+  return `Erased in ${records}, in ${counted(erased.events, 'event')} and ${counted(erased.responses, 'stored response')}; ${waiting} given up first.`;
 }
 
 function requireKnown({ orders }: CustomerRecords, wanted: readonly string[]): void {
@@ -103,7 +101,7 @@ function requireEnded({ orders }: CustomerRecords): void {
   if (underWay.length === 0) return;
   const named = underWay.map(({ id, status }) => `${id} (${status})`).join(', ');
   throw new UserError(
-    `${counted(underWay.length, 'order')} still under way: ${named}. Cancel or finish ${underWay.length === 1 ? 'it' : 'them'} first.`,
+    `${counted(underWay.length, 'order')} still in progress: ${named}. Cancel or finish ${underWay.length === 1 ? 'it' : 'them'} first.`,
   );
 }
 
@@ -138,7 +136,7 @@ async function erase(
     const erased = await settled(look, (seen) => typeof seen !== 'number', { ...LOOKS, signal });
     if (typeof erased !== 'number') return erased;
     throw new UserError(
-      `${counted(open.length, 'delivery is', 'deliveries are')} still open, such as ${open[0]}: is a worker running? Nothing was erased; run it again.`,
+      `${counted(open.length, 'delivery is', 'deliveries are')} still open, such as ${open[0]}. Nothing was erased: check that a worker is running, then run it again.`,
     );
   });
 }

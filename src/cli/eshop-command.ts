@@ -56,7 +56,7 @@ export function eshopCommand(command: Command, context: CommandContext): void {
   const rotateKey = command
     .command('rotate-key')
     .description(
-      'replace the API key of an e-shop: the new one is shown once, the old one stops working at once',
+      'replace the API key of an e-shop: the new one is shown once, the old one stops working immediately',
     );
   runs(rotateKey, oneEshop, async ({ eshop, json }) => {
     const apiKey = await withDatabase(readSettings(env), (sql) => rotateApiKey(sql, eshop));
@@ -75,7 +75,7 @@ export function eshopCommand(command: Command, context: CommandContext): void {
     [
       'disable',
       true,
-      'deny an e-shop access to the API, logins and tokens included; its deliveries continue',
+      'deny an e-shop access to the API, including logins and tokens; its deliveries continue',
     ],
     ['enable', false, 'allow an e-shop access to the API again'],
   ] as const) {

@@ -13,8 +13,8 @@ export function examineCommand(command: Command, { env, print }: CommandContext)
     .argument('<webhook>', 'its number')
     .addHelpText(
       'after',
-      '\nAbout twenty test requests leave from this machine, not from a worker; they have no consequences.' +
-        '\nExit code: 0 nothing failed, 1 could not be made, 2 something failed, 3 inconclusive.',
+      '\nSends about twenty test requests from this machine, not from a worker; they have no consequences.' +
+        '\nExit code: 0 nothing failed, 1 could not be run, 2 something failed, 3 inconclusive.',
     );
   runs(command, testedTypeOption, async ({ json, type }, written) => {
     const id = checked(webhookNumber('<webhook>'), written);
@@ -30,7 +30,7 @@ export function examineCommand(command: Command, { env, print }: CommandContext)
     const problem =
       failed > 0
         ? `The receiver of webhook ${id} has ${counted(failed, 'fault')}.`
-        : `The time was over before all of webhook ${id} was examined.`;
+        : `Time ran out before webhook ${id} was fully examined.`;
     throw new UserError(problem, exitCode);
   });
 }

@@ -8,14 +8,14 @@ import { readImport } from './imports/import-lines.ts';
 import { runImport } from './imports/run-import.ts';
 import { withDatabase } from './open-database.ts';
 
-const importOptions = v.object({ dryRun: flag('--dry-run', 'print the results, and import nothing') });
+const importOptions = v.object({ dryRun: flag('--dry-run', 'print the results, but import nothing') });
 
 export function importEshopsCommand(command: Command, { env, print }: CommandContext): void {
   command
-    .argument('<file>', 'NDJSON or CSV with a line of titles; - for standard input')
+    .argument('<file>', 'NDJSON, or CSV with a header line; - for standard input')
     .addHelpText(
       'after',
-      '\nAn e-shop that is there already is skipped. Exit code: 0 none refused, 1 could not be made, 2 some refused.',
+      '\nAn e-shop that exists already is skipped. Exit code: 0 none refused, 1 could not be run, 2 some refused.',
     );
   runs(command, importOptions, async ({ dryRun, json }, file) => {
     await withDatabase(readSettings(env), async (sql) =>

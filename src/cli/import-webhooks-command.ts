@@ -15,11 +15,14 @@ import { withDatabase } from './open-database.ts';
 import { eshopNumber } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
-const fromOption = new Option('--from <system>', `lists from the API of ${foreignSystems.join(', ')}`);
+const fromOption = new Option(
+  '--from <system>',
+  `the file has lists from the API of ${foreignSystems.join(', ')}`,
+);
 const importOptions = v.object({
   eshop: option(
     '--eshop <id>',
-    'the e-shop of all lines; one that names another is refused. Default: each names its own',
+    'the e-shop of all lines; a line that names another is refused. Default: each line names its own',
     v.optional(eshopNumber),
   ),
   from: v.pipe(
@@ -31,16 +34,16 @@ const importOptions = v.object({
     "JSON with this system's event types and customers (with --from)",
     v.optional(v.string()),
   ),
-  inactive: flag('--inactive', 'make all of them inactive: nothing is sent until each is activated'),
-  dryRun: flag('--dry-run', 'print the results, and import nothing'),
+  inactive: flag('--inactive', 'create all of them inactive: nothing is sent until each is activated'),
+  dryRun: flag('--dry-run', 'print the results, but import nothing'),
 });
 
 export function importWebhooksCommand(command: Command, { env, print }: CommandContext): void {
   command
-    .argument('<file>', 'NDJSON or CSV with a line of titles; - for standard input')
+    .argument('<file>', 'NDJSON, or CSV with a header line; - for standard input')
     .addHelpText(
       'after',
-      '\nA webhook that is there already is skipped. Exit code: 0 none refused, 1 could not be made, 2 some refused.',
+      '\nA webhook that exists already is skipped. Exit code: 0 none refused, 1 could not be run, 2 some refused.',
     );
   runs(command, importOptions, async ({ eshop, from, map, inactive, dryRun, json }, file) => {
     if ((from === undefined) !== (map === undefined)) {

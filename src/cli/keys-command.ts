@@ -16,7 +16,8 @@ import { confirmationOptions, isDryRun } from './options.ts';
 const webhooks = (count: number) => counted(count, 'webhook');
 
 /** The reason to restart after resealing: a process keeps the keys that it was started with. */
-const tokensBefore = 'Restart Waybill now: until then, tokens signed with the key before are still accepted.';
+const tokensBefore =
+  'Restart Waybill now: until then, tokens signed with the previous key are still accepted.';
 
 /** The result, and the next step. */
 function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
@@ -83,12 +84,12 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
   const replace = command
     .command('replace')
     .description(
-      'after the master key was lost: new secrets and signing keys where nothing opens the present ones, and a mail to each e-shop concerned',
+      'after the master key was lost: replace the secrets and signing keys that nothing opens, and mail each e-shop concerned',
     );
   runs(replace, replaceOptions, async ({ lost, json, ...sure }) => {
     if (!lost) {
       throw new UserError(
-        'This is for a key that is lost: say so with --lost. To replace one that you have, use waybill keys rotate.',
+        'This is for a lost key: confirm that with --lost. To replace a key that you have, use waybill keys rotate.',
       );
     }
     const dryRun = isDryRun(sure);
@@ -98,7 +99,7 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
     );
     if (eshops === null) {
       throw new UserError(
-        'Nothing is lost: the database has this key, and it opens what signs the webhooks.',
+        "Nothing is lost: this is the database's key, and it opens all secrets and signing keys.",
       );
     }
     if (json) return print(JSON.stringify({ dryRun, eshops }));
@@ -106,8 +107,8 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
     const replaced = eshops.reduce((sum, each) => sum + each.webhooks.length, 0);
     print(
       dryRun
-        ? `What ${webhooks(replaced)} lost would be replaced. Nothing was changed (dry run).`
-        : `What ${webhooks(replaced)} lost was replaced, and this key is the database's from now on. Start Waybill: it mails ${counted(eshops.length, 'e-shop')}.`,
+        ? `The lost secrets and keys of ${webhooks(replaced)} would be replaced. Nothing was changed (dry run).`
+        : `The lost secrets and keys of ${webhooks(replaced)} were replaced, and this is the database's key from now on. Start Waybill: it mails ${counted(eshops.length, 'e-shop')}.`,
     );
   });
 }

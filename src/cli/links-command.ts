@@ -32,7 +32,9 @@ function hints(options: Options, uiUrl: string | null): string[] {
   const names = ['webhook', 'order', 'receiver'] as const;
   const examples = names.filter((name) => options[name] === undefined).map((name) => `--${name}`);
   return [
-    ...(examples.length === 0 ? [] : [`Examples are used for options not given: ${examples.join(', ')}.`]),
+    ...(examples.length === 0
+      ? []
+      : [`The links use examples for options that you did not give: ${examples.join(', ')}.`]),
     ...(uiUrl === null ? ["To get links, set TEMPORAL_UI_URL to the address of Temporal's UI."] : []),
   ];
 }

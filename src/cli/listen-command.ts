@@ -6,11 +6,11 @@ import { UserError } from '../lib/user-error.ts';
 import { listenOptions } from './listen-options.ts';
 
 const HELP = `
-Registers one webhook for all event types, and removes it when it ends, also on Ctrl-C. If it was killed, the next one on this
-machine removes it. Each request is verified with the code of the receiver's kit; one that does not verify gets a 401 with
-the reason. --forward-to forwards requests unchanged, path and query included, and returns the response.
+Registers one webhook for all event types, and removes it at the end, also on Ctrl-C. If it is killed, the next one on this
+machine removes the webhook. The receiver's kit verifies each request; one that fails gets a 401 with the reason.
+--forward-to forwards requests unchanged, including path and query, and returns the response.
 
-The worker must run on this machine, and DELIVERY_ALLOW_CIDRS must exempt 127.0.0.0/8, as a start does when nothing is configured.`;
+The worker must run on this machine, and DELIVERY_ALLOW_CIDRS must exempt 127.0.0.0/8, which is the default if nothing is configured.`;
 
 export function listenCommand(command: Command, { env, print }: CommandContext): void {
   command.addHelpText('after', HELP);

@@ -49,7 +49,7 @@ export const listenOptions = v.object({
   port: option('--port <n>', 'port on loopback; 0 takes a free one', whole('port', 65_535, 0), '0'),
   secret: option(
     '--secret <secret>',
-    'secret of the webhook, so that the program behind --forward-to can keep its own; default: a new one',
+    'secret of the webhook, such as the one that the program behind --forward-to has; default: a new one',
     v.optional(v.string()),
   ),
   body: flag('--body', 'print the bodies as well'),

@@ -91,7 +91,7 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
     } finally {
       await deleteWebhook(sql, eshopId, webhook.id).catch(() =>
         process.stderr.write(
-          `Not removed: webhook ${webhook.id}. waybill webhooks deactivate stops its deliveries.\n`,
+          `Webhook ${webhook.id} was not removed. To stop its deliveries: waybill webhooks deactivate ${webhook.id}\n`,
         ),
       );
     }

@@ -35,7 +35,7 @@ export const eventType = v.picklist(eventTypeNames, '--type must be an event typ
 export const testedTypeOption = v.object({
   type: option(
     '--type <type>',
-    'send samples of this one of its event types, instead of its main one',
+    'event type of the samples, one of those of the webhook; default: its main one',
     v.optional(eventType),
   ),
 });
@@ -81,9 +81,9 @@ export const noSuchWebhook = (id: number) => new UserError(`There is no webhook 
 /** For a command that cannot be undone: it needs a confirmation, or only reports. */
 export const confirmationOptions = {
   dryRun: flag('--dry-run', 'only say what would be done'),
-  yes: flag('--yes', 'do it: it cannot be undone'),
+  yes: flag('--yes', 'do it; this cannot be undone'),
 };
-const SURE = 'This cannot be undone: --dry-run says what it would do, and --yes does it.';
+const SURE = 'This cannot be undone. Use --dry-run to see what it would do, and --yes to do it.';
 
 /**
  * @returns whether it only reports

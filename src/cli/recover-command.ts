@@ -29,13 +29,13 @@ const recoverOptions = v.pipe(
   v.object({
     since: option(
       '--since <time>',
-      'events at or after this time; default: when it was deactivated last',
+      'events at or after this time; default: its last deactivation',
       v.optional(since),
     ),
     until: option('--until <time>', 'events before this time; default: now', v.optional(time('--until'))),
     include: option(
       '--include <kinds>',
-      `${recoverable.join(', ')}; missed: no delivery, since the webhook was inactive or did not exist; default: ${usuallyRecovered.join(',')}, though nothing from before the webhook existed`,
+      `${recoverable.join(', ')}; missed: no delivery, since the webhook was inactive or did not exist; default: ${usuallyRecovered.join(',')}, but nothing from before the webhook existed`,
       v.optional(include),
     ),
     dryRun: flag(
@@ -62,7 +62,7 @@ async function recover(sql: Pool, webhookId: number, options: Options): Promise<
     case 'notFound':
       throw noSuchWebhook(webhookId);
     case 'since':
-      throw new UserError(`Webhook ${webhookId} has never been deactivated: say --since.`);
+      throw new UserError(`Webhook ${webhookId} has never been deactivated: give --since.`);
     case 'inactive':
       throw new UserError(
         `Webhook ${webhookId} is inactive. Activate it first: waybill webhooks activate ${webhookId}`,

@@ -81,7 +81,7 @@ function* needsOfTemporal(temporal: TemporalStatus): Generator<string, void> {
   } else if (temporal.workers.length === 0)
     yield `No worker is polling the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`;
   else if (temporal.unpolled.length > 0)
-    yield `No worker polls Temporal for ${temporal.unpolled.join(' and ')}: the workers' log says why. Restart them, which loses nothing.`;
+    yield `No worker polls Temporal for ${temporal.unpolled.join(' and ')}: the workers' log says why. Restart them: nothing is lost.`;
 }
 
 function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
@@ -91,19 +91,19 @@ function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
   if (windowsLost > 0)
     yield `${counted(windowsLost, 'delivery', 'deliveries')} expired in the last day because of a failure of Waybill itself: waybill deliveries list --window-lost names them, and the workers' log the reason.`;
   if (isLate(overdue.attemptSeconds, ATTEMPT_LATE_SECONDS))
-    yield `Attempts of deliveries that Temporal has do not begin: the first has been due for ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`;
+    yield `Temporal does not begin the attempts of its deliveries: the first has been due for ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`;
   for (const waiting of queueClasses) {
     const seconds = overdue.queue[waiting];
     if (seconds <= QUEUE_LATE_SECONDS || outbox.claimed.includes(CLASS[waiting])) continue;
-    yield `Nothing takes what waits as ${waiting} in the queue, due for ${formatTime(seconds * 1_000)}: the workers' log says why. Restart them, which loses nothing.`;
+    yield `No worker takes the deliveries of the class ${waiting} from the queue, the first due for ${formatTime(seconds * 1_000)}: the workers' log says why. Restart them: nothing is lost.`;
   }
   if (isLate(outbox.oldestChangeSeconds, CHANGE_LATE_SECONDS))
     yield `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`;
   if (heldUpBy !== null && heldUpBy.seconds > HELD_UP_LATE_SECONDS)
-    yield `Cursors and recoveries stand still behind ${openTransaction(heldUpBy)}: let its program end it, or run select pg_terminate_backend(${heldUpBy.pid}).`;
+    yield `Cursors and recoveries are waiting for ${openTransaction(heldUpBy)}: end it in its program, or run select pg_terminate_backend(${heldUpBy.pid}).`;
   for (const keeper of database.deadRowsKeptBy) {
-    const remedy = keeper.kind === 'slot' ? 'drop it unless its reader comes back' : 'let its program end it';
-    yield `Tables and indexes grow, since dead rows or old log are kept for ${keeperOfDeadRows(keeper)}: ${remedy}.`;
+    const remedy = keeper.kind === 'slot' ? 'drop it unless its reader will return' : 'end it in its program';
+    yield `Tables and indexes grow because dead rows or old write-ahead log are kept for ${keeperOfDeadRows(keeper)}: ${remedy}.`;
   }
   if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {
     const error = mails.lastError === null ? '' : `; ${mails.lastError}`;
@@ -111,7 +111,7 @@ function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
   }
   if (mails.givenUp > 0) {
     const one = mails.givenUp === 1;
-    yield `${counted(mails.givenUp, 'mail')} given up in the last day because the mail server refused ${one ? 'it' : 'them'}, ${one ? '' : 'the last one '}to ${eshopText(mails.givenUpOf)}, which does not know: correct its address with waybill eshop update, which has it sent again.${one ? '' : " The lines of the workers' log with the alarm mailRefused name the others."}`;
+    yield `${counted(mails.givenUp, 'mail')} given up in the last day because the mail server refused ${one ? 'it' : 'them'}, ${one ? '' : 'the last one '}to ${eshopText(mails.givenUpOf)}, which does not know about it: correct its address with waybill eshop update, and ${one ? 'it is' : 'they are'} sent again.${one ? '' : " The lines of the workers' log with the alarm mailRefused name the others."}`;
   }
   if (clockStep !== null)
     yield `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${formatTime(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`;

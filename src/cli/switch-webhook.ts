@@ -61,9 +61,7 @@ function refusePause(error: unknown): never {
 export function addPauses(command: Command, { env, print }: CommandContext): void {
   const pause = command
     .command('pause')
-    .description(
-      'hold deliveries until a time, without loss: new events go on creating them; or move the end',
-    )
+    .description('hold deliveries until a time, without loss: new events still create them; or move the end')
     .argument('<id>', 'its number');
   runs(pause, pauseOptions, async ({ until = null, json }, written) => {
     const id = checked(webhookNumber('<id>'), written);
@@ -71,12 +69,12 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
     if (end === null) throw noSuchWebhook(id);
     if (json) return print(JSON.stringify({ webhookId: id, pausedUntil: end }));
     print(
-      `Webhook ${id} is paused until ${minute(end)}. Its deliveries are held, and go on by themselves then.`,
+      `Webhook ${id} is paused until ${minute(end)}. Its deliveries are held, and continue automatically then.`,
     );
   });
   const part = command
     .command('resume')
-    .description('end the pause of a webhook: held deliveries go on within seconds')
+    .description('end the pause of a webhook: held deliveries continue within seconds')
     .argument('<id>', 'its number');
   runs(part, noOptions, async ({ json }, written) => {
     const id = checked(webhookNumber('<id>'), written);
@@ -85,7 +83,7 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
     if (json) return print(JSON.stringify({ webhookId: id, changed }));
     print(
       changed
-        ? `The pause of webhook ${id} is over. Held deliveries go on.`
+        ? `The pause of webhook ${id} is over. Held deliveries continue.`
         : `Webhook ${id} is not paused. Nothing was changed.`,
     );
   });

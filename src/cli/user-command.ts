@@ -87,7 +87,9 @@ export function userCommand(command: Command, { env, print }: CommandContext): v
 
   const password = command
     .command('password')
-    .description('replace the password of a user: it is shown once, and their tokens stop working at once');
+    .description(
+      'replace the password of a user: it is shown once, and their tokens stop working immediately',
+    );
   runs(password, oneUser, async ({ eshop, username, json }) => {
     const password = await withDatabase(readSettings(env), (sql) => replacePassword(sql, eshop, username));
     if (json) return print(JSON.stringify({ eshopId: eshop, username, password }), true);
@@ -101,7 +103,9 @@ export function userCommand(command: Command, { env, print }: CommandContext): v
     print('Keep the password: it is not shown again. Earlier tokens no longer work.');
   });
 
-  const remove = command.command('delete').description('delete a user; their tokens stop working at once');
+  const remove = command
+    .command('delete')
+    .description('delete a user; their tokens stop working immediately');
   runs(remove, oneUser, async ({ eshop, username, json }) => {
     if (!(await withDatabase(readSettings(env), (sql) => deleteUser(sql, eshop, username)))) {
       throw noSuchUser(eshop, username);

@@ -37,8 +37,8 @@ export function addTest(command: Command, { env, print }: CommandContext): void 
     .argument('<id>', 'its number')
     .addHelpText(
       'after',
-      '\nThe request leaves from this machine, not from a worker. It carries X-Service-Test: true.' +
-        '\nExit code: 0 accepted, 1 could not be made, 2 the receiver failed, 3 inconclusive.',
+      '\nThe request is sent from this machine, not from a worker. It carries X-Service-Test: true.' +
+        '\nExit code: 0 accepted, 1 could not be sent, 2 the receiver failed, 3 inconclusive.',
     );
   runs(part, testedTypeOption, async ({ json, type }, written) => {
     const id = checked(webhookNumber('<id>'), written);

@@ -78,7 +78,7 @@ describe('by their ids', () => {
     await stack.untilState(id, 'delivered');
     receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
     expect(await deliveries('try-now', id)).toMatchObject({
-      printed: `${id}  It has ended as delivered: waybill deliveries redeliver ${id} sends its event again.`,
+      printed: `${id}  It has ended as delivered. To send its event again: waybill deliveries redeliver ${id}`,
       code: 2,
     });
     const [made] = JSON.parse((await deliveries('redeliver', id, '--json')).printed);
@@ -90,7 +90,7 @@ describe('by their ids', () => {
         code: 2,
       });
     expect((await deliveries('redeliver', made.redelivery)).printed).toBe(
-      `${made.redelivery}  It is still open: waybill deliveries try-now ${made.redelivery} makes its next attempt at once.`,
+      `${made.redelivery}  It is still open. To make its next attempt now: waybill deliveries try-now ${made.redelivery}`,
     );
     expect((await deliveries('retry', made.redelivery)).printed).toMatch(/Attempt \d+ of 21 follows at once/);
     expect((await deliveries('hold', id)).printed).toBe(
@@ -214,20 +214,20 @@ describe('by options', () => {
       (await dryRun()).printed.startsWith(found('1 delivery')),
     );
     expect((await dryRun()).printed).toBe(
-      `${found('1 delivery')}\nTemporal's list has only 1 of 2 deliveries that the database has open: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Name them by their ids instead.`,
+      `${found('1 delivery')}\nTemporal lists only 1 of the 2 deliveries open in the database: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Give their ids instead.`,
     );
     expect(JSON.parse((await dryRun('--json')).printed)).toMatchObject({ count: 1, open: 2 });
     await stack.sql`
       update deliveries set dispatched_at = null, class = 1, due_at = now() + interval '1 hour' where id = ${kept}`;
     expect((await dryRun()).printed).toBe(
-      `${found('1 delivery')}\nNot acted on: 1 delivery in the queue, without a workflow. Name each by its id instead, or deactivate the webhook to hold all.`,
+      `${found('1 delivery')}\nNot acted on: 1 delivery in the queue, without a workflow. Give their ids instead, or deactivate the webhook to hold all of them.`,
     );
     expect(JSON.parse((await dryRun('--json')).printed)).toMatchObject({ count: 1, open: 1, queued: 1 });
     await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute' where id = ${kept}`;
     // The list alone knows who is retried.
     expect((await dryRun('--state', 'retrying')).printed).toBe(found('1 delivery'));
     const done = await deliveries('give-up', '--webhook', String(webhookId));
-    expect(done.printed).toMatch(/^Job \S+: 1 delivery\.\nTemporal's list has only 1 of 2 deliveries/);
+    expect(done.printed).toMatch(/^Job \S+: 1 delivery\.\nTemporal lists only 1 of the 2 deliveries/);
     await stack.untilState(kept, 'canceled');
   });
 
@@ -243,7 +243,7 @@ describe('by options', () => {
       select eshop_id, 'https://many.example/' || n, webhook_type, false, method, payload_version, secret
       from (select * from webhooks order by id limit 1) w, generate_series(1, 1001) n`;
     const { error } = await deliveries('hold', '--receiver', host);
-    expect(error).toBe(`More than 1,000 webhooks call ${host}: name an e-shop or a webhook, too.`);
+    expect(error).toBe(`More than 1,000 webhooks call ${host}: give an e-shop or a webhook, too.`);
     const { printed } = await deliveries('hold', '--receiver', host, '--eshop', '999999', '--dry-run');
     expect(printed).toBe('');
     await stack.sql`update webhooks set deleted_at = now() where host = ${host}`;

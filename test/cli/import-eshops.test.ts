@@ -86,7 +86,7 @@ test('old keys and passwords open the new API, and a bcrypt hash is replaced at 
   // Imported again with another key, or another name: it is still the same e-shop.
   for (const again of [shop, { ...shop, name: 'Renamed' }, { ...shop, apiKeyHash: null }]) {
     expect((await results(lines({ ...again, users }))).results).toMatchObject([
-      { outcome: 'skipped', eshop: made[0].eshop, note: `e-shop ${made[0].eshop} is there already` },
+      { outcome: 'skipped', eshop: made[0].eshop, note: `e-shop ${made[0].eshop} exists already` },
     ]);
   }
 });

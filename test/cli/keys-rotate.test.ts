@@ -275,9 +275,9 @@ describe('with SECRET_KEY', () => {
     ];
 
     await expect(runWaybill(['keys', 'replace', '--yes'], environment(second))).rejects.toThrow(
-      /^This is for a key that is lost: say so with --lost\./,
+      /^This is for a lost key: confirm that with --lost\./,
     );
-    await expect(replace()).rejects.toThrow('--dry-run says what it would do, and --yes does it.');
+    await expect(replace()).rejects.toThrow('Use --dry-run to see what it would do, and --yes to do it.');
     expect(JSON.parse(await replace('--dry-run'))).toMatchObject({ dryRun: true, eshops });
     await expect(started(second)).rejects.toThrow(/^SECRET_KEY is not the one/);
     expect(JSON.parse(await replace('--yes'))).toMatchObject({ dryRun: false, eshops });
@@ -341,7 +341,7 @@ describe('with the key that was generated in DATA_DIR', () => {
     const restarted = await masterKeys(api.sql, settings(), dataDir);
     expect(await readBy(restarted)).toEqual(secrets);
     expect(await rotate()).toMatch(
-      /^The secrets of 5 webhooks were resealed; the old key was no longer needed and has been deleted\. Restart Waybill now: until then, tokens signed with the key before are still accepted\.$/,
+      /^The secrets of 5 webhooks were resealed; the old key was no longer needed and has been deleted\. Restart Waybill now: until then, tokens signed with the previous key are still accepted\.$/,
     );
     expect(await dataDir.read('secret-key-previous')).toBeUndefined();
     const again = await masterKeys(api.sql, settings(), dataDir);

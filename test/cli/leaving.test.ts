@@ -77,10 +77,10 @@ it('erases a customer: records, snapshots and responses, once what waits has end
   const erase = (...args: string[]) =>
     eshop('erase-customer', '--eshop', String(eshopId), '--email', 'zoe@CUSTOMER.example', '--json', ...args);
   expect((await erase('--yes')).error).toBe(
-    '1 order still under way: under way (onTheWay). Cancel or finish it first.',
+    '1 order still in progress: under way (onTheWay). Cancel or finish it first.',
   );
   await sql`update orders set status = 'delivered' where eshop_order_id = 'under way'`;
-  expect((await erase()).error).toMatch('--dry-run says what it would do');
+  expect((await erase()).error).toMatch('Use --dry-run to see what it would do');
   const found = {
     eshopId,
     orders: ['hers', 'under way'],

@@ -147,7 +147,7 @@ describe('the links', () => {
     expect(text).toContain(
       'What is under way to webhook 3?\n  ExecutionStatus = "Running" AND WebhookId = 3\n  https://temporal.example/ui/',
     );
-    expect(text).toContain('Examples are used for options not given: --order, --receiver.');
+    expect(text).toContain('The links use examples for options that you did not give: --order, --receiver.');
     const without = await runWaybill(['links'], { TEMPORAL_ADDRESS: 'temporal.example:7233' });
     expect(without).toContain("To get links, set TEMPORAL_UI_URL to the address of Temporal's UI.");
     expect(without).not.toContain('http');

@@ -111,7 +111,9 @@ it('names what has waited for too long, unless others of its class are under way
     update deliveries set due_at = now() - interval '10 min' where dispatched_at is null and class = 0`;
   await sql`update changes_to_signal set due_at = now() - interval '5 min'`;
   const late = [
-    expect.stringMatching(/^Nothing takes what waits as fresh in the queue, due for 10 min/),
+    expect.stringMatching(
+      /^No worker takes the deliveries of the class fresh from the queue, the first due for 10 min/,
+    ),
     expect.stringMatching(/^1 change of webhooks or pre-orders has not been passed on, the oldest for 5 min/),
   ];
   const rest = [late[1], noWorker(stack.taskQueue)];

@@ -47,14 +47,14 @@ describe('webhooks activate and deactivate', () => {
     const until = new Date(Date.now() + 3_600_000);
     const minute = until.toISOString().slice(0, 16).replace('T', ' ');
     expect(await waybill('pause', String(id), '--until', until.toISOString())).toBe(
-      `Webhook ${id} is paused until ${minute}Z. Its deliveries are held, and go on by themselves then.`,
+      `Webhook ${id} is paused until ${minute}Z. Its deliveries are held, and continue automatically then.`,
     );
     const pausedUntil = async () => JSON.parse(await waybill('show', String(id), '--json')).pausedUntil;
     expect(await pausedUntil()).toBe(until.toISOString());
     expect(await waybill('list')).toContain(`paused until ${minute}`);
     expect(await waybill('show', String(id))).toContain(`paused until ${minute}`);
     expect(await waybill('resume', String(id))).toBe(
-      `The pause of webhook ${id} is over. Held deliveries go on.`,
+      `The pause of webhook ${id} is over. Held deliveries continue.`,
     );
     expect(await waybill('resume', String(id))).toBe(`Webhook ${id} is not paused. Nothing was changed.`);
     const longest: unknown = JSON.parse(await waybill('pause', String(id), '--json'));
@@ -157,7 +157,7 @@ describe('webhooks test', () => {
     const { error, code } = await triedWaybill(['webhooks', 'test', String(id)], {
       DATABASE_URL: stack.database.url,
     });
-    expect(error).toMatch(/^SECRET_KEY must be set once DATABASE_URL is set/);
+    expect(error).toMatch(/^SECRET_KEY must be set if DATABASE_URL is set/);
     expect(code).toBe(1);
     const wrong = { ...env, SECRET_KEY: Buffer.alloc(32, 8).toString('base64') };
     expect((await triedWaybill(['webhooks', 'test', String(id)], wrong)).error).toMatch(
@@ -183,7 +183,7 @@ describe('webhooks create', () => {
     expect(JSON.parse(await waybill('list', '--type', 'CREATE_RETURN', '--json'))).toMatchObject([
       { webhookId: id, additionalTypes: ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS', 'CREATE_RETURN'] },
     ]);
-    expect(await create('--types', 'UPDATE_ORDER')).toBe(`Not created: webhook ${id} is there already.`);
+    expect(await create('--types', 'UPDATE_ORDER')).toBe(`Not created: webhook ${id} exists already.`);
 
     await waybill('test', String(id), '--type', 'CREATE_RETURN');
     expect(receiver.requests.at(-1)?.headers['x-service-event']).toBe('CREATE_RETURN');

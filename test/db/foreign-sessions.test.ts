@@ -110,7 +110,7 @@ describe('an open transaction that has written', () => {
       heldUpBy: { ...(holdUp ?? { pid, application: null, since: null }), seconds: 301 },
     };
     expect(needsOf({ database: late, temporal: null })).toEqual([
-      `Cursors and recoveries stand still behind ${named}: let its program end it, or run select pg_terminate_backend(${pid}).`,
+      `Cursors and recoveries are waiting for ${named}: end it in its program, or run select pg_terminate_backend(${pid}).`,
     ]);
 
     const metrics = createMetrics();
@@ -195,7 +195,7 @@ describe('what keeps dead rows', () => {
     ]);
     expect(needsOf({ database: status, temporal: null })).toEqual([
       expect.stringMatching(
-        `^Tables and indexes grow, .* database process ${pid} .*: let its program end it\\.$`,
+        `^Tables and indexes grow because .* database process ${pid} .*: end it in its program\\.$`,
       ),
     ]);
     const metrics = createMetrics();

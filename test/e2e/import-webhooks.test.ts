@@ -142,7 +142,7 @@ test('imported webhooks deliver under their own secrets; a second run doubles no
   }
   const second = await run();
   expect(second.outcomes).toEqual(expected.map((outcome) => (outcome === 'created' ? 'skipped' : outcome)));
-  expect(second.results[0]).toMatchObject({ id: 700, note: 'webhook 700 is there already' });
+  expect(second.results[0]).toMatchObject({ id: 700, note: 'webhook 700 exists already' });
   expect(await count()).toBe(before + 6);
 });
 
@@ -178,7 +178,7 @@ test('a line that is wrong is reported by a dry run as by the run, and nothing s
     [JSON.stringify(webhook('nul', { description: 'a\0b' })), 'description: must not contain NUL'],
     [JSON.stringify(webhook('half', { description: '\ud800' })), 'description: must not contain NUL'],
     [JSON.stringify(webhook('id')).replace('{', '{"id":1e400,'), /^id: must be an integer from 1 to \d+$/],
-    [JSON.stringify([webhook('list')]), 'is a list: write one object a line, as jq -c'],
+    [JSON.stringify([webhook('list')]), 'is a list: write one object per line, as jq -c'],
     [JSON.stringify(webhook('user', { url: 'https://eva:hunter2@shop.example/x' })), 'url: '],
     [JSON.stringify(webhook('other', { eshop: eshop + 1 })), /^eshop: is \d+, but with --eshop/],
   ] as const;

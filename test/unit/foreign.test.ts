@@ -174,7 +174,7 @@ test('a record of a page that is refused is named: by its URL, or by its number 
   const lines = linesOf('svix', [{ data: records }], { ...mapping, eshops: { a: 1 } });
   expect(lines.map((each) => ('problem' in each ? each.problem : 'a webhook'))).toEqual([
     'a webhook',
-    'https://b.example: "b" is no e-shop in the map',
+    'https://b.example: "b" is not an e-shop in the map',
     'https://•••@c.example: disabled: Invalid type: Expected boolean',
     'ep_1: url: Invalid type: Expected string',
   ]);
@@ -190,7 +190,7 @@ test('an endpoint without its secret is named: its receiver would refuse what co
 test('a header that Svix does not tell is named in a whole sentence', async () => {
   const headers = { headers: {}, sensitive: ['X-Key'] };
   expect(read('svix', { ...svix, headers })[0]).toBe(
-    'the value of X-Key, which Svix does not tell, has no counterpart',
+    'the value of X-Key, which Svix does not reveal, has no counterpart',
   );
 });
 

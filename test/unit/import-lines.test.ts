@@ -21,7 +21,7 @@ async function read(text: string, entries = fields): Promise<unknown[]> {
 }
 /** Not as an escape: the transform writes the character itself into the code, and the code may arrive changed. */
 const BOM = String.fromCharCode(0xfeff);
-const NOT_JSON = 'is not JSON: write one whole object a line, as jq -c . does';
+const NOT_JSON = 'is not JSON: write one whole object per line, as jq -c . does';
 const UNCLOSED = 'has a quote that is not closed, or text after one that is';
 
 test('CSV: quotes, line breaks and commas within them, JSON, empty fields and lines, a mark of its encoding', async () => {
@@ -31,7 +31,7 @@ test('CSV: quotes, line breaks and commas within them, JSON, empty fields and li
   expect(await read(text)).toEqual([
     [2, { url: 'a,b', note: 'one\r\ntwo "three"', active: true }],
     [5, { url: 'c "d"' }],
-    [6, 'has more fields than the first line has titles'],
+    [6, 'has more fields than the header line'],
     [7, { url: 'x\r' }],
   ]);
 });
@@ -68,17 +68,17 @@ test('CSV: a quote that is not closed costs its line, whether another follows or
 });
 
 test.each([
-  ['two titles of one name', 'url,note,url\na,b,c\n', 'has the title "url" twice'],
+  ['two titles of one name', 'url,note,url\na,b,c\n', 'has the column "url" twice'],
   ['titles that cannot be read', 'url,"note\na,b\n', UNCLOSED],
   [
     'titles that are unknown',
     'url,secert,nte\na,b,c\n',
-    'has titles that are unknown: "secert", "nte"; titles are url, note, active',
+    'has unknown columns: "secert", "nte"; columns are url, note, active',
   ],
   [
     'lines without titles',
     'https://a.example,whsec_a\nc,d\n',
-    'is neither JSON nor a line of titles: titles are url, note, active',
+    'is neither JSON nor a header line: columns are url, note, active',
   ],
 ])('CSV: %s are refused, and with them the file', async (_, text, problem) => {
   expect(await read(text)).toEqual([[1, problem]]);
@@ -114,14 +114,14 @@ test('CSV: a field that is not JSON is reported as such, and nothing of lines of
 test('CSV: a line that is cut off is not taken for one whose last fields are empty', async () => {
   expect(await read('url,note,active\na,b,\nc,d')).toEqual([
     [2, { url: 'a', note: 'b' }],
-    [3, 'has fewer fields than the first line has titles'],
+    [3, 'has fewer fields than the header line'],
   ]);
 });
 
 test.each(['', '\n \r\n', BOM])(
   'a file with nothing in it (%j) is not taken for one that is done',
   async (text) => {
-    await expect(read(text)).rejects.toThrow('There is nothing to import: no line has anything in it.');
+    await expect(read(text)).rejects.toThrow('There is nothing to import: all lines are empty.');
   },
 );
 

@@ -41,6 +41,6 @@ test('a map may begin with a byte order mark', async () => {
 
 test.each(['"k7n-secret"', '1.5', 'null'])('a map whose e-shop is %s is named as such', async (eshop) => {
   await expect(mapping(`{"types":{},"eshops":{"a":${eshop}}}`)).rejects.toThrow(
-    /^The map: each customer must stand for the number of an e-shop\.$/,
+    /^The map: each customer must map to the number of an e-shop\.$/,
   );
 });

@@ -108,7 +108,7 @@ describe('somebody is needed', () => {
     const { overdue } = database;
     expect(needs({ overdue: { ...overdue, attemptSeconds: ATTEMPT_LATE_SECONDS } })).toEqual([]);
     expect(needs({ overdue: { ...overdue, attemptSeconds: 301 } })).toEqual([
-      'Attempts of deliveries that Temporal has do not begin: the first has been due for 5 min 1 s. Check that workers are polling; their log says why they fail.',
+      'Temporal does not begin the attempts of its deliveries: the first has been due for 5 min 1 s. Check that workers are polling; their log says why they fail.',
     ]);
   });
 
@@ -122,7 +122,7 @@ describe('somebody is needed', () => {
     expect(needs({ outbox: claimed(CLASS.fresh), overdue: due(QUEUE_LATE_SECONDS) })).toEqual([]);
     expect(needs({ outbox: claimed(CLASS.fresh, CLASS.retry), overdue: due(301) })).toEqual([]);
     expect(needs({ outbox: claimed(CLASS.fresh), overdue: due(301) })).toEqual([
-      "Nothing takes what waits as retry in the queue, due for 5 min 1 s: the workers' log says why. Restart them, which loses nothing.",
+      "No worker takes the deliveries of the class retry from the queue, the first due for 5 min 1 s: the workers' log says why. Restart them: nothing is lost.",
     ]);
   });
 
@@ -143,10 +143,10 @@ describe('somebody is needed', () => {
     const refused = { lastError: 'the mail server is full', givenUpOf: { id: 9, name: 'Coffee\nLtd' } };
     expect(needs({ mails: { ...late, ...refused, givenUp: 1 } })).toEqual([
       '2 mails to e-shops not sent, the oldest waiting for 2 h, to e-shop 7 (Tea Ltd); the mail server is full: check SMTP_URL and the mail server.',
-      '1 mail given up in the last day because the mail server refused it, to e-shop 9 (Coffee Ltd), which does not know: correct its address with waybill eshop update, which has it sent again.',
+      '1 mail given up in the last day because the mail server refused it, to e-shop 9 (Coffee Ltd), which does not know about it: correct its address with waybill eshop update, and it is sent again.',
     ]);
     expect(needs({ mails: { ...noNotices, ...refused, givenUp: 2 } })).toEqual([
-      "2 mails given up in the last day because the mail server refused them, the last one to e-shop 9 (Coffee Ltd), which does not know: correct its address with waybill eshop update, which has it sent again. The lines of the workers' log with the alarm mailRefused name the others.",
+      "2 mails given up in the last day because the mail server refused them, the last one to e-shop 9 (Coffee Ltd), which does not know about it: correct its address with waybill eshop update, and they are sent again. The lines of the workers' log with the alarm mailRefused name the others.",
     ]);
   });
 
@@ -168,7 +168,7 @@ describe('somebody is needed', () => {
       'No worker is polling the task queue deliveries of the namespace default: start a process with ROLE=worker or ROLE=all.',
     ]);
     expect(needs({}, { temporal: { ...temporal, unpolled: ['workflows', 'steps'] } })).toEqual([
-      "No worker polls Temporal for workflows and steps: the workers' log says why. Restart them, which loses nothing.",
+      "No worker polls Temporal for workflows and steps: the workers' log says why. Restart them: nothing is lost.",
     ]);
     const away = { problem: 'Temporal at 127.0.0.1:7233 cannot be reached.', away: true };
     expect(needsOf({ database: { problem: 'The database is away.' }, temporal: away })).toEqual([

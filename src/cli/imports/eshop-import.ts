@@ -70,7 +70,7 @@ export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Pro
     const skipped = (note: string, id: number | null = null): EshopResult => {
       return { outcome: 'skipped', eshop: id, name, users: [], note };
     };
-    const there = (id: number) => skipped(`e-shop ${id} is there already`, id);
+    const there = (id: number) => skipped(`e-shop ${id} exists already`, id);
     if (dryRun) {
       const existing = await findImportedEshop(sql, eshop);
       if (existing !== null) return there(existing);

@@ -54,7 +54,7 @@ const svix = v.pipe(
       headers: each.headers?.headers ?? null,
       lost: [
         ...filled(each, ['channels', 'throttleRate', 'rateLimit', 'metadata']),
-        ...(each.headers?.sensitive ?? []).map((name) => `the value of ${name}, which Svix does not tell,`),
+        ...(each.headers?.sensitive ?? []).map((name) => `the value of ${name}, which Svix does not reveal,`),
       ],
     }),
   ),
@@ -143,7 +143,7 @@ const outpost = v.pipe(
     config: v.object({ url: text, custom_headers: text }),
     credentials: v.nullish(v.looseObject({ secret: text }), null),
   }),
-  v.check(({ type }) => type === 'webhook', 'is no webhook: Waybill delivers over HTTP only'),
+  v.check(({ type }) => type === 'webhook', 'is not a webhook: Waybill delivers over HTTP only'),
   v.transform((each): Foreign => {
     const topics = typeof each.topics === 'string' ? [each.topics] : each.topics;
     const headers = headersOf(each.config.custom_headers);

@@ -97,7 +97,7 @@ function* webhookOf(
   const { lost, customer, endpoint, types: wanted, ...webhook } = read.output;
   const eshop = customer !== null && Object.hasOwn(eshops, customer) ? eshops[customer] : undefined;
   if (customer !== null && eshop === undefined)
-    return yield { line, problem: `${nameOf(record)}"${customer}" is no e-shop in the map` };
+    return yield { line, problem: `${nameOf(record)}"${customer}" is not an e-shop in the map` };
   const found = new Set<EventType>();
   const names = wanted ?? Object.keys(types);
   const without = names.length === 0 ? ['an endpoint without event types has no counterpart'] : [];

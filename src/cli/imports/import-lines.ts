@@ -32,7 +32,7 @@ const MAX_FILE_MIB = 64;
  */
 export async function readImport(file: string, titles: Titles): Promise<ImportLine[]> {
   const text = await textOf(file);
-  if (text.trim() === '') throw new UserError('There is nothing to import: no line has anything in it.');
+  if (text.trim() === '') throw new UserError('There is nothing to import: all lines are empty.');
   const lines = text.split('\n');
   return [...(/^\s*[[{]/.test(text) ? ndjson(lines) : csv(lines, titles))];
 }
@@ -66,7 +66,7 @@ function* ndjson(lines: readonly string[]): Generator<ImportLine, void> {
   }
 }
 
-const ONE_A_LINE = 'write one whole object a line, as jq -c . does';
+const ONE_A_LINE = 'write one whole object per line, as jq -c . does';
 /** The decoder's replacement for bytes that are not UTF-8. */
 const UNDECODED = '\ufffd';
 const NOT_UTF8 = 'has bytes that are not UTF-8';
@@ -95,7 +95,7 @@ function* csv(lines: readonly string[], fields: Titles): Generator<ImportLine, v
       // As in the UTF-16 that some shells write.
       if (titles.some((title) => title.includes(UNDECODED))) return yield { line, problem: NOT_UTF8 };
       const twice = titles.find((title, index) => title !== '' && titles?.indexOf(title) !== index);
-      if (twice !== undefined) return yield { line, problem: `has the title "${twice}" twice` };
+      if (twice !== undefined) return yield { line, problem: `has the column "${twice}" twice` };
       const unknown = titles.filter((title) => title !== '' && !known.includes(title));
       if (unknown.length > 0) return yield { line, problem: unknownTitles(unknown, titles, known) };
     } else yield recordOf(line, titles, record.fields, json);
@@ -107,10 +107,10 @@ function unknownTitles(
   titles: readonly string[],
   known: readonly string[],
 ): string {
-  const may = `titles are ${known.join(', ')}`;
+  const may = `columns are ${known.join(', ')}`;
   // Not repeated if none is known: it is the first line of a file without titles, and may contain a secret.
-  if (unknown.length === titles.length) return `is neither JSON nor a line of titles: ${may}`;
-  return `has titles that are unknown: ${unknown.map((title) => `"${title}"`).join(', ')}; ${may}`;
+  if (unknown.length === titles.length) return `is neither JSON nor a header line: ${may}`;
+  return `has unknown columns: ${unknown.map((title) => `"${title}"`).join(', ')}; ${may}`;
 }
 
 function recordOf(
@@ -120,10 +120,8 @@ function recordOf(
   jsonFields: readonly string[],
 ): ImportLine {
   if ([...titles, ...fields].some((field) => field.includes(UNDECODED))) return { line, problem: NOT_UTF8 };
-  if (fields.length > titles.length)
-    return { line, problem: 'has more fields than the first line has titles' };
-  if (fields.length < titles.length)
-    return { line, problem: 'has fewer fields than the first line has titles' };
+  if (fields.length > titles.length) return { line, problem: 'has more fields than the header line' };
+  if (fields.length < titles.length) return { line, problem: 'has fewer fields than the header line' };
   const given: [string, unknown][] = [];
   for (const [index, title] of titles.entries()) {
     const text = fields[index] ?? '';

@@ -7,9 +7,9 @@ import { UserError } from '../../lib/user-error.ts';
 
 const type = v.picklist(
   eventTypeNames,
-  'The map: each event type must stand for one of Waybill, such as CREATE_ORDER, or for a list of them.',
+  "The map: each event type must map to one of Waybill's, such as CREATE_ORDER, or to a list of them.",
 );
-const EACH_ESHOP = 'The map: each customer must stand for the number of an e-shop.';
+const EACH_ESHOP = 'The map: each customer must map to the number of an e-shop.';
 const mappingSchema = v.strictObject(
   {
     /** Its event types, each with one or several of Waybill's; others have no counterpart. */

@@ -9,8 +9,8 @@ const MAX_CHARS = 200;
 
 /** @throws Problem if it is not an object, or has text that cannot be stored */
 export function lineFields(value: unknown): Record<string, unknown> {
-  if (Array.isArray(value)) throw badRequest("is a list: write one object a line, as jq -c '.[]' does");
-  if (!isObject(value)) throw badRequest('is no JSON object');
+  if (Array.isArray(value)) throw badRequest("is a list: write one object per line, as jq -c '.[]' does");
+  if (!isObject(value)) throw badRequest('is not a JSON object');
   const refused = findInvalidText(value);
   if (refused !== null) throw invalid([refused]);
   return value;

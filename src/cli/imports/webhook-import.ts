@@ -105,7 +105,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       outcome: 'skipped',
       ...shown,
       id: there,
-      note: `webhook ${there} is there already`,
+      note: `webhook ${there} exists already`,
     });
     if (existing !== null) return skipped(existing);
     if (same.some((key) => planned.webhooks.has(key)))
@@ -120,7 +120,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     const used = id !== undefined && (planned.ids.has(id) || (await isWebhookIdUsed(sql, id)));
     const wanted = used ? undefined : id;
     const full = badRequest(`The contract allows at most ${counted(contract.maxWebhooks, 'webhook')}.`);
-    const renumbered = used ? `the number ${id} has been used: it gets another` : null;
+    const renumbered = used ? `the number ${id} has been used: the webhook gets another` : null;
     if (dryRun) {
       const count = planned.counts.get(eshop) ?? (await countWebhooks(sql, eshop));
       if (count >= contract.maxWebhooks) throw full;
