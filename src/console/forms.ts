@@ -10,7 +10,7 @@ import { ALL, CONSOLE, eshopOfToken, isCsrfToken, pageOfToken } from './session.
 const MAX_FORM_BYTES = 64 * 1024;
 const REFUSED = 'This form is no longer valid. Go back, reload the page, and submit it again.';
 const TAKEN =
-  'This form has been sent before, and counts only once. Check whether it had its effect; to send it again, reload its page.';
+  'This form has already been submitted, and counts only once. Check whether it took effect; to submit it again, reload its page.';
 const LONG_REASON = `The reason must have at most ${MAX_REASON_CHARS} characters. Go back, shorten it, and submit the form again.`;
 const TURNED =
   'You have switched to another e-shop in the meantime. Nothing was changed: go back, reload the page, and submit the form again.';

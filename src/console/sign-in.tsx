@@ -85,8 +85,8 @@ function SignIn(props: {
           </form>
           <p class="quiet small">
             You get all three from the operator of the warehouse
-            {trial ? '; its start prints those of the demonstration e-shop' : null}. The API is described in
-            the <a href="/docs">documentation</a>.
+            {trial ? '; Waybill prints those of the demonstration e-shop when it starts' : null}. The API is
+            described in the <a href="/docs">documentation</a>.
           </p>
         </main>
       </div>

@@ -48,7 +48,7 @@ const REASONS = { gone: 'the receiver responded with 410', retriesExhausted: 'no
 
 function factsOf(content: NoticeContent): (readonly [name: string, value: string])[] {
   const { kind, webhook, since, failures, lastError, deliveryId, deactivationAt, reason } = content;
-  const names = { warning: 'Failing since', deactivated: 'Deactivated', recovered: 'Well again since' };
+  const names = { warning: 'Failing since', deactivated: 'Deactivated', recovered: 'Working again since' };
   const facts = [
     ['Receiver', hostOf(webhook.url)],
     [names[kind], minute(since)],

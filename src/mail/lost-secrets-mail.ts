@@ -29,20 +29,20 @@ export function lostSecretsMail({ id, lost, eshopName, email }: LostSecrets, pub
     ...(first === undefined
       ? []
       : [
-          'Deliveries are signed with secrets that nobody knows, so that a receiver that checks signatures refuses them, until each of these webhooks gets a new secret:',
+          'Deliveries are signed with secrets that nobody knows. A receiver that checks signatures refuses them until each of these webhooks gets a new secret:',
           {
             facts: secrets.map(
               (each) =>
                 [`Webhook ${each.id}`, `${nameOf(each)}, ${shortTypes(typesOf(each))}, ${each.url}`] as const,
             ),
           },
-          `Make a new one${others.length > 0 ? ' for each' : ''}, which is shown once, and set it in the receiver:`,
+          `Make a new one${others.length > 0 ? ' for each' : ''} (it is shown once), and set it in the receiver:`,
           { request: regenerateSecret(first.id) },
         ]),
     ...(headed === undefined
       ? []
       : [
-          'Static headers are lost, and no longer sent. Send their values again:',
+          'The static headers are lost, and no longer sent. Send their values again:',
           {
             facts: withHeaders.map(({ id, headers }) => [`Webhook ${id}`, headers.join(', ')] as const),
           },
@@ -51,7 +51,7 @@ export function lostSecretsMail({ id, lost, eshopName, email }: LostSecrets, pub
     ...(asymmetric.length === 0
       ? []
       : [
-          'The key pair that signs these webhooks is lost. There is a new one: a receiver that verifies with the public key before it refuses deliveries until it gets the new public key.',
+          'The key pair that signs these webhooks was lost, and there is a new one. A receiver that verifies with the old public key refuses deliveries until it gets the new one.',
           {
             facts: asymmetric.map((each) => [`Webhook ${each.id}`, `${nameOf(each)}, ${each.url}`] as const),
           },

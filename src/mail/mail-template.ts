@@ -40,7 +40,7 @@ export function merged([first, ...others]: readonly MailContent[]): MailContent 
     `${subject}:`,
     ...blocks.filter((block) => typeof block === 'object' && 'facts' in block),
   ]);
-  const more = 'The same happened to others in a short time. This mail covers them too:';
+  const more = 'The same happened to others within a short time. This mail covers them, too:';
   return {
     ...first,
     subject: `${first.subject}, and ${others.length} more`,

@@ -43,10 +43,10 @@ function contentOf({ id, eshopName, email }: MailedNotice, well: RecoveredWebhoo
           ['Webhook', `${webhookId}: ${nameOf(well)}`],
           typesFact(well),
           ['URL', url],
-          ['Well again since', minute(recoveredAt)],
+          ['Working again since', minute(recoveredAt)],
         ],
       },
-      'What is still being retried follows by itself, each delivery at its time. To turn such notices off:',
+      'Deliveries that are still being retried follow automatically, each at its time. To turn off such notices:',
       { request: noRecoveredNotices },
     ],
   };

@@ -72,7 +72,7 @@ function contentOf(warning: Warning): MailContent {
       { request: deliveryId === null ? listRetried(webhookId) : readDelivery(deliveryId) },
       'Once the receiver accepts deliveries again, there is nothing else to do: they are retried automatically. If it will be down for longer, deactivate the webhook and activate it again later. In the meantime no retries are used up, and events that are missed or expire can be recovered. To deactivate it:',
       { request: activation(webhookId, 'deactivate') },
-      'This warning is sent only once until a delivery is accepted again. To turn such warnings off:',
+      'This warning is sent only once until a delivery is accepted again. To turn off such warnings:',
       { request: noWarnings },
     ],
   };

@@ -28,7 +28,7 @@ test('the events of a record stand in their order, each with what it waits for',
   }
   await shop('POST', '/v21/products', { sku: 'TEA', name: 'Tea' });
   expect(await shop('POST', '/v21/orders', minimalOrder('10001'))).toMatchObject({ status: 200 });
-  expect(await textAt('/console')).not.toContain('wait behind an older one');
+  expect(await textAt('/console')).not.toContain('wait for an older one');
   await shop('PATCH', '/v21/orders/10001', { note: 'changed' });
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
   const ready = await keepOrdering(sql, deliveries);
@@ -41,7 +41,7 @@ test('the events of a record stand in their order, each with what it waits for',
     /History 1 CREATE_ORDER .* shop\.example\/hook #\d+ retrying HTTP 503 2 UPDATE_ORDER .* shop\.example\/hook #\d+ pending waits for 1 , next attempt in 2 h All events/,
   );
   const blamed = async () =>
-    (await textAt('/console')).includes('One record has deliveries that wait behind an older one');
+    (await textAt('/console')).includes('One record has deliveries that wait for an older one');
   expect(await blamed()).toBe(true);
   // Then the older one is not what it waits for.
   const [waiting] = await sql<{ id: number }[]>`select id from webhooks where webhook_type = 'UPDATE_ORDER'`;

@@ -79,7 +79,7 @@ test('a developer creates a webhook, tests it, sees a delivery fail, fixes the r
 
   await page.getByRole('link', { name: 'Examine' }).click();
   await page.getByRole('button', { name: 'Examine it' }).click();
-  await page.getByText('7 faults. Fix them, and examine it again.').waitFor();
+  await page.getByText('7 faults. Fix them, and examine the receiver again.').waitFor();
   const valid = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'valid request' }) });
   expect(await valid.textContent()).toMatch(/^fail.*500.*check the secret of this webhook/);
   await picture(page, 'webhook-examined-1200-light');

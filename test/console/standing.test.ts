@@ -95,7 +95,7 @@ test.each<[string, () => Promise<unknown>, string, string]>([
     'its receiver',
     () => sql`delete from attempts where delivery_id = ${retrying}`.then(() => pending({})),
     ' waits for its receiver ',
-    'Waits for its receiver, which has as many requests under way as it takes.',
+    'Waits for its receiver, which has as many requests under way as it can take.',
   ],
   [
     'its recovery',

@@ -48,7 +48,7 @@ test('recovered: since when, and nothing of failures', () => {
   expect(shownByTeams(noticeBody(recovered, 'teams'))).toEqual([
     'Webhook 7 (CREATE_ORDER and 1 more) of Tea shop has recovered',
     'Receiver: user-hook.example:8443',
-    'Well again since: 2026-11-20 13:30 UTC',
+    'Working again since: 2026-11-20 13:30 UTC',
   ]);
   expect(JSON.parse(noticeBody(recovered, 'text'))).toMatchObject({
     kind: 'recovered',

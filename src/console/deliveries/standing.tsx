@@ -107,7 +107,7 @@ export function Standing(props: StandingProps) {
         );
       }
       if (waitsFor?.reason === 'limit')
-        return <>Waits for its receiver, which has as many requests under way as it takes.</>;
+        return <>Waits for its receiver, which has as many requests under way as it can take.</>;
       if (waitsFor?.reason === 'pause')
         return (
           <>

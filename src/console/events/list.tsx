@@ -118,7 +118,7 @@ export function EventsPage(props: {
             </Empty>
           ) : (
             <Empty title="No events yet">
-              <p>Every change of an order, product, receiving, return or the stock is an event.</p>
+              <p>Every change to an order, product, receiving, return or the stock is an event.</p>
             </Empty>
           )}
           {found.pagination === undefined ? (

@@ -96,7 +96,7 @@ export function NoticesPage(props: NoticesPageProps) {
           inputmode="url"
           autocomplete="off"
           spellcheck={false}
-          hint="Of a channel in Slack, Mattermost or Teams, or of a program of yours."
+          hint="Of a channel in Slack, Mattermost or Teams, or of your own program."
         />
         <Select
           name="format"

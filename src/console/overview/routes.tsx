@@ -64,8 +64,8 @@ function FirstSteps({ viewer }: { viewer: Viewer }) {
           </p>
           {viewer.operator ? null : (
             <p>
-              Or do it by the API: the <a href="/docs/guides/quickstart">quickstart</a> leads to a first
-              signed delivery, and the <a href="/docs">documentation</a> has every operation.
+              Or use the API: the <a href="/docs/guides/quickstart">quickstart</a> leads to a first signed
+              delivery, and the <a href="/docs">documentation</a> has every operation.
             </p>
           )}
         </Empty>
@@ -83,7 +83,7 @@ function Behind({ blocked: { records, since }, now }: { blocked: BlockedRecords;
       <a href={`${CONSOLE}/deliveries?state=pending`}>
         {records === 1 ? 'One record has' : `${count(records)} records have`} deliveries
       </a>{' '}
-      that wait behind an older one, as their webhooks’ order asks; the longest since{' '}
+      that wait for an older one, because their webhooks keep an order; the longest since{' '}
       <Ago at={since.toISOString()} now={now} />.
     </p>
   );
@@ -97,7 +97,7 @@ function Loop({ loop }: { loop: FoundLoop | null }) {
     <p class="note">
       {capital(kind)} <a href={recordPath(type, entityId)}>{entityId}</a> was changed {count(changes)} times
       within the last minute. If a receiver answers events with changes of the same record, it never stops:
-      let it compare before it writes, or give its webhook <code>skipOwn</code>.
+      make it compare before it writes, or give its webhook <code>skipOwn</code>.
     </p>
   );
 }

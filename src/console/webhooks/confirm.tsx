@@ -56,9 +56,9 @@ export const confirmations = {
       back={`/webhooks/${id}`}
     >
       <p>
-        For a maintenance window of your receiver: events go on creating deliveries, but none is sent before
-        the end. Nothing is lost, and the time counts neither as a failure nor against the window of a
-        delivery ({windowText(policy)}).
+        For a maintenance window of your receiver: events still create deliveries, but none is sent before the
+        end. Nothing is lost, and the time counts neither as a failure nor against the window of a delivery (
+        {windowText(policy)}).
       </p>
       <Input
         name="until"

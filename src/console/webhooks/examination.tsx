@@ -25,7 +25,7 @@ function summary({ rows, complete }: Examination): string {
     ...(failed > 0 ? [counted(failed, 'fault')] : []),
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
-  return `${found.join(' and ')}. Fix them, and examine it again.`;
+  return `${found.join(' and ')}. Fix them, and examine the receiver again.`;
 }
 
 function Found({ found }: { found: Examination }) {
@@ -38,10 +38,7 @@ function Found({ found }: { found: Examination }) {
         )}
       </div>
       <p role="status">{summary(found)}</p>
-      <Table
-        named="Result, as a table"
-        columns={['Verdict', 'Looked at', 'Sent', 'Received', 'How to fix it']}
-      >
+      <Table named="Result, as a table" columns={['Verdict', 'Check', 'Sent', 'Received', 'How to fix it']}>
         {found.rows.map(({ name, sent, received, verdict, remedy }) => (
           <tr>
             <td>
@@ -78,9 +75,9 @@ export function ExaminationPage({ viewer, webhook, found, refused, type }: Exami
         {method} {url}
       </p>
       <p>
-        About twenty test requests are sent, right and wrong ones, all marked with{' '}
-        <code>X-Service-Test: true</code>. A good receiver accepts the right ones and refuses the others.
-        Nothing follows from it: deliveries, incidents and the webhook stay as they are. It takes up to two
+        Waybill sends about twenty valid and invalid test requests, all marked with{' '}
+        <code>X-Service-Test: true</code>. A good receiver accepts the valid ones and refuses the others. This
+        has no consequences: deliveries, incidents and the webhook stay as they are. It takes up to two
         minutes if the receiver is slow.
       </p>
       <div class="acts">

@@ -137,12 +137,12 @@ export function WebhookForm(props: {
           <Check
             name="skipOwn"
             label="Leave out our own changes"
-            hint="What users of the e-shop change, here or by the API, is not delivered; changes of stock are."
+            hint="Changes by users of the e-shop, here or through the API, are not delivered; changes of stock are."
             checked={fields.skipOwn === 'true'}
           />
           <Check
             name="asymmetric"
-            label="Sign with the key of the e-shop, too"
+            label="Also sign with the key of the e-shop"
             hint="For receivers that verify with a public key (v1a of Standard Webhooks), which cannot sign."
             checked={fields.asymmetric === 'true'}
           />

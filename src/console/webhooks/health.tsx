@@ -95,8 +95,8 @@ export function Paused(props: { webhook: WebhookRecord; policy: RetryPolicy; now
     <div class="note">
       <p>
         Paused until <Time at={pausedUntil} /> (<Ago at={pausedUntil} now={now} />
-        ). Deliveries are held, and go on by themselves then; the time does not count against their window of{' '}
-        {windowText(policy)}.
+        ). Deliveries are held, and continue automatically then; the time does not count against their window
+        of {windowText(policy)}.
       </p>
     </div>
   );

@@ -39,8 +39,8 @@ export function RecoverPage(props: {
         <div>
           <h1>Recover</h1>
           <p class="quiet">
-            Sends <a href={`${CONSOLE}/webhooks/${id}`}>{name}</a> what it did not get. What was delivered is
-            not sent again.
+            Sends <a href={`${CONSOLE}/webhooks/${id}`}>{name}</a> the events that it did not get. Delivered
+            events are not sent again.
           </p>
         </div>
       </div>

@@ -29,7 +29,7 @@ export const NOTICES: ReadonlyMap<string, string> = new Map([
   ['activated', 'The webhook is active. Held deliveries resume within seconds.'],
   ['deactivated', 'The webhook is inactive: open deliveries are held.'],
   ['paused', 'The webhook is paused: deliveries are held until then.'],
-  ['resumed', 'The pause is over. Held deliveries go on within seconds.'],
+  ['resumed', 'The pause is over. Held deliveries continue within seconds.'],
   ['saved', 'The webhook was changed.'],
   ['recovering', 'The recovery has started. Its progress is shown below.'],
   ['recovery-paused', 'The recovery is paused: it creates no further deliveries until it is resumed.'],
