@@ -19,7 +19,7 @@ export const cursorQuery = {
     v.pipe(
       uuid(),
       v.description(
-        `Only what follows this identifier, oldest first. \`${NIL}\` begins with the oldest, \`${MAX}\` with what is written from now on. Cannot be combined with \`page\`.`,
+        `Only the entries after this identifier, oldest first. \`${NIL}\` begins with the oldest entry, \`${MAX}\` with those written from now on. Cannot be combined with \`page\`.`,
       ),
       v.examples([NIL]),
     ),
@@ -31,7 +31,7 @@ export const Cursor = v.pipe(
   v.object({
     after: described(
       uuid(),
-      `The next \`after\`: the last identifier in \`data\`, or the one that was sent if there is none; or how far was looked, if a filter finds too little in many. After \`${MAX}\`: the one that all that is still being written follows, and perhaps what was written in the seconds before.`,
+      `The next \`after\`: the last identifier in \`data\`, or the one in the request if \`data\` is empty; or how far the search got, if a filter matches few of very many entries. After \`${MAX}\`: an identifier before everything that is still being written, and perhaps before entries of the last few seconds.`,
     ),
     more: described(v.boolean(), 'True if there is more to read now.'),
   }),
@@ -43,7 +43,7 @@ export const Cursor = v.pipe(
 export const pagesEnd = `\`totalCount\` and the pages end at ${MAX_COUNTED_ROWS.toLocaleString('en-US')}`;
 
 /** How to read such a list, in Markdown. */
-export const readTwice = `The list can be read in two ways. By page, newest first: ${pagesEnd}. From a cursor, oldest first: \`after\` is the last identifier that you have read, and the response has \`cursor\` instead of \`pagination\`. Continue with \`cursor.after\` and you miss nothing: whatever is still being written, and everything after it, is listed once it is complete, usually within a second or two.`;
+export const readTwice = `The list can be read in two ways. By page, newest first: ${pagesEnd}. From a cursor, oldest first: \`after\` is the last identifier that you have read, and the response has \`cursor\` instead of \`pagination\`. Continue with \`cursor.after\`, and you miss nothing: an entry that is still being written, and all entries after it, are listed once it is complete, usually within a second or two.`;
 
 interface Asked {
   readonly page?: number | undefined;

@@ -37,16 +37,16 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
       id: 'patchEshop',
       summary: 'Change notifications',
       description:
-        'Changes which notices are sent, and where besides `email`; what is left out stays as it is. With `warning`, one is sent before a webhook whose ' +
+        'Changes which notices are sent, and where besides `email`; fields left out stay as they are. With `warning`, a notice is sent before a webhook whose ' +
         'deliveries fail is deactivated: after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted, whichever comes ' +
-        'first. The one after a deactivation cannot be turned off. With `recovered`, one is sent when the webhook has recovered. ' +
-        'A first `url` gets a `secret`, which is in this response and in no other.',
+        'first. The notice of a deactivation cannot be turned off. With `recovered`, a notice is sent when the webhook has recovered. ' +
+        'The response to a first `url` contains its `secret`, which is never returned again.',
       tag,
       data: eshopRecordSchema,
       message: 'E-shop updated.',
       errors: {
-        400: 'failed validation, or a field with another value that only the operator changes.',
-        429: 'ten mails of confirmation were asked for within a day.',
+        400: 'failed validation, or a new value for a field that only the operator changes.',
+        429: 'ten confirmation mails were requested within a day.',
       },
     }),
     body(eshopPatchSchema, {
@@ -89,9 +89,6 @@ function problemOf(changed: Exclude<Changed, { kind: 'changed' }>): Problem {
     case 'noUrl':
       return invalid([{ path: 'notifications.secret', message: 'needs a url' }]);
     case 'tooMany':
-      return tooManyRequests(
-        'Ten mails that ask for a confirmation have been sent within a day.',
-        changed.retryAfterMs,
-      );
+      return tooManyRequests('Ten confirmation mails have been sent within a day.', changed.retryAfterMs);
   }
 }

@@ -23,7 +23,7 @@ const Outcome = v.pipe(
     reason: v.pipe(
       v.nullable(v.string()),
       v.description(
-        'Why there is no delivery, or, where its webhook has an order, behind which other one it waits or by which it was superseded, in a sentence; null otherwise.',
+        'Why there is no delivery, or, if its webhook has an `ordering`, which other delivery it waits for or was superseded by, in a sentence; null otherwise.',
       ),
       v.examples(['Webhook 7 was inactive: it had been deactivated at 2026-11-20T10:00:00.000Z on request.']),
     ),
@@ -69,7 +69,7 @@ export const EventWithRecord = v.pipe(
 );
 
 export const recordCauses = {
-  unchanged: 'its last write, or one before it, changed nothing, and so fired nothing',
+  unchanged: 'its last write, or an earlier one, changed nothing, and so fired nothing',
   unknownRecord: 'there is no such record',
   notKept: 'the record exists, but its events are no longer kept',
 } as const;

@@ -28,7 +28,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
     describeOperation({
       id: inVersion('listEvents', version),
       summary: 'List events',
-      description: `Every event, whether a webhook got it or not, with its deliveries, and with the reason where there is none: \`?entityId=10001\` shows where order 10001 went. ${readTwice} If the first page is requested with \`entityId\`, \`missing\` says why there may be no event where you expected one.`,
+      description: `Every event, whether or not a webhook got it, with its deliveries, or the reason why there are none: \`?entityId=10001\` shows what happened to order 10001. ${readTwice} If the first page is requested with \`entityId\`, \`missing\` says why an event that you expected may be absent.`,
       tag,
       data: Event,
       list: 'optional',

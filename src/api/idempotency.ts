@@ -42,7 +42,7 @@ const header = describeSchema(
     [IDEMPOTENCY_KEY]: v.optional(
       described(
         v.pipe(v.string(), v.regex(PRINTABLE)),
-        `Unique for this request, such as a UUID: 1–255 printable ASCII characters. Sent again with the same key within ${KEPT_ANSWER_HOURS} hours, the request is not done again: it gets its first answer, with \`Idempotency-Replayed: true\`.`,
+        `Unique for this request, such as a UUID: 1–255 printable ASCII characters. A request repeated with the same key within ${KEPT_ANSWER_HOURS} hours is not executed again, but gets its first response, with \`Idempotency-Replayed: true\`.`,
       ),
     ),
   }),

@@ -97,7 +97,7 @@ function amended(
   const description =
     present === undefined
       ? 'Response only: ignored in a request.'
-      : 'Only the operator changes it: in a request, left out or as it is.';
+      : 'Only the operator changes it: in a request, leave it out or as it is.';
   const ignored = responseOnly
     .filter((name) => properties[name] === undefined)
     .map((name) => [name, { readOnly: true, description }]);

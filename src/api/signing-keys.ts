@@ -35,8 +35,8 @@ export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
       id: 'listSigningKeys',
       summary: 'List the public signing keys',
       description:
-        'The public keys (Ed25519) of which each makes a `v1a` in `webhook-signature` for webhooks with `asymmetric`, the newest first: ' +
-        'one, or two for a day after the next one was made. The first is made when it is asked for, or needed. Private keys never leave the service.',
+        'The public keys (Ed25519), newest first. Deliveries of webhooks with `asymmetric` have a `v1a` for each in `webhook-signature`. There is ' +
+        'one, or two for a day after the next one was made. The first is made when it is requested or needed. Private keys never leave the service.',
       tag,
       data: v.array(signingKeySchema),
       message: 'Signing keys found.',
@@ -54,8 +54,8 @@ export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
       id: 'createSigningKey',
       summary: 'Make the next signing key',
       description:
-        `The new key signs at once, and the present one for ${OVERLAP_HOURS} hours more: give the new public key to your receivers meanwhile. ` +
-        'Returns both. While two keys sign there is no third (409); `overlap=0` ends all older ones at once, for a key that is not to be trusted.',
+        `The new key signs immediately, and the present one for ${OVERLAP_HOURS} more hours: give the new public key to your receivers in the meantime. ` +
+        'Returns both. While two keys sign, a third cannot be made (409); `overlap=0` ends all older ones immediately, for a key that can no longer be trusted.',
       tag,
       data: v.array(signingKeySchema),
       message: 'Signing key created.',
@@ -63,7 +63,7 @@ export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
     }),
     query({
       overlap: v.optional(
-        described(v.picklist(['0'], 'must be 0 or left out'), '`0` ends the older keys at once.'),
+        described(v.picklist(['0'], 'must be 0 or left out'), '`0` ends the older keys immediately.'),
       ),
     }),
     async (c) => {

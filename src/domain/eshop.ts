@@ -22,7 +22,7 @@ export const eshopRecordSchema = v.pipe(
     email: described(v.string(), 'Where notifications go. The operator changes it.'),
     notifications: described(
       notificationsSchema,
-      'Which notices are sent, and where besides `email`, which always gets them. That of a deactivation is always sent.',
+      'Which notices are sent, and where besides `email`, which always gets them. The notice of a deactivation is always sent.',
     ),
     deliveriesFrom: described(deliveriesFrom, 'For a firewall in front of your receiver.'),
   }),

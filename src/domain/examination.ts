@@ -9,7 +9,7 @@ export const examinationSchema = v.pipe(
       v.array(
         v.pipe(
           v.object({
-            name: described(v.string(), 'What is looked at.'),
+            name: described(v.string(), 'What is checked.'),
             sent: described(v.string(), 'What was sent, in words.'),
             received: described(
               v.string(),
@@ -17,7 +17,7 @@ export const examinationSchema = v.pipe(
             ),
             verdict: described(
               v.picklist(['ok', 'warning', 'fail']),
-              '`fail`: the receiver accepts what it must refuse, or refuses what is right. `warning`: what will make trouble.',
+              '`fail`: the receiver accepts an invalid request, or refuses a valid one. `warning`: something that will cause trouble.',
             ),
             remedy: described(
               v.nullable(v.string()),
@@ -31,7 +31,7 @@ export const examinationSchema = v.pipe(
     ),
     answerMs: described(
       v.nullable(wholeNumber()),
-      'The slowest response to a right request, in milliseconds; null if none arrived.',
+      'The slowest response to a valid request, in milliseconds; null if none arrived.',
     ),
     complete: described(
       v.boolean(),

@@ -14,8 +14,8 @@ export const incidentSchema = v.pipe(
     lastError: described(v.nullable(v.string()), 'The last error, as a sentence.'),
     deactivationAt: described(
       v.nullable(time()),
-      'The earliest time at which the retries of a delivery will be exhausted, so that the webhook is deactivated. It may be later by ' +
-        'as long as the remaining attempts themselves take (15 s each at most), by `Retry-After`, and by outages of the service; it is ' +
+      'The earliest time at which the retries of a delivery will be exhausted, and the webhook deactivated. It may be delayed by ' +
+        'the remaining attempts themselves (15 s each at most), by `Retry-After`, and by outages of the service; it comes ' +
         'sooner only if the receiver responds with 410, or by `try-now`. Null while nothing is being retried.',
     ),
   }),

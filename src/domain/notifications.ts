@@ -61,7 +61,7 @@ const addressOut = v.pipe(
     address: v.string(),
     confirmedAt: described(
       v.nullable(time()),
-      'Null until somebody has pressed the button on the page that the mail leads to.',
+      'Null until someone has pressed the button on the page that the mail links to.',
     ),
   }),
   v.metadata({ ref: 'NotifiedAddress' }),
@@ -75,7 +75,7 @@ export const notificationsSchema = v.object({
   url: v.nullable(url),
   format,
   secret: v.optional(
-    described(answeredSecret, 'Only in the response to the request that made it, and never again.'),
+    described(answeredSecret, 'Only in the response to the request that created it, and never again.'),
   ),
 });
 export type Notifications = v.InferOutput<typeof notificationsSchema>;
@@ -94,8 +94,8 @@ export const notificationsPatchSchema = v.strictObject({
     v.nullable(
       described(
         list(addressIn, MAX_ADDRESSES, 'addresses'),
-        'Further addresses, as texts. A new one gets a mail with a link to a page whose button confirms it; the link is valid for seven days. Ten such mails a day. ' +
-          'Named again after that time, it gets a new one. Null or `[]`: none.',
+        'Further addresses, as strings. A new one gets a mail with a link to a page whose button confirms it; the link is valid for seven days. At most ten such mails a day. ' +
+          'If it is sent again after that time, it gets a new mail. Null or `[]`: none.',
       ),
     ),
   ),

@@ -220,7 +220,7 @@ const REJECTION_REASONS: Readonly<Record<ActionName, (delivery: ActionTarget) =>
     if (hold !== null) return `It is already held by ${attribution(hold)}.`;
     if (isExhausted(delivery)) return 'No attempts are left: there is nothing to hold.';
     if (underWay === maxAttempts)
-      return `The last attempt, ${underWay}, is under way: nothing is left to be held.`;
+      return `The last attempt, ${underWay}, is under way: there is nothing left to hold.`;
     return null;
   },
   resume(delivery) {

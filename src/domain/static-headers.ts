@@ -52,7 +52,8 @@ function nameProblem(name: string): string | null {
 
 function valueProblem(value: string, masks: boolean): string | null {
   if (VALUE.test(value)) return null;
-  if (value === MASK) return masks ? null : 'no value is stored that the mask could stand for: send one';
+  if (value === MASK)
+    return masks ? null : 'there is no stored value that the mask could stand for: send one';
   return 'may contain only visible ASCII characters, with spaces and tabs between them';
 }
 
@@ -83,8 +84,8 @@ function staticHeaders(masks: boolean) {
         description:
           `Static headers of every attempt and test, name to value, for a receiver behind a gateway: up to ${MAX_HEADERS}, ${MAX_BYTES} bytes in ` +
           `all. Values are secrets: they are stored encrypted and shown as \`${MASK}\`. In a PUT: left out, they stay; null or \`{}\` removes ` +
-          `them; \`${MASK}\` keeps the value that is stored under the name (without case); if the URL leads to another scheme, host or port, ` +
-          'every value must be sent again. Names are compared without case. Not allowed: headers of the connection and of framing, `Host`, `Content-*`, ' +
+          `them; \`${MASK}\` keeps the value stored under the name; if the URL leads to another scheme, host or port, ` +
+          'every value must be sent again. Names are case-insensitive. Not allowed: headers of the connection and of framing, `Host`, `Content-*`, ' +
           '`User-Agent`, `webhook-*`, `X-Service-*`, and bytes that RFC 9110 forbids.',
         examples: [{ 'X-Gateway-Key': 'a key of the gateway' }],
       },

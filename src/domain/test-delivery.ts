@@ -32,7 +32,7 @@ export interface WebhookWithSecrets extends RequestSettings {
 export const testedType = v.optional(
   described(
     oneOf(eventTypeNames),
-    'The event type of which samples are sent, one of those of the webhook. Left out: its `webhookType`.',
+    'The event type of the samples, one of those of the webhook. Default: its `webhookType`.',
   ),
 );
 

@@ -57,7 +57,7 @@ const parameterEntries = {
   withoutPersonalData: v.optional(
     described(
       v.boolean('must be true or false'),
-      'Leaves the customer out of the payload: what an erasure of personal data empties is null, and a list of it is empty. ' +
+      'Leaves the customer out of the payload: the fields that an erasure of personal data empties are null, and lists of it are empty. ' +
         `Of orders: ${names(personalFields.order)}. Of returns: ${names(personalFields.return)}. ` +
         'Only for POST webhooks with a type of orders or returns.',
     ),
@@ -65,9 +65,9 @@ const parameterEntries = {
   onStockChange: v.optional(
     described(
       v.boolean('must be true or false'),
-      'Calls the webhook also when nothing but the `stock` of a product changed, for whatever reason: a reservation, a release, a movement, a hold, ' +
+      'Also calls the webhook when only the `stock` of a product changed, for whatever reason: a reservation, a release, a movement, a hold, ' +
         'a receiving. The event is an UPDATE_PRODUCT with `X-Service-Changed: stock` and a `sequence` of its own, one per product and write, with the stock after it. ' +
-        'Only where UPDATE_PRODUCT is among the types. Meant for `ordering` `latest`.',
+        'Allowed only if UPDATE_PRODUCT is among the types. Best with `ordering` `latest`.',
     ),
   ),
 };
@@ -83,15 +83,15 @@ export const payloadVersion = described(
 export const ordering = described(
   v.picklist(orderings, 'must be none, record or latest'),
   'In which order the events of one record are delivered. `none`: as they come. `record`: one after the other, by `sequence`, at the ' +
-    'receiver (scheme, host and port of `url`), across its webhooks and types; other records are not held up. `latest`: the same, and what a newer ' +
-    'event of the record has replaced before it was accepted is not sent any more: it ends as `superseded`. Not for stock movements. ' +
-    `Recoveries and redeliveries stand outside: they bring old events after newer ones. ${leftOut('ordering')}`,
+    'receiver (scheme, host and port of `url`), across its webhooks and types; other records are not held up. `latest`: the same, but if a newer ' +
+    'event of the record comes before a delivery is accepted, that delivery is not sent any more, and ends as `superseded`. Not for stock movements. ' +
+    `Recoveries and redeliveries are not ordered: they bring old events after newer ones. ${leftOut('ordering')}`,
 );
 
 export const skipOwn = described(
   v.boolean('must be true or false'),
   'Leaves out changes by the e-shop itself (`origin` `shop`): their events create no delivery for this webhook. ' +
-    'Those about stock alone come all the same: movements, and updates of a product in which only `stock` changed. ' +
+    'Changes of stock alone still come: movements, and updates of a product in which only `stock` changed. ' +
     leftOut('skipOwn'),
 );
 

@@ -42,7 +42,7 @@ export const webhookUrl = v.pipe(
   }),
   v.metadata(
     urlInDocument(
-      'An absolute `http:` or `https:` URL without user name, password or fragment, and with a path as it is called: no part of it is `.` or `..`, ' +
+      'An absolute `http:` or `https:` URL without user name, password or fragment, and with a normalized path: no part of it is `.` or `..`, ' +
         'every `%` begins an encoded character. The port is not 0. On GET webhooks the ' +
         'percent-encoded (all but RFC 3986 unreserved) identifier of the record is appended literally to the end of the string: ' +
         'end it with `/` or `?order=` as you need. Private, loopback, link-local, multicast, metadata and other special-purpose ' +

@@ -39,7 +39,7 @@ it('says so from the hundredth change on, to this e-shop alone', async () => {
   const request = await withOrder(api.eshop);
   const other = await withOrder(await api.newEshop());
   const warned =
-    'Order updated. It was changed 100 times within a minute: a receiver that answers its own changes has to compare before it writes; a webhook with skipOwn does not get them.';
+    'Order updated. It was changed 100 times within a minute: a receiver that answers its own changes must compare before it writes; a webhook with skipOwn does not get them.';
 
   expect(new Set(await messages(request, notes(99)))).toEqual(new Set(['Order updated.']));
   // A write that changes nothing is part of no loop.

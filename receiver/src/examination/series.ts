@@ -159,7 +159,7 @@ export function seriesOf(subject: Subject): readonly Step[] {
     },
     {
       name: 'three at once',
-      sent: 'three right requests at the same moment',
+      sent: 'three valid requests at the same time',
       expected: 'accepted',
       requests: [request(), request(), request()],
       together: true,
@@ -191,7 +191,7 @@ export function seriesOf(subject: Subject): readonly Step[] {
         },
     {
       name: 'old timestamp',
-      sent: `a right request of ${new Date(now.getTime() - TOO_OLD_SECONDS * 1_000).toISOString()}, six minutes old`,
+      sent: `a valid request of ${new Date(now.getTime() - TOO_OLD_SECONDS * 1_000).toISOString()}, six minutes old`,
       expected: 'refused',
       requests: [request({ age: TOO_OLD_SECONDS })],
     },

@@ -96,7 +96,7 @@ export function createBudget(limits: BudgetLimits): Budget {
     };
   }
 
-  const tooMuch = `The e-shop is sending and receiving more than ${limits.bytesPerSecond / 1024 / 1024} MiB per second, or bodies and records that take too long.`;
+  const tooMuch = `The e-shop is sending and receiving more than ${limits.bytesPerSecond / 1024 / 1024} MiB per second, or bodies and records that take too long to process.`;
   const isUnread = (eshopId: number) => unread.of(eshopId) > maxUnread;
   const unreadMessage = `The e-shop has more than ${Math.floor(maxUnread / 1024 / 1024)} MiB of responses that it has not read.`;
 

@@ -19,11 +19,11 @@ const actions = [
     action: 'tryNow',
     summary: 'Try a delivery now',
     description:
-      'Makes the next attempt of an open delivery at once instead of when it is planned, for instance after a receiver has asked for too long a wait with `Retry-After`. ' +
-      'It counts as one of the 21; if it fails, the next wait follows. The response says what follows, and does not wait for the attempt. No body.',
+      'Makes the next attempt of an open delivery immediately instead of at its planned time, for instance if a receiver asked for too long a wait with `Retry-After`. ' +
+      'It counts as one of the 21; if it fails, the next wait follows. The response says what happens next, without waiting for the attempt. No body.',
     message: 'Attempt 2 of 21 follows at once.',
     conflict:
-      'the delivery has ended, is held (its webhook is inactive or paused, or an operator holds it or has paused it in Temporal), waits for another delivery, or an attempt is being made at this moment. The message says which.',
+      'the delivery has ended, is held (its webhook is inactive or paused, or an operator holds it or has paused it in Temporal), waits for another delivery, or an attempt is in progress. The message says which.',
   },
   {
     path: '/deliveries/:id/give-up',
@@ -93,7 +93,7 @@ export function deliveryActionRoutes(
         // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
         refuseWhilePaused(action, await findFull(eshopId, id));
         if (requestAction === null)
-          throw new Problem(503, 'Nobody can be asked: no Temporal server is known here.');
+          throw new Problem(503, 'The request cannot be passed on: no Temporal server is known here.');
         const answer = await places.run(eshopId, () => requestAction(action, id, { ...asker, reason: '' }));
         if (answer.forOperators !== undefined)
           log.warn({ deliveryId: id, action }, `operator action: ${answer.forOperators}`);

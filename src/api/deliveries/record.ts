@@ -33,13 +33,13 @@ export const sequence = v.pipe(
 /** Who made the write of an event, and what it changed, as in events, deliveries and headers. */
 export const origin = described(
   v.picklist(origins),
-  'Who made the change. `shop`: a user of the e-shop. `warehouse`: a user of the warehouse, or its import. `service`: the service itself, as at the release of a pre-order that has become due, or at a test. ' +
+  'Who made the change. `shop`: a user of the e-shop. `warehouse`: a user of the warehouse, or its import. `service`: the service itself, such as when it releases a pre-order that is due, or in a test. ' +
     'Also sent as `X-Service-Origin`, with every attempt.',
 );
 export const changed = v.pipe(
   v.string(),
   v.description(
-    'For UPDATE_* and UPDATE_*_STATUS: the top-level fields that the change concerned, in the order of the record, joined by commas; `*` if that is longer than 1 KiB. `updatedAt`, which every change sets, is never named. ' +
+    'For UPDATE_* and UPDATE_*_STATUS: the top-level fields that changed, in the order of the record, joined by commas; `*` if that is longer than 1 KiB. `updatedAt`, which every change sets, is never named. ' +
       'Also sent as `X-Service-Changed`, with every attempt.',
   ),
   v.examples(['status,statusHistory']),
@@ -94,7 +94,7 @@ const deliveryEntries = {
         v.object({
           reason: described(
             v.picklist(['order', 'limit', 'pause']),
-            '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: the receiver has as many requests under way as it takes. `pause`: its webhook is paused, or its recovery is.',
+            '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: as many requests are under way as the receiver takes. `pause`: its webhook is paused, or its recovery is.',
           ),
           deliveryId: described(v.nullable(uuid()), 'The delivery that it waits for, where there is one.'),
           since: time(),
@@ -106,7 +106,7 @@ const deliveryEntries = {
         v.metadata({ ref: 'WaitsFor' }),
       ),
     ),
-    'What its first attempt waits for; while its webhook is paused, also what a retry waits for. Null if nothing stands in its way.',
+    'What its first attempt is waiting for; while its webhook is paused, also a retry. Null if nothing holds it up.',
   ),
   heldBy: described(
     v.nullable(v.pipe(v.object(asked), v.metadata({ ref: 'HeldBy' }))),

@@ -55,7 +55,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     describeOperation({
       id: 'listWebhookDeliveries',
       summary: 'List the deliveries of a webhook',
-      description: `Newest first; ${pagesEnd}. To get at what lies beyond, set \`since\` and \`until\`, or read \`GET /deliveries\` with \`webhookId\` and \`after\`.`,
+      description: `Newest first; ${pagesEnd}. To read further back, set \`since\` and \`until\`, or read \`GET /deliveries\` with \`webhookId\` and \`after\`.`,
       tag,
       data: Delivery,
       list: true,

@@ -170,7 +170,7 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
       },
       {
         name: 'old timestamp',
-        sent: 'a right request of 2026-11-20T10:36:07.000Z, six minutes old',
+        sent: 'a valid request of 2026-11-20T10:36:07.000Z, six minutes old',
         received: '200, new',
         verdict: 'fail',
         remedy: 'Refuse a t that is more than 300 seconds off by your clock.',

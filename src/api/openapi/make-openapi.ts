@@ -14,7 +14,7 @@ import { withExamples } from './with-examples.ts';
 
 const envelopeSchema = {
   type: 'object',
-  description: 'What every successful answer has, beside its `data`.',
+  description: 'What every successful response has besides its `data`.',
   required: ['statusCode', 'message'],
   properties: {
     statusCode: { type: 'integer', const: 200 },
@@ -67,7 +67,7 @@ const rateLimitHeaders = {
   RateLimit: { description: "What remains of the e-shop's budget.", schema: { type: 'string' } },
 };
 const replayedHeader = {
-  description: '`true` if the request was done before, and this is its first answer.',
+  description: '`true` if the request was executed before, and this is its first response.',
   schema: { type: 'string', const: 'true' },
 };
 const retryAfterHeader = {

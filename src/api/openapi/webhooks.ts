@@ -22,7 +22,7 @@ function changedHeader(type: EventType) {
   const example = sampleChangesOf(type);
   if (example === null) return [];
   const description =
-    'The top-level fields that the change concerned, in the order of the record, joined by commas; `*` if that is longer than 1 KiB.';
+    'The top-level fields that changed, in the order of the record, joined by commas; `*` if that is longer than 1 KiB.';
   return [header('X-Service-Changed', description, { type: 'string', examples: [example] })];
 }
 
@@ -41,7 +41,7 @@ const headers = (type: EventType, policy: RetryPolicy) => [
   ),
   header(
     'X-Service-Event-Time',
-    'When the event happened, never before the event of the record before it. Not signed.',
+    'When the event happened, never earlier than the previous event of the record. Not signed.',
     { type: 'string', format: 'date-time' },
   ),
   header(

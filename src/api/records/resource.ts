@@ -154,7 +154,7 @@ export function resourceRoutes<Rec extends object>(
       describeOperation({
         id: `${verb}${capital(kind)}`,
         summary,
-        description: `${how}${late} Fires ${eventOn(kind, 'updated')}, unless nothing changed, which the message then says.${rules}`,
+        description: `${how}${late} Fires ${eventOn(kind, 'updated')}, unless nothing changed; the message then says so.${rules}`,
         tag,
         data,
         message: messages.updated,
@@ -228,5 +228,5 @@ export function resourceRoutes<Rec extends object>(
 
 /** For the one who is in the loop: nobody else sees this response. */
 function loopWarning(times: number): string {
-  return `It was changed ${times} times within a minute: a receiver that answers its own changes has to compare before it writes; a webhook with skipOwn does not get them.`;
+  return `It was changed ${times} times within a minute: a receiver that answers its own changes must compare before it writes; a webhook with skipOwn does not get them.`;
 }

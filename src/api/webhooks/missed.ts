@@ -15,10 +15,10 @@ const missed = v.pipe(
     ),
     count: described(
       wholeNumber(),
-      `Events of the types that it had at their times, since then and before its activation, that it has no delivery of. At most ${MAX_COUNTED_ROWS} are counted.`,
+      `Events since then and before its activation, of the types that it had at the time, for which it has no delivery. At most ${MAX_COUNTED_ROWS} are counted.`,
     ),
   }),
-  v.description('What happened while it was inactive.'),
+  v.description('The events that it missed while it was inactive.'),
   v.metadata({ ref: 'Missed' }),
 );
 

@@ -44,7 +44,8 @@ const switches: readonly {
   {
     name: 'resume',
     summary: 'End the pause of a webhook',
-    description: 'The held deliveries go on at once. Resuming a webhook that is not paused changes nothing.',
+    description:
+      'The held deliveries continue immediately. Resuming a webhook that is not paused changes nothing.',
     message: 'Webhook resumed.',
     conflict: whileInactive,
     change: resumeWebhook,
@@ -53,8 +54,8 @@ const switches: readonly {
     name: 'activate',
     summary: 'Activate a webhook',
     description:
-      'Deliveries held because it was inactive resume, provided that their own 48 hours are not over: at once if the last attempt is at least the ' +
-      'first interval old, else after it, so that switching on and off spends no retries. What happened meanwhile has no deliveries: `missed` counts it, and `recover` delivers it. Activating an active webhook changes nothing.',
+      'Deliveries held because it was inactive resume, provided that their own 48 hours are not over: immediately if the last attempt is at least the ' +
+      'first interval old, otherwise after that interval, so that switching on and off uses up no retries. Events of the meantime have no deliveries: `missed` counts them, and `recover` delivers them. Activating an active webhook changes nothing.',
     message: 'Webhook activated.',
     change: (sql, eshopId, id) => setActive(sql, eshopId, id, true),
   },
@@ -62,7 +63,7 @@ const switches: readonly {
     name: 'deactivate',
     summary: 'Deactivate a webhook',
     description:
-      'Deliveries stop: new events create none, and every open delivery is held at once. If its 48 hours end while it is held, it becomes ' +
+      'Deliveries stop: new events create none, and every open delivery is held immediately. If its 48 hours end while it is held, it becomes ' +
       '`expired`. Deactivating an inactive webhook changes nothing.',
     message: 'Webhook deactivated.',
     change: (sql, eshopId, id) => setActive(sql, eshopId, id, false),
@@ -79,8 +80,8 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
       id: 'pauseWebhook',
       summary: 'Pause a webhook',
       description:
-        'For a maintenance window of the receiver: events go on creating deliveries, but none is attempted; an attempt under way ends. The deliveries are held, with `waitsFor` `pause`, and hold up no other webhook. ' +
-        `It ends by itself at \`until\`, at most ${MAX_PAUSE_DAYS} days ahead, or with \`resume\`. Its time counts neither against the 48 hours of a delivery nor as a failure. Afterwards the deliveries are made in order where an order is kept, as fast as the receiver takes them. ` +
+        'For a maintenance window of the receiver: events still create deliveries, but none is attempted; an attempt under way finishes. The deliveries are held, with `waitsFor` `pause`, and hold up no other webhook. ' +
+        `It ends by itself at \`until\`, at most ${MAX_PAUSE_DAYS} days ahead, or with \`resume\`. Its time counts neither against the 48 hours of a delivery nor as a failure. Afterwards the deliveries continue as fast as the receiver takes them, in order if the webhook has an \`ordering\`. ` +
         'Pausing a paused webhook moves the end.',
       tag,
       data: webhookRecordSchema,
@@ -129,8 +130,8 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
       id: 'regenerateSecret',
       summary: 'Regenerate the secret',
       description:
-        'The new secret is valid at once and is returned only now; the body may bring your own. For 24 hours, deliveries are signed with the old secret too (two signatures in the ' +
-        'header, newest first), so that none is rejected while the receiver is being updated. Regenerating again drops the oldest secret; `overlap=0` drops the old one at once. The state of the webhook does not change.',
+        'The new secret is valid immediately, and is returned only now; the body may contain your own. For 24 hours, deliveries are signed with the old secret too (two signatures in the ' +
+        'header, newest first), so that none is rejected while the receiver is being updated. Regenerating again drops the oldest secret; `overlap=0` drops the old one immediately. The state of the webhook does not change.',
       tag,
       data: webhookWithSecretSchema,
       message: 'Secret regenerated.',
@@ -139,7 +140,7 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params({ id: webhookId }),
     query({
       overlap: v.optional(
-        described(v.picklist(['0'], 'must be 0 or left out'), '`0` drops the old secret at once.'),
+        described(v.picklist(['0'], 'must be 0 or left out'), '`0` drops the old secret immediately.'),
       ),
     }),
     body(newSecretSchema, { mayBeAbsent: true }),

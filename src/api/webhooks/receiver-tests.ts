@@ -93,11 +93,11 @@ export function receiverTestRoutes(
       id: 'examineWebhook',
       summary: 'Examine a receiver',
       description:
-        'Makes about twenty requests to the URL of the webhook, right and wrong ones, all marked with `X-Service-Test: true`, and returns a row for each thing that it looks at, with a remedy for what is wrong.\n\n' +
-        '`fail`: a wrong signature, none, the signature of another body (GET: of another target) or a timestamp six minutes old is accepted; or what is right is refused: a valid request, its repeat, an older sequence, ' +
-        'the greatest payload, unknown fields, the two signatures of a rotation, three requests at once. `warning`: only `v1` is checked; responses that are slow for the time limit of an attempt; a redirect; a certificate that ends within 30 days; no response, 429 or 503 to what must be refused, which tells nothing of its signature. ' +
+        'Makes about twenty valid and invalid requests to the URL of the webhook, all marked with `X-Service-Test: true`, and returns a row for each check, with a remedy for each fault.\n\n' +
+        '`fail`: the receiver accepts a wrong signature, none, that of another body (GET: of another target) or a timestamp six minutes old, or refuses a valid request, its repeat, an older sequence, ' +
+        'the largest payload, unknown fields, the two signatures of a rotation, or three requests at once. `warning`: it checks only `v1`; its responses are slow for the time limit of an attempt; it redirects; its certificate expires within 30 days; or it gives no response, 429 or 503 to an invalid request, which says nothing about its signature check. ' +
         'Whether a repeat was handled once is judged only if the receiver says so with `X-Waybill-Handled: new`, `repeat` or `stale`, as the receiver’s kit does.\n\n' +
-        'Works on an inactive webhook too, and has no consequences, as a test has none. The receiver gets records of its `webhookType`, or of the `type` in the query, that do not exist, each with an identifier of its own. ' +
+        'Works on an inactive webhook too, and has no consequences, just like a test. The receiver gets records of its `webhookType`, or of the `type` in the query, that do not exist, each with its own identifier. ' +
         `The response takes up to 120 s. One examination of a webhook runs at a time, at most ${EXAMINATIONS_PER_HOUR} an hour, and at most ${EXAMINATIONS_AT_ONCE.perKey} of an e-shop run at the same time. No body.`,
       tag,
       data: examinationSchema,

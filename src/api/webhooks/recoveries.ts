@@ -103,14 +103,14 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
     '/webhooks/:id/recover',
     describeOperation({
       id: 'startRecovery',
-      summary: 'Recover what a webhook did not get',
+      summary: 'Recover events that a webhook did not get',
       description:
-        'Delivers what this webhook did not get in a given period: `failed`, `expired` and `canceled` deliveries, and, if requested, ' +
-        'events that it `missed` because it was inactive or did not exist. The period refers to the time of the events: from `since` on and before `until`, which is ' +
-        'now by default and at most. After a deactivation, `{}` is enough: it begins there. Try it with `dryRun` first.\n\n' +
+        'Delivers the events that this webhook did not get in a given period: those of `failed`, `expired` and `canceled` deliveries, and, if requested, ' +
+        'those that it `missed` because it was inactive or did not exist. The period refers to the time of the events: from `since` on and before `until`, which is ' +
+        'now by default and at the latest. After a deactivation, `{}` is enough: the period begins there. Try it with `dryRun` first.\n\n' +
         'Each event becomes a new delivery, with its own identifier, retries and 48 hours. A recovery runs on its own, however many events there are: it ' +
         'adapts to the pace of the receiver, and gives way to new events. The same request while the recovery is running returns that recovery. ' +
-        'What was delivered in the meantime is not delivered again.',
+        'Events delivered in the meantime are not delivered again.',
       tag,
       data: recoverAnswer,
       message: 'Recovery started.',

@@ -16,7 +16,7 @@ export const recoverInput = v.pipe(
   v.strictObject({
     since: described(
       v.optional(timestamp()),
-      'Default: when the webhook was deactivated last. Required of one that never was.',
+      'Default: the last deactivation of the webhook. Required if it was never deactivated.',
     ),
     until: v.nullish(timestamp(), null),
     include: v.optional(
@@ -24,8 +24,8 @@ export const recoverInput = v.pipe(
         list(oneOf(recoverable), recoverable.length),
         v.minLength(1, 'must name at least one'),
         v.description(
-          'What became of an event at this webhook, by its latest delivery there. `missed`: it has none, since the webhook was inactive or did not exist when ' +
-            'the event of its type happened. An event that was delivered in the end, or is still being delivered, is never recovered. Default: `failed`, `expired` and `missed`, from the creation of the webhook on.',
+          'The outcome of an event at this webhook, by its latest delivery there. `missed`: it has none, because the webhook was inactive or did not exist when ' +
+            'the event of its type happened. An event that was eventually delivered, or is still being delivered, is never recovered. Default: `failed`, `expired` and `missed`, since the creation of the webhook.',
         ),
         // Each once, in one order: the same request is the same recovery.
         v.transform((names) => recoverable.filter((name) => names.includes(name))),
@@ -83,7 +83,7 @@ export const recoveryRecord = v.pipe(
     ),
     reason: described(
       v.nullable(v.string()),
-      'Why it is paused or was canceled, or what its end waits for, as a sentence; else null.',
+      'Why it is paused or was canceled, or what it waits for before it ends, as a sentence; otherwise null.',
     ),
     done: described(wholeNumber(), 'Delivered.'),
     failed: described(wholeNumber(), 'Failed, expired or canceled again. A later recovery can include them.'),

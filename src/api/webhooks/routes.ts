@@ -95,7 +95,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       summary: 'Create a webhook',
       description:
         'The response contains the `secret`, which is never returned again: your own, if the body has one, so that a receiver need not change. Several webhooks may have the same type. The contract of ' +
-        'the e-shop may limit the types, the payload versions, packing lists and the number of webhooks (100 unless agreed otherwise); what it does not allow returns a 400 that says so.',
+        'the e-shop may limit the types, the payload versions, packing lists and the number of webhooks (100 unless agreed otherwise); anything that it does not allow returns a 400 that says so.',
       tag,
       data: webhookWithSecretSchema,
       message: 'Webhook created.',

@@ -104,7 +104,7 @@ describe('is refused', () => {
       'hold',
       'its last attempt under way',
       { ...lastOne, underWay: 21 },
-      'The last attempt, 21, is under way: nothing is left to be held.',
+      'The last attempt, 21, is under way: there is nothing left to hold.',
     ],
     ['resume', 'not held', {}, 'It is not held.'],
     ['resume', 'inactive', { webhook: 'inactive' }, 'No operator holds it: webhook 7 is inactive.'],

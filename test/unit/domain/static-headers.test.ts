@@ -80,7 +80,7 @@ test.each([
 
 test('a mask stands for a value only where one may be stored', () => {
   const sent = { 'X-Key': MASK };
-  const nothing = 'no value is stored that the mask could stand for: send one';
+  const nothing = 'there is no stored value that the mask could stand for: send one';
   expect(problemsOf(sent, replacedHeadersField)).toEqual([]);
   expect(problemsOf(sent, newHeadersField)).toEqual([['headers.X-Key', nothing]]);
 });
