@@ -24,7 +24,7 @@ export interface Database {
 /** How long a pool may take to end, in seconds. */
 const END_S = 5;
 const POLLING =
-  'Database: a pooler is in front of it, and DATABASE_DIRECT_URL is not set: work is looked for once a second.';
+  'Database: a pooler is in front of it, and DATABASE_DIRECT_URL is not set: workers poll for work once a second.';
 
 /**
  * Checks the server, migrates the database, and opens the pools.

@@ -28,7 +28,7 @@ export function configuredGuard(
   const guard = createAddressGuard(deliveryAllowCidrs, own);
   return (url, before) => {
     const plain = settings.WEBHOOK_HTTPS_ONLY && url !== before && new URL(url).protocol !== 'https:';
-    return plain ? 'must be https: this service accepts no other' : destinationProblem(guard, url);
+    return plain ? 'must be https: this service accepts nothing else' : destinationProblem(guard, url);
   };
 }
 
@@ -41,14 +41,14 @@ export function deliveriesFrom({ settings }: Pick<Config, 'settings'>) {
 export function proxyNotice({ settings }: Pick<Config, 'settings'>): string | null {
   if (settings.OUTBOUND_PROXY === undefined) return null;
   const { origin } = new URL(settings.OUTBOUND_PROXY);
-  return `Deliveries: all go through the proxy ${origin}. Literal addresses are judged here, and names that our resolver knows; for all other names the proxy alone decides, so it has to refuse private addresses.`;
+  return `Deliveries: all go through the proxy ${origin}. Waybill checks literal addresses, and names that its resolver knows; for all other names the proxy alone decides, so it has to refuse private addresses.`;
 }
 
 /** @returns a warning for the start; null if there is nothing to warn about */
 export function plainUrls({ settings }: Pick<Config, 'settings'>): string | null {
   if (settings.ROLE === 'worker' || settings.WEBHOOK_HTTPS_ONLY) return null;
   if (settings.PUBLIC_URL?.startsWith('https:') !== true) return null;
-  return 'Webhooks: PUBLIC_URL is https, but the URL of a webhook may be http, where everybody on the way reads the records: set WEBHOOK_HTTPS_ONLY=true.';
+  return 'Webhooks: PUBLIC_URL is https, but the URL of a webhook may be http, so that anyone on the way can read the records: set WEBHOOK_HTTPS_ONLY=true.';
 }
 
 /**
@@ -57,5 +57,5 @@ export function plainUrls({ settings }: Pick<Config, 'settings'>): string | null
  */
 export function uncheckedTls(env: Readonly<Record<string, string | undefined>>): string | null {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return null;
-  return 'TLS: NODE_TLS_REJECT_UNAUTHORIZED=0 is set, so no certificate is checked, of receivers and mail server as of Postgres: remove it, and name an authority of your own in NODE_EXTRA_CA_CERTS.';
+  return 'TLS: NODE_TLS_REJECT_UNAUTHORIZED=0 is set, so no certificate is checked, neither of receivers nor of the mail server or Postgres: remove it, and name your own authority in NODE_EXTRA_CA_CERTS.';
 }

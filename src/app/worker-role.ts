@@ -72,7 +72,7 @@ const AFTER_FAILURE_MS = 2_000;
  * Temporal that refuses polls for minutes ends the process, with its API. More: memory runs out first.
  */
 const MAX_ABANDONED = 5;
-const TOO_MANY_ABANDONED = `Temporal's SDK has given up polling ${MAX_ABANDONED} times: the log says why. This process ends, to be started again.`;
+const TOO_MANY_ABANDONED = `Temporal's SDK has given up polling ${MAX_ABANDONED} times: the log says why. This process exits, so that its supervisor restarts it.`;
 
 /**
  * Starts the role; resolves once it runs or keeps trying in the background.

@@ -46,7 +46,7 @@ export function readSettings(env: Environment): Settings {
   );
   if (written.FIRST_ATTEMPTS !== undefined)
     throw new ConfigError(
-      'FIRST_ATTEMPTS is no longer a variable: there is one way to attempt. WORKFLOWS (all or undelivered) decides which deliveries get a workflow.',
+      'FIRST_ATTEMPTS is no longer a variable: there is only one way to attempt. WORKFLOWS (all or undelivered) decides which deliveries get a workflow.',
     );
   const result = v.safeParse(variables, written, { abortEarly: true });
   if (!result.success) {
@@ -58,8 +58,8 @@ export function readSettings(env: Environment): Settings {
     if (written[name] === '')
       throw new ConfigError(
         isFromFile
-          ? `${file} must name a file that is not empty: leave it out, which means the default of ${name}.`
-          : `${name} must not be empty: leave it out, which means its default.`,
+          ? `${file} must name a file that is not empty: leave it out for the default of ${name}.`
+          : `${name} must not be empty: leave it out for its default.`,
       );
     const shown = CONFIDENTIAL.includes(name) ? '' : `, not ${JSON.stringify(written[name])}`;
     throw new ConfigError(`${isFromFile ? `${name}, from ${file},` : name} ${issue.message}${shown}.`);
@@ -81,11 +81,11 @@ export function retryPolicyOf(settings: Settings): RetryPolicy {
 function* contradictions(settings: Settings): Generator<string, void> {
   const { DATABASE_URL, SECRET_KEY, ROLE } = settings;
   if (DATABASE_URL !== undefined && SECRET_KEY === undefined)
-    yield 'SECRET_KEY must be set once DATABASE_URL is set: 32 bytes in base64, e.g. from: openssl rand -base64 32.';
+    yield 'SECRET_KEY must be set if DATABASE_URL is set: 32 bytes in base64, e.g. from: openssl rand -base64 32.';
   if (settings.DATABASE_DIRECT_URL !== undefined && DATABASE_URL === undefined)
-    yield 'DATABASE_URL must be set once DATABASE_DIRECT_URL is set.';
+    yield 'DATABASE_URL must be set if DATABASE_DIRECT_URL is set.';
   if (settings.SECRET_KEY_PREVIOUS.length > 0 && SECRET_KEY === undefined)
-    yield 'SECRET_KEY must be set once SECRET_KEY_PREVIOUS is set.';
+    yield 'SECRET_KEY must be set if SECRET_KEY_PREVIOUS is set.';
   if (ROLE !== 'all' && DATABASE_URL === undefined)
     yield `DATABASE_URL must be set for ROLE=${ROLE}: only ROLE=all brings its own Postgres.`;
   if (ROLE === 'worker' && settings.TEMPORAL_ADDRESS === undefined)

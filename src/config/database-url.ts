@@ -16,9 +16,9 @@ const PARAMETERS: Readonly<Record<string, readonly string[] | null>> = {
 
 const HINTS: Readonly<Record<string, string>> = {
   channel_binding: '; leave it out: logins are not bound to the channel',
-  pgbouncer: '; a pooler is noticed without it, and DATABASE_DIRECT_URL names the server behind it',
-  ssl_mode: '; sslmode is meant',
-  sslrootcert: '; NODE_EXTRA_CA_CERTS names the file of an authority of your own',
+  pgbouncer: '; a pooler is detected without it, and DATABASE_DIRECT_URL names the server behind it',
+  ssl_mode: '; use sslmode',
+  sslrootcert: '; name the file of your own authority in NODE_EXTRA_CA_CERTS',
 };
 
 /** @returns the problem with the parameters of a URL, as the rest of a sentence; null if there is none */

@@ -48,6 +48,6 @@ export async function pendingMigrations(
   );
   if (table.hashed && isOwn) return files.slice(rows.length);
   throw new UserError(
-    'The database was made by other migrations than those of this Waybill and cannot be upgraded: set DATABASE_URL to a new one (DATA_DIR to a new folder where Postgres is embedded), and TEMPORAL_NAMESPACE too where Temporal is yours.',
+    'The database was created by other migrations than those of this Waybill, and cannot be upgraded: set DATABASE_URL to a new one (DATA_DIR to a new folder if Postgres is embedded), and TEMPORAL_NAMESPACE too if you run Temporal yourself.',
   );
 }

@@ -105,7 +105,7 @@ export async function createSessionPool(sql: Pool, url: string): Promise<Pool> {
     });
     if ((await atMost(NOTIFICATION_MS, heard)) === undefined)
       throw new UserError(
-        'A notification sent at DATABASE_URL does not arrive at DATABASE_DIRECT_URL: it has to lead to the same database, without a pooler.',
+        'A notification sent at DATABASE_URL does not arrive at DATABASE_DIRECT_URL, which has to lead to the same database, without a pooler.',
       );
     return sessions;
   } catch (error) {

@@ -56,7 +56,7 @@ async function listenInside(dataDir: DataDir): Promise<() => Promise<void>> {
   if (await answers(path)) {
     await folder.close();
     throw new UserError(
-      `${dataDir.path} is in use by a Waybill that this one cannot see, as in another container: stop that, or choose another folder with DATA_DIR.`,
+      `${dataDir.path} is in use by a Waybill that this one cannot see, such as one in another container: stop it, or choose another folder with DATA_DIR.`,
     );
   }
   await rm(dataDir.join(SOCKET), { force: true });

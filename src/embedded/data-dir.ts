@@ -55,7 +55,7 @@ export async function openDataDir(directory: string): Promise<DataDir> {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new UserError(
-      `DATA_DIR must be a folder that can be made or written into, not "${directory}": ${reason}.`,
+      `DATA_DIR must be a folder that can be created or written to, not "${directory}": ${reason}.`,
     );
   }
   return dataDir;

@@ -31,7 +31,7 @@ function untrusted(path: string, { uid, mode }: Owned, me: number): UserError {
         `chown -R ${me} '${path}'`,
       ];
   return new UserError(
-    `DATA_DIR: ${path} ${why} could read secrets and run programs. Set DATA_DIR to a folder of your own, which is made if it is missing; or, if you trust what is there: ${remedy}`,
+    `DATA_DIR: ${path} ${why} could read secrets and run programs. Set DATA_DIR to a folder of your own, which is created if it is missing; or, if you trust its contents: ${remedy}`,
   );
 }
 

@@ -29,7 +29,7 @@ export async function makeLinks(folder: string): Promise<void> {
       // Another start has just made it.
       if (error.code === 'EEXIST') return;
       throw new UserError(
-        `The embedded Postgres needs links between its libraries, and they cannot be made in ${dirname(path)}: start Waybill once as a user who can write there, or set DATABASE_URL.`,
+        `The embedded Postgres needs links between its libraries, and they cannot be created in ${dirname(path)}: start Waybill once as a user who can write there, or set DATABASE_URL.`,
       );
     });
   }

@@ -44,7 +44,7 @@ async function requireAccess(path: string, user: User, wayOut: string): Promise<
   const inaccessible = await inaccessibleFolder(path, user);
   if (inaccessible === null) return;
   throw new UserError(
-    `Postgres does not run as root, and the user postgres, as which it runs instead, cannot access ${inaccessible}: ${wayOut}.`,
+    `Postgres does not run as root, and the user postgres, under whom it runs instead, cannot access ${inaccessible}: ${wayOut}.`,
   );
 }
 
@@ -113,7 +113,7 @@ export async function startPostgres(
   if (isNew) {
     if ((await readdir(directory).catch(() => [])).length > 0)
       throw new UserError(
-        `${directory} holds files, but no cluster of Postgres: move it away, or restore it.`,
+        `${directory} contains files, but no Postgres cluster: move it away, or restore it.`,
       );
     say('Creating the embedded Postgres cluster …');
     // Under another name until it is whole: what bears the final name is never removed.

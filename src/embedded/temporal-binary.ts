@@ -71,7 +71,7 @@ async function onPath({ env, report }: Ready): Promise<string | null> {
 async function checked(path: string, release: Release): Promise<string> {
   if (!(await hasSha256(path, release.programSha256))) {
     throw new Error(
-      `what was downloaded is not the program of Temporal CLI ${release.version}: its SHA-256 differs`,
+      `the download is not the program of Temporal CLI ${release.version}: its SHA-256 differs`,
     );
   }
   await chmod(path, 0o755);
@@ -92,8 +92,8 @@ async function usableCache(cache: string): Promise<void> {
     await access(cache, constants.W_OK);
   } catch (error) {
     throw new UserError(
-      `No Temporal server: its program cannot be kept in ${cache} (${reason(error)}). Set XDG_CACHE_HOME to a folder that can be ` +
-        'written into, put the Temporal CLI on PATH (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS to a running server.',
+      `No Temporal server: its program cannot be stored in ${cache} (${reason(error)}). Set XDG_CACHE_HOME to a folder that can be ` +
+        'written to, put the Temporal CLI on PATH (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS to a running server.',
     );
   }
 }

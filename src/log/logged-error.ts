@@ -22,7 +22,7 @@ interface LoggedError {
 
 export function loggedError(error: unknown, depth = DEPTH): LoggedError {
   if (!(error instanceof Error))
-    return { type: typeof error, message: 'no error was thrown, but something else' };
+    return { type: typeof error, message: 'something other than an error was thrown' };
   const { name: type, cause } = error;
   const message = messageOf(error);
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
@@ -40,7 +40,7 @@ export function loggedError(error: unknown, depth = DEPTH): LoggedError {
 
 function messageOf(error: Error): string {
   if (error instanceof postgres.PostgresError && DATA_EXCEPTION.test(error.code)) {
-    return `Postgres does not take a value (${error.code})`;
+    return `Postgres rejects a value (${error.code})`;
   }
   // Node quotes the text that it could not parse.
   if (error instanceof SyntaxError) return 'something could not be parsed';

@@ -15,7 +15,7 @@ test('a webhook with http is neither made nor moved there; one from before may b
   const plain = { ...minimalWebhook, url: 'http://shop.example/hook' };
   const { id } = (await api.shop('POST', '/v21/webhooks', plain)).data;
   httpsOnly = true;
-  const refused = { status: 400, body: { message: 'url: must be https: this service accepts no other' } };
+  const refused = { status: 400, body: { message: 'url: must be https: this service accepts nothing else' } };
   expect(await api.shop('POST', '/v21/webhooks', plain)).toMatchObject(refused);
   const path = `/v21/webhooks/${id}`;
   expect(await api.shop('PUT', path, { ...plain, url: `${plain.url}s` })).toMatchObject(refused);

@@ -28,7 +28,7 @@ it('refuses a database that was made by other migrations, and leaves it as it is
 
   expect(await triedWaybill(['migrate'], { DATABASE_URL: url })).toMatchObject({
     error:
-      'The database was made by other migrations than those of this Waybill and cannot be upgraded: set DATABASE_URL to a new one (DATA_DIR to a new folder where Postgres is embedded), and TEMPORAL_NAMESPACE too where Temporal is yours.',
+      'The database was created by other migrations than those of this Waybill, and cannot be upgraded: set DATABASE_URL to a new one (DATA_DIR to a new folder if Postgres is embedded), and TEMPORAL_NAMESPACE too if you run Temporal yourself.',
     code: 1,
   });
   expect(await sql`select name from migrations order by name`).toHaveLength(2);

@@ -57,7 +57,7 @@ test.each(others)('refused: %s', async (_what, change) => {
 
   expect(error).toBeInstanceOf(UserError);
   expect(String(error)).toMatch(
-    /The database was made by other migrations than those of this Waybill [^.]+\.$/,
+    /The database was created by other migrations than those of this Waybill, [^.]+\.$/,
   );
   expect(await state()).toEqual(before);
 });

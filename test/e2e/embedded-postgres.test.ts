@@ -100,7 +100,7 @@ it('a cluster is never removed: not without the note of its first start, nor wit
   await again.end();
   await second.stop();
   await rm(join(dataDir.join('postgres'), 'PG_VERSION'));
-  await expect(startPostgres(dataDir, () => {})).rejects.toThrow(/holds files, but no cluster of Postgres/);
+  await expect(startPostgres(dataDir, () => {})).rejects.toThrow(/contains files, but no Postgres cluster/);
   expect(await readdir(join(dataDir.join('postgres'), 'base'))).not.toEqual([]);
 });
 

@@ -66,7 +66,7 @@ describe('values', () => {
         if (name.startsWith('OTEL_')) expect(loadConfig({ [name]: value })).toEqual(loadConfig({}));
         else
           expect(complaint({ [name]: value })).toBe(
-            `${name} must not be empty: leave it out, which means its default.`,
+            `${name} must not be empty: leave it out for its default.`,
           );
     }
   });
@@ -163,9 +163,9 @@ describe('a wrong value is one sentence that begins with its variable', () => {
   it.each([
     ['postgres://h1,h2/waybill', 'must name one host'],
     ['postgres://u:p@h1:5432,h2:5433/waybill', 'must name one host'],
-    ['postgres://h/waybill?ssl_mode=require', 'must not have the parameter ssl_mode; sslmode is meant'],
+    ['postgres://h/waybill?ssl_mode=require', 'must not have the parameter ssl_mode; use sslmode'],
     ['postgres://h/waybill?sslmode=required', 'must have one of disable, allow, prefer,'],
-    ['postgres://h/waybill?pgbouncer=true', 'must not have the parameter pgbouncer; a pooler is noticed'],
+    ['postgres://h/waybill?pgbouncer=true', 'must not have the parameter pgbouncer; a pooler is detected'],
     ['postgres://h/waybill?target_session_attrs=standby', 'must have one of any, read-write, primary'],
   ])('an address that is not meant as it is written: %s', (url, message) => {
     for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'])

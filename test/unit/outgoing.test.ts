@@ -8,7 +8,7 @@ import { version } from '../../src/lib/version.ts';
 describe('with WEBHOOK_HTTPS_ONLY', () => {
   const problem = configuredGuard(loadConfig({ WEBHOOK_HTTPS_ONLY: 'true' }), createOwnEndpoints());
   const plain = 'http://shop.example/hook';
-  const refused = 'must be https: this service accepts no other';
+  const refused = 'must be https: this service accepts nothing else';
 
   test('a new and a changed URL must be https; one that stays may be what it is', () => {
     expect(problem(plain)).toBe(refused);

@@ -32,6 +32,6 @@ test('where they cannot be made, one sentence says so', async () => {
   const folder = await unpacked();
   await rm(join(folder, 'native/lib'), { recursive: true });
   await expect(makeLinks(folder)).rejects.toThrow(
-    `they cannot be made in ${folder}/native/lib: start Waybill once`,
+    `they cannot be created in ${folder}/native/lib: start Waybill once`,
   );
 });

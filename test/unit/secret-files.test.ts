@@ -42,7 +42,7 @@ it('names the variable of the file if its value is missing or wrong', async () =
   };
   expect(await error('\n')).toThrow(
     new ConfigError(
-      'SECRET_KEY_FILE must name a file that is not empty: leave it out, which means the default of SECRET_KEY.',
+      'SECRET_KEY_FILE must name a file that is not empty: leave it out for the default of SECRET_KEY.',
     ),
   );
   expect(await error('short')).toThrow(/^SECRET_KEY, from SECRET_KEY_FILE, must be 32 bytes in base64/);

@@ -178,7 +178,7 @@ describe('in the cache', () => {
       env: {},
       release: release(),
     });
-    await expect(nowhere).rejects.toThrow(/cannot be kept in \/proc\/nope \(ENOENT.*Set XDG_CACHE_HOME/);
+    await expect(nowhere).rejects.toThrow(/cannot be stored in \/proc\/nope \(ENOENT.*Set XDG_CACHE_HOME/);
     await expect(nowhere).rejects.toBeInstanceOf(UserError);
   });
 

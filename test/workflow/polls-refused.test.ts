@@ -80,6 +80,6 @@ test('a process ends where failed workers fill its memory, and a stop waits for 
   await stack.until('the end', async () => broken.length > 0);
   await worker.stop();
   expect(broken.map(({ message }) => message)).toEqual([
-    "Temporal's SDK has given up polling 5 times: the log says why. This process ends, to be started again.",
+    "Temporal's SDK has given up polling 5 times: the log says why. This process exits, so that its supervisor restarts it.",
   ]);
 });
