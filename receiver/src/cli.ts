@@ -34,7 +34,7 @@ const USAGE = `Usage:
                                  writes them into a folder
 
 ${LISTEN_USAGE}
-Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed, 3 the time was over.
+Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed, 3 time ran out.
 `;
 
 const options = {
@@ -80,7 +80,7 @@ async function examined(
   receiverUrl: string | undefined,
   given: ReturnType<typeof parsed>['values'],
 ): Promise<Examination> {
-  const url = urlOf(receiverUrl, 'Say the URL of the receiver, such as https://shop.example/hooks.');
+  const url = urlOf(receiverUrl, 'Give the URL of the receiver, such as https://shop.example/hooks.');
   const kind = given.type;
   if (!isKind(kind)) throw new Mistake(`--type must be one of ${Object.keys(kinds).join(', ')}.`);
   const privateKey = await privateKeyOf(given.asymmetric);

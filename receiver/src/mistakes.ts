@@ -56,7 +56,7 @@ export function emptyBody(): Refused {
   return new Refused(
     'signature',
     401,
-    'The body is empty: it has been read before it came here (by a body parser?), or was dropped by a proxy.',
+    'The body is empty: it was read before it got here (by a body parser?), or dropped by a proxy.',
   );
 }
 
@@ -65,7 +65,7 @@ export function rewrittenBody(): Refused {
   return new Refused(
     'signature',
     401,
-    'The body was parsed and written again before it came here: the signature matches its JSON, but not its bytes. Hand over the body as it came.',
+    'The body was parsed and serialized again before it got here: the signature matches its JSON, but not its bytes. Pass on the body as it came.',
   );
 }
 
@@ -79,7 +79,7 @@ export function wrongTime(
   return new Refused(
     'time',
     401,
-    `The signature is good, but was made ${off} by the clock of this receiver, which says ${new Date(now).toISOString()} (${tolerance} s are allowed). The clock is wrong, or somebody repeats an old request.`,
+    `The signature is valid, but was made ${off} by the clock of this receiver, which says ${new Date(now).toISOString()} (${tolerance} s are allowed). The clock is wrong, or someone is replaying an old request.`,
   );
 }
 

@@ -10,7 +10,7 @@ import { responseTo } from './responses.ts';
 type Answering = (request: Request, context?: { readonly requestTarget?: string }) => Promise<Response>;
 
 const ALREADY_READ =
-  'The body was read before it came here, by a body parser such as express.json(): a signature covers the bytes as they came. Mount the receiver before the parser.';
+  'The body was read before it got here, by a body parser such as express.json(): a signature covers the bytes as they came. Mount the receiver before the parser.';
 
 /**
  * A listener for `createServer`, and a handler for Express.

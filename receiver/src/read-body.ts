@@ -11,7 +11,7 @@ export async function readBody(request: Request): Promise<Bytes> {
     throw new Refused(
       'body',
       500,
-      'The body was read before it came here (by a body parser such as express.json(), or by request.json()): a signature covers the bytes as they came. Hand over the request untouched.',
+      'The body was read before it got here (by a body parser such as express.json(), or by request.json()): a signature covers the bytes as they came. Pass on the request untouched.',
     );
   }
   const parts: Bytes[] = [];

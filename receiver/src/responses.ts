@@ -12,7 +12,7 @@ const texts = {
   handled: 'Handled.',
   repeat: 'Handled before: this is a repeat.',
   stale: 'Not handed on: a later event of this record was handled before.',
-  verified: 'The signatures of this test are good. No handler was called: its record does not exist.',
+  verified: 'The signatures of this test are valid. No handler was called: its record does not exist.',
 } as const;
 
 /** Read by an examination: whether the delivery was handled, or only acknowledged. */

@@ -83,7 +83,7 @@ export function openSession(options: ApiOptions): Session {
   async function envelope<Answer extends Envelope<unknown>>(what: string, response: Response) {
     const parsed = parseJson<Answer>(await response.text());
     if (!response.ok || parsed === null)
-      throw new ApiError(what, response.status, parsed?.message ?? 'is not an answer of a Waybill');
+      throw new ApiError(what, response.status, parsed?.message ?? 'is not a response from Waybill');
     return parsed;
   }
 

@@ -123,7 +123,7 @@ function malformed(signature: ServiceSignature): Refused {
   const message =
     signature.timestamp === null || signature.v1.length === 0
       ? 'X-Service-Signature is not of the form t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>.'
-      : "X-Service-Signature has neither v3 nor v2, which alone cover the sequence, the webhook and the path. Something between the sender and this receiver removes them. With accept: ['v1'] the receiver takes less.";
+      : "X-Service-Signature has neither v3 nor v2, which alone cover the sequence, the webhook and the path. Something between the sender and this receiver removes them. With accept: ['v1'] the receiver requires less.";
   return new Refused('headers', 401, message);
 }
 

@@ -71,7 +71,7 @@ describe('the API', () => {
     expect(error).toBeInstanceOf(ApiError);
     expect(String(error)).toContain('400 after: must be a UUID');
     const proxy = setUp([() => new Response('<html>', { status: 502 })]);
-    await expect(proxy.api.deliveries('a')).rejects.toThrow('502 is not an answer of a Waybill');
+    await expect(proxy.api.deliveries('a')).rejects.toThrow('502 is not a response from Waybill');
   });
 
   it('knows the payload of a POST, of a GET, and of what is no longer there', async () => {

@@ -349,7 +349,7 @@ it('it ends where nobody answers, and when its time is over', async () => {
       name: 'valid request',
       verdict: 'fail',
       received: expect.stringContaining('no answer'),
-      remedy: expect.stringContaining('Let the receiver run'),
+      remedy: expect.stringContaining('Start the receiver'),
     }),
   ]);
   let calls = 0;
@@ -372,7 +372,7 @@ it.each([
   ['shop.example requires a client certificate, which Waybill does not have', 'client certificate'],
   ['shop.example did not respond with valid HTTP: a line ends without CR LF', 'curl -v'],
   ['shop.example has no address (DNS: ENOTFOUND)', 'DNS records'],
-  ['shop.example refused the connection', 'Let the receiver run'],
+  ['shop.example refused the connection', 'Start the receiver'],
 ])('without an answer the remedy fits the reason: %s', async (error, remedy) => {
   const found = await examine({ subject, send: async () => ({ ...answer, status: null, error }) });
   expect(found.rows).toEqual([expect.objectContaining({ remedy: expect.stringContaining(remedy) })]);

@@ -148,7 +148,7 @@ test('each event is what a webhook would get, across restarts, and the service i
   await order('first');
   await expect
     .poll(listening.states)
-    .toEqual([`Nobody listens at 127.0.0.1:${at}: waiting, so that nothing is lost.`]);
+    .toEqual([`Nothing is listening at 127.0.0.1:${at}: waiting, so that nothing is lost.`]);
   const receiving = openReceiver(at, { secrets: secret });
   await expect.poll(() => receiving.handled).toHaveLength(1);
   expect(receiving.handled).toEqual([
@@ -303,7 +303,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string]>
   ['no secret', ['--secret', 'short'], {}, 'The secret neither begins with whsec_'],
   ['half a private key', [], { WEBHOOK_PRIVATE_KEY: 'whsk_half' }, 'WEBHOOK_PRIVATE_KEY is not whsk_'],
   ['a public one', [], { WEBHOOK_PRIVATE_KEY: testPublicKey }, 'is a public key: it belongs in the receiver'],
-  ['no address', ['--url', 'warehouse'], {}, 'Say the URL of the API'],
+  ['no address', ['--url', 'warehouse'], {}, 'Give the URL of the API'],
 ])('%s: says so, and ends', async (_, args, variables, message) => {
   const { code, errors } = await startListening(['--forward-to', 'http://127.0.0.1:9/', ...args], variables)
     .ended;

@@ -85,7 +85,7 @@ describe('a request', () => {
     await read.json();
     reading.body?.getReader();
     for (const request of [read, reading])
-      expect(await rejection(request)).toEqual(['body', expect.stringContaining('read before it came here')]);
+      expect(await rejection(request)).toEqual(['body', expect.stringContaining('read before it got here')]);
   });
 
   it.each([
@@ -93,7 +93,7 @@ describe('a request', () => {
       'was parsed and written again',
       (text: string) => JSON.stringify(JSON.parse(text), null, 2),
       'signature',
-      'parsed and written again',
+      'parsed and serialized again',
     ],
     ['is empty', () => '', 'signature', 'The body is empty'],
     ['is too large', () => ' '.repeat(1_048_577), 'body', '1048576'],

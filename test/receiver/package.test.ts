@@ -106,8 +106,8 @@ it('its command prints the vectors, or writes them into a folder', async () => {
   });
   const cut = '"$0" vectors 2> errors | head -c 9; cat errors';
   expect(await runAs('sh', '-c', cut, command)).toBe('{"signed"');
-  await expect(runAs(command, 'examine')).rejects.toThrow('Say the URL of the receiver');
-  await expect(runAs(command, 'listen')).rejects.toThrow('Say the URL of the API');
+  await expect(runAs(command, 'examine')).rejects.toThrow('Give the URL of the receiver');
+  await expect(runAs(command, 'listen')).rejects.toThrow('Give the URL of the API');
   await expect(runAs(command, 'examine', 'http://127.0.0.1:1/', '--secret', 'short')).rejects.toThrow(
     'neither begins with whsec_',
   );

@@ -125,7 +125,7 @@ describe('public keys alone', () => {
     [
       'a body parsed and written again',
       async () => altered(await signed(), {}, JSON.stringify(await (await signed()).json(), null, 2)),
-      'parsed and written again',
+      'parsed and serialized again',
     ],
     ['another body', async () => altered(await signed(), {}, '{}'), 'does not match the public key'],
     ['a wrong clock', () => signed({ at: new Date(Date.now() - 400_000) }), 'in the past'],

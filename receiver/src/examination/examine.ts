@@ -183,7 +183,7 @@ function answerTime(answerMs: number, timeoutMs: number): Row {
   const slow = answerMs > timeoutMs * SLOW_SHARE;
   return {
     name: 'answer time',
-    sent: 'all right requests',
+    sent: 'all valid requests',
     received: `${seconds(answerMs)} at most, of ${seconds(timeoutMs)}`,
     verdict: slow ? 'warning' : 'ok',
     remedy: slow ? remedyOf('answer time', null) : null,

@@ -39,30 +39,30 @@ const GENERAL = {
   'valid request':
     'Respond with 2xx to correctly signed requests: check the secret of this webhook, and that body, path and query are used exactly as received.',
   repeat:
-    'Remember X-Service-Delivery of what was handled, and respond to repeats with 2xx without handling them again.',
+    'Remember the X-Service-Delivery of each handled delivery, and respond to repeats with 2xx without handling them again.',
   'older sequence':
-    'Respond with 2xx to a lower X-Service-Sequence than the last one handled of the record, and do not let it overwrite what is newer.',
-  'greatest payload': 'Accept bodies up to 256 KiB, in every proxy on the way too',
+    'Respond with 2xx to a lower X-Service-Sequence than the last one handled for the record, and do not let it overwrite newer data.',
+  'greatest payload': 'Accept bodies up to 256 KiB, also in every proxy on the way',
   'longest identifier':
-    'Decode the identifier at the end of the URL once, and take up to 64 characters of any kind.',
+    'Decode the identifier at the end of the URL once, and accept up to 64 characters of any kind.',
   'unknown fields': 'Ignore fields that you do not know: new ones may be added.',
   'two signatures':
     'Compare with every v3 in X-Service-Signature, not with the first or last alone: one match is enough.',
   'three at once':
-    'Handle requests side by side: queue the work, and answer as soon as the delivery is stored.',
+    'Handle requests concurrently: queue the work, and respond as soon as the delivery is stored.',
   'wrong signature':
-    'Compare v3 of X-Service-Signature with the one made with your secret, and respond with 401 if none matches',
+    'Compare v3 of X-Service-Signature with the one computed with your secret, and respond with 401 if none matches',
   'no signature': 'Respond with 401 if X-Service-Signature is missing, before reading the body',
-  'signature of another body': 'Make the signature over the bytes of the body as they came',
+  'signature of another body': 'Compute the signature over the bytes of the body as they came',
   'signature of another target':
-    'Make v3 over path and query as requested: webhook-signature does not cover them on GET',
+    'Compute v3 over path and query as requested: webhook-signature does not cover them on GET',
   'old timestamp': 'Refuse a t that is more than 300 seconds off by your clock',
   'only v1 matches':
     'Check v3 instead of v1 or webhook-signature, which do not cover the sequence, the webhook and the test mark',
-  'answer time': 'Store the delivery, answer, and do the work afterwards: an attempt has 15 seconds.',
+  'answer time': 'Store the delivery, respond, and do the work afterwards: an attempt has 15 seconds.',
   redirects:
     'Register the address that the redirect leads to: redirects are not followed, and count as failures.',
-  certificate: 'Renew the certificate, and let it be renewed by itself from now on.',
+  certificate: 'Renew the certificate, and automate its renewal.',
 };
 export type RowName = keyof typeof GENERAL;
 
@@ -80,7 +80,7 @@ const EXAMPLES: Readonly<Partial<Record<RowName, Readonly<Record<Language, strin
 const NO_ANSWER: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [
     /intermediate/,
-    'Configure the server to send its whole certificate chain: of most authorities, the file fullchain.pem.',
+    'Configure the server to send its whole certificate chain: with most authorities, the file fullchain.pem.',
   ],
   [/client certificate/, 'Require no client certificate on this path: the signature proves the sender.'],
   [/HTTP\/2/, 'Let the server speak HTTP/1.1 too: deliveries use it.'],
@@ -102,7 +102,7 @@ export function unansweredRemedy(error: string | null): string {
   const found = NO_ANSWER.find(([pattern]) => error !== null && pattern.test(error));
   return (
     found?.[1] ??
-    'Let the receiver run, and see that the URL leads to it: without an answer there is nothing to examine.'
+    'Start the receiver, and check that the URL leads to it: without a response there is nothing to examine.'
   );
 }
 

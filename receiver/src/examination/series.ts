@@ -131,7 +131,7 @@ export function seriesOf(subject: Subject): readonly Step[] {
     post
       ? {
           name: 'greatest payload',
-          sent: 'a body as large as a record may become',
+          sent: 'a body as large as a record can be',
           expected: 'accepted',
           requests: [request({ entityId: large, body: body(large, grown) })],
         }
@@ -153,7 +153,7 @@ export function seriesOf(subject: Subject): readonly Step[] {
       : []),
     {
       name: 'two signatures',
-      sent: 'the right signature behind and before that of another secret or key, as while one is being replaced',
+      sent: 'the valid signature after and before that of another secret or key, as during a rotation',
       expected: 'accepted',
       requests: twice.map((both) => request(both)),
     },
@@ -197,7 +197,7 @@ export function seriesOf(subject: Subject): readonly Step[] {
     },
     {
       name: 'only v1 matches',
-      sent: 'another sequence than the one that v2 and v3 were made over',
+      sent: 'a different sequence from the one that v2 and v3 cover',
       expected: 'joined',
       requests: [request({ signedAs: { sequence: SEQUENCE + 1 } })],
     },

@@ -18,8 +18,8 @@ export const listenOptions = {
   body: { type: 'boolean', default: false },
 } as const;
 
-export const LISTEN_USAGE = `  waybill-receiver listen        sends a receiver on this machine every event of the e-shop, as a webhook would; only
-                                 reads at the service. API_KEY, WAYBILL_USER and WAYBILL_PASSWORD are the e-shop's
+export const LISTEN_USAGE = `  waybill-receiver listen        sends every event of the e-shop to a receiver on this machine, as a webhook would; only
+                                 reads from the service. API_KEY, WAYBILL_USER and WAYBILL_PASSWORD are the e-shop's
     --url URL                    of the service's API (default: the variable WAYBILL_URL)
     --forward-to URL             of the receiver, such as http://127.0.0.1:9000/hooks
     --types TYPE,TYPE            (default: all)
@@ -76,7 +76,7 @@ function secretOf(given: readonly string[] | undefined): string {
 
 function apiOf(given: Given) {
   const { WAYBILL_URL, API_KEY = '', WAYBILL_USER = '', WAYBILL_PASSWORD = '' } = process.env;
-  const url = urlOf(given.url ?? WAYBILL_URL, 'Say the URL of the API, with --url or as WAYBILL_URL.');
+  const url = urlOf(given.url ?? WAYBILL_URL, 'Give the URL of the API, with --url or as WAYBILL_URL.');
   const credentials = { API_KEY, WAYBILL_USER, WAYBILL_PASSWORD };
   const missing = Object.entries(credentials).filter(([, value]) => value === '');
   if (missing.length > 0)
@@ -100,7 +100,7 @@ export async function listenCommand(given: Given, print: (line: string) => void)
   const { url, payloadVersion, api } = apiOf(given);
   const forwardTo = urlOf(
     given['forward-to'],
-    'Say where to: --forward-to, such as http://127.0.0.1:9000/hooks.',
+    'Give the receiver with --forward-to, such as http://127.0.0.1:9000/hooks.',
   );
   const secret = secretOf(given.secret);
   const pair = await privateKeyOf(given.asymmetric);

@@ -67,10 +67,10 @@ async function send(options: ListenOptions, event: ListedEvent): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const response = await forward(webhook, prepared);
     if (!response.refused) {
-      if (tries > 1) options.onState(`Somebody listens at ${host} again.`);
+      if (tries > 1) options.onState(`Something is listening at ${host} again.`);
       return await options.onAnswer(prepared, response);
     }
-    if (tries === 1) options.onState(`Nobody listens at ${host}: waiting, so that nothing is lost.`);
+    if (tries === 1) options.onState(`Nothing is listening at ${host}: waiting, so that nothing is lost.`);
     await sleep(waitAfter(tries), undefined, { signal });
   }
 }
