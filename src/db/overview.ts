@@ -60,9 +60,9 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              count(*) filter (where is_paused)::int as paused,
              count(*) filter (where class = ${CLASS.undelivered})::int as undelivered,
              count(*) filter (where class = ${CLASS.delivered})::int as delivered,
-             count(*) filter (where class = ${CLASS.blocked} and not is_paused)::int as blocked,
-             count(distinct ordering_key) filter (where class = ${CLASS.blocked} and not is_paused)::int as blocked_records,
-             min(greatest(d.created_at, w.generation_at, w.paused_until)) filter (where class = ${CLASS.blocked} and not is_paused) as oldest_blocked,
+             count(*) filter (where class = ${CLASS.blocked} and w.active and not is_paused)::int as blocked,
+             count(distinct ordering_key) filter (where class = ${CLASS.blocked} and w.active and not is_paused)::int as blocked_records,
+             min(greatest(d.created_at, w.generation_at, w.paused_until)) filter (where class = ${CLASS.blocked} and w.active and not is_paused) as oldest_blocked,
              -- Without its mark, one that Temporal rejected only waits.
              array_agg(distinct class) filter (where claimed_until > now() and claim_id is not null) as claimed,
              -- What an inactive webhook held waits since its activation.

@@ -86,6 +86,8 @@ test('the queue, what is open, and how long it has waited', async () => {
   await database.sql`update webhooks set active = true where id = ${webhookId}`;
   expect(held('deliveries_open', { state: 'held' })).toBe(5);
   expect(held('webhooks_holding')).toBe(1);
+  // It is held by its webhook, not by an older one of its record.
+  expect(held('blocked_deliveries')).toBe(0);
 });
 
 test('a delivery that an inactive webhook held has waited since its activation', async () => {
