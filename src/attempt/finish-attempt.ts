@@ -78,7 +78,7 @@ export async function record(
     endAttemptSpan(span, recorded, way);
     if (state === 'delivered') {
       watch.ended(delivery.eventType, 'delivered');
-      // The deliveries behind this one go at once. If this fails, the reconciler repairs it.
+      // The deliveries behind this one go at once. If this fails, the relay repairs it.
       if (ordering !== 'none') await statements.settle({ id, ordering }).catch(() => {});
     }
     if (state !== undefined && recorded.outcome === 'gone') {

@@ -80,6 +80,11 @@ export const schedulerDefaults = {
   patienceMs: 15_000,
 
   /**
+   * The time between two searches for deliveries that missed their turn in the order of their record, in
+   * milliseconds. Less: useless searches. More: such deliveries, and those behind them, wait longer.
+   */
+  settleMs: 5_000,
+  /**
    * The polling interval that backs LISTEN up, in milliseconds. While Temporal or the database is away, a loop tries
    * again after a quarter of it, and ever more rarely, up to five times as long.
    */

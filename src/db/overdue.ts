@@ -29,7 +29,7 @@ export interface Overdue {
   readonly attemptSeconds: number;
   readonly queue: DueSeconds;
   /**
-   * Deliveries that wait in the order of their record although no open one is before them: the reconciler lets them
+   * Deliveries that wait in the order of their record although no open one is before them: the relay lets them
    * go. For longer than a moment, it fails.
    */
   readonly stuck: readonly string[];

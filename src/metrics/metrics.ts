@@ -111,7 +111,7 @@ export function createMetrics() {
     ),
     passes: counter(
       'waybill_relay_passes_total',
-      'Passes of the loops of the relay: one for each class of deliveries (`fresh`, `retry`, `bulk`, `recovered`, and `undelivered`, `delivered` for their workflows), and `webhooks`, `releases`, `recoveries`, `warnings`, `notices`; `later`: the next one follows after a pause.',
+      'Passes of the loops of the relay: one for each class of deliveries (`fresh`, `retry`, `bulk`, `recovered`, and `undelivered`, `delivered` for their workflows), and `webhooks`, `releases`, `recoveries`, `orderings`, `warnings`, `notices`; `later`: the next one follows after a pause.',
       'loop',
       'result',
     ),

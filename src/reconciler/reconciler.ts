@@ -8,7 +8,6 @@
  * and `verdict.ts` for the decisions.
  */
 
-import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { sourceOf } from '../temporal/rejection.ts';
 import { ListUnreadable } from './executions.ts';
@@ -110,10 +109,8 @@ export function startReconciler(options: ReconcilerOptions) {
     }
   }
 
-  // The three loops do not wait for each other: the checks may take minutes.
+  // The two loops do not wait for each other: the checks may take minutes.
   const running = Promise.all([
-    // Lets deliveries go that missed their turn in the order of their record. This needs no Temporal.
-    repeat(() => tried('ordering', () => settleOrdering(options.sql, 'all'))),
     // If Temporal does not answer, the checks say so.
     repeat(() => executions.namespaceId().then(options.onAnswered, () => {})),
     repeat(async () => {

@@ -17,6 +17,7 @@ export const relayLoops = [
   'webhooks',
   'releases',
   'recoveries',
+  'orderings',
   'warnings',
   'notices',
 ] as const;

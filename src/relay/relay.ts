@@ -6,6 +6,7 @@
  * `attempts.ts` is the first.
  */
 import { claimDeliveries } from '../db/outbox/claim.ts';
+import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
 import { isOfTemporal } from '../temporal/rejection.ts';
@@ -91,6 +92,11 @@ export function startRelay(relay: RelayOptions): Relay {
     webhooks: loop('webhooks', () => dispatchChanges(deps)),
     releases: loop('releases', () => dispatchReleases(deps)),
     recoveries: loop('recoveries', () => dispatchRecoveries(deps)),
+    // Deliveries that missed their turn in the order of their record. This needs no Temporal.
+    orderings: loop('orderings', async () => {
+      await settleOrdering(sql, 'all');
+      return options.settleMs;
+    }),
     warnings: loop('warnings', () => decideNotices(deps)),
     notices: loop('notices', () => dispatchNotices(deps)),
   };

@@ -26,7 +26,7 @@ const stack = await stackOfFile('in-order', {
   // A failed delivery waits until the test shifts its time, and has one attempt left.
   policy: { initialIntervalMs: 600_000, maxRetries: 1, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },
   // So that only the tested path lets the next one go.
-  timings: { reconcileIntervalMs: 3_600_000 },
+  scheduler: { settleMs: 3_600_000 },
 });
 const receiver = await receiverOfFile();
 const request = createOperatorActions(stack);

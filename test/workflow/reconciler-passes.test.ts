@@ -4,7 +4,6 @@ import pino from 'pino';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
-import { CLASS } from '../../src/db/outbox/outbox.ts';
 import {
   claimLateDeliveries,
   claimLateMails,
@@ -368,24 +367,6 @@ test('a held delivery whose workflow cannot go on is started again, still held',
   await stack.untilState(id, 'delivered');
 });
 
-test('without Temporal, what waits in the order of its record and nothing is in front of goes all the same', async () => {
-  const stack = await start('order-without-temporal');
-  await stack.createWebhook('http://127.0.0.1:9/', { ordering: 'record' });
-  const id = await stack.fireOne('order 1');
-  await stack.sql`update deliveries set class = ${CLASS.blocked} where id = ${id}`;
-  const connection = Connection.lazy({ address: '127.0.0.1:9' });
-  onTestFinished(() => connection.close());
-  let answers = 0;
-  reconcilerOf(stack, new Client({ connection }), () => {
-    answers += 1;
-  });
-  await stack.until('it to be released', async () => {
-    const rows = await stack.sql`select from deliveries where id = ${id} and class = ${CLASS.fresh}`;
-    return rows.length === 1;
-  });
-  expect(answers).toBe(0);
-});
-
 test('every interval in which Temporal answers is reported', async () => {
   const stack = await start('answers');
   let answers = 0;
@@ -410,31 +391,6 @@ test('answers are reported while the checks take long', async () => {
   });
   onTestFinished(() => end());
   await stack.until('three answers', async () => answers > 2);
-});
-
-test('an ordering that cannot be settled is said once, and has nothing else looked at', async () => {
-  const stack = await start('unsettled');
-  await stack.createWebhook('http://127.0.0.1:9/');
-  const id = await stack.fireOne('order');
-  await stack.sql`
-    create or replace function refuse() returns trigger language plpgsql as $$ begin raise 'cannot be settled'; end $$`;
-  await stack.sql`
-    create trigger refuse before update on deliveries for each row when (old.class = 6) execute function refuse()`;
-  onTestFinished(async () => void (await stack.sql`drop trigger refuse on deliveries`));
-  await stack.sql`update deliveries set class = ${CLASS.blocked}, dispatched_at = null where id = ${id}`;
-  const said: { readonly msg: string; readonly loop?: string; readonly of?: string }[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => void said.push(JSON.parse(line)) });
-  let answers = 0;
-  const onAnswered = () => {
-    answers += 1;
-  };
-  reconcilerOf(stack, stack.client, onAnswered, log);
-  await stack.until('some rounds', async () => answers > 5);
-  const lines = said.map(({ msg, loop = '', of = '' }) => `${msg} ${loop} ${of}`.trim());
-  expect(lines.filter((line) => line.startsWith('a step'))).toEqual([
-    'a step of the reconciler fails: it is repeated ordering database',
-  ]);
-  expect(lines).not.toContain('the reconciler continues');
 });
 
 test('while the list of workflows is refused, late deliveries are repaired, and everything is looked at once, when it is back', async () => {

@@ -1,6 +1,7 @@
 /** While Temporal is away, the queue goes on: attempts, retries, the end after a 410, and operator actions. */
 import { Client, Connection } from '@temporalio/client';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
@@ -15,6 +16,7 @@ async function startWithoutTemporal(options: StackOptions = {}, { fromTheStart =
   if (fromTheStart) proxy.refuse();
   const stack = await stackOfTest('temporal-away', {
     workerTemporalAddress: proxy.host,
+    ...options,
     policy: { windowMs: 3_600_000, ...options.policy },
   });
   proxy.refuse();
@@ -68,6 +70,16 @@ test('a 410 deactivates the webhook at once, nothing more leaves for it, and it 
   await stack.untilHeld(waiting);
   expect(await stack.mails()).toHaveLength(1);
   expect(receiver.requests).toHaveLength(2);
+});
+
+test('a worker that starts without it lets those go that missed their turn in the order of their record', async () => {
+  const { stack } = await startWithoutTemporal({ worker: false }, { fromTheStart: true });
+  const receiver = await receiverOfTest();
+  await stack.createWebhook(receiver.url, { ordering: 'record' });
+  const id = await stack.fireOne('10001');
+  await stack.sql`update deliveries set class = ${CLASS.blocked} where id = ${id}`;
+  await stack.startWorker();
+  expect(await stack.untilState(id, 'delivered')).toMatchObject({ attemptsMade: 1 });
 });
 
 test('retries are made at their times until the delivery is accepted, and its workflow shows them later', async () => {

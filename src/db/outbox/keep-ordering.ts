@@ -4,7 +4,7 @@
  *
  * The claim and the end of a delivery each write first and look then, in separate statements: if a delivery is put
  * back while the delivery before it ends, at least one of the two sides sees the other. If a process dies in between,
- * the reconciler looks again.
+ * the relay looks again.
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
@@ -42,7 +42,7 @@ export async function keepOrdering(
       and (not w.active or exists (select ${predecessors(sql, placeOf(sql))}))
     returning d.id`;
   const gone = new Set([...superseded, ...aside.map(({ id }) => id)]);
-  // If this fails, the reconciler repairs it, and the rest of the claim goes on.
+  // If this fails, the relay repairs it, and the rest of the claim goes on.
   if (gone.size > 0) await settleOrdering(sql, { records: [...gone] }).catch(() => {});
   return claimed.filter(({ id }) => !gone.has(id));
 }

@@ -83,7 +83,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       transition: { eventType, eshopId, webhookId, deactivated: deactivated === undefined ? null : reason },
     };
   });
-  // The next delivery in its ordering group goes on. If that fails, the reconciler repairs it; this is reported.
+  // The next delivery in its ordering group goes on. If that fails, the relay repairs it; this is reported.
   await settleOrdering(sql, { records: [deliveryId] }).catch(() => {});
   return compensation;
 }

@@ -85,7 +85,7 @@ export async function recordOperatorAction(
   const { notifier } = sql;
   if (ended !== null) {
     notifier.ended([ended], 'canceled');
-    // It is given up whatever becomes of this; if this fails, the reconciler repairs it.
+    // It is given up whatever becomes of this; if this fails, the relay repairs it.
     await settleOrdering(sql, { records: [deliveryId] }).catch(() => {});
   }
   notifier.notify([...attemptClasses, 'undelivered']);
