@@ -1,7 +1,7 @@
 /** The embedded Postgres of an unconfigured start. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, createRole } from '../db/create-database.ts';
@@ -35,6 +35,9 @@ const STOP_SIGNALS: StopSignals = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
 const STOP_TIMEOUT_MS = 20_000;
 /** After a crash it recovers from its log first. Less: a long recovery is cut off, and begins again. */
 const READY_TIMEOUT_MS = 600_000;
+
+/** How often a folder in which a program still writes is removed again. */
+const REMOVAL_TRIES = 5;
 
 /** How long a killed server may remain in the process table, in milliseconds. */
 const ZOMBIE_PATIENCE_MS = 10_000;
@@ -82,6 +85,38 @@ async function clearZombie(pidFile: string): Promise<void> {
 }
 
 /**
+ * Makes a cluster elsewhere, and moves it to its place once it is whole: what is there is never removed.
+ * @param directory its place
+ * @throws UserError if it cannot be made or moved
+ */
+async function makeCluster(
+  programs: Programs,
+  directory: string,
+  cluster: Pick<Parameters<typeof createCluster>[1], 'name' | 'password' | 'user'>,
+): Promise<void> {
+  const workshop = `${directory}-new`;
+  await rm(workshop, { recursive: true, force: true, maxRetries: REMOVAL_TRIES });
+  await mkdir(workshop, { mode: 0o700 });
+  const { user } = cluster;
+  if (user !== undefined) await chown(workshop, user.uid, user.gid);
+  // An interrupted start may have left its program running, which removes all it wrote if it fails: under another
+  // name it does not meet what is made now.
+  const unfinished = join(workshop, randomBytes(4).toString('hex'));
+  await createCluster(programs, {
+    directory: unfinished,
+    passwordFile: `${unfinished}.password`,
+    ...cluster,
+  });
+  try {
+    await rename(unfinished, directory);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UserError(`The new cluster cannot be moved to ${directory}, which must be no link: ${why}.`);
+  }
+  await rm(workshop, { recursive: true, force: true });
+}
+
+/**
  * Starts the server under `DATA_DIR`/postgres, creating the cluster on the first start. A server that an earlier
  * process left running is stopped first.
  * @param say receives lines about slow steps, and about a server that died
@@ -116,12 +151,9 @@ export async function startPostgres(
         `${directory} contains files, but no Postgres cluster: move it away, or restore it.`,
       );
     say('Creating the embedded Postgres cluster …');
-    // Under another name until it is whole: what bears the final name is never removed.
-    const unfinished = `${directory}-new`;
-    await rm(unfinished, { recursive: true, force: true });
-    const passwordFile = dataDir.join(`.postgres-password.${randomBytes(4).toString('hex')}`);
-    await createCluster(programs, { directory: unfinished, passwordFile, ...admin, user });
-    await rename(unfinished, directory);
+    // The note of a former cluster, which is gone, says nothing about this one.
+    await dataDir.remove('postgres-ready');
+    await makeCluster(programs, directory, { ...admin, user });
   }
   const known = Number(await dataDir.read('postgres-port'));
   const port = await freePort(Number.isInteger(known) ? known : 0);

@@ -104,6 +104,32 @@ it('a cluster is never removed: not without the note of its first start, nor wit
   expect(await readdir(join(dataDir.join('postgres'), 'base'))).not.toEqual([]);
 });
 
+it('a first start that is interrupted once the cluster is made is made up for, also after a former cluster', async () => {
+  const dataDir = await openDataDir(join(directory, 'data'));
+  // Of a cluster that was moved away.
+  await dataDir.write('postgres-ready', '');
+  const interrupted = startPostgres(dataDir, () => {}, { signal: AbortSignal.abort() });
+  await expect(interrupted).rejects.toThrow();
+  expect(await readdir(dataDir.join('postgres'))).toContain('PG_VERSION');
+  const server = await startPostgres(dataDir, () => {});
+  try {
+    const sql = createPool(server.url, 1);
+    expect(await sql`select current_user as name`).toEqual([{ name: 'waybill' }]);
+    await sql.end();
+  } finally {
+    await server.stop();
+  }
+});
+
+it('a cluster is not made where a link leads, which the message says', async () => {
+  const dataDir = await openDataDir(join(directory, 'data'));
+  await mkdir(join(directory, 'elsewhere'));
+  await symlink(join(directory, 'elsewhere'), dataDir.join('postgres'));
+  await expect(startPostgres(dataDir, () => {})).rejects.toThrow(
+    /cannot be moved to .*, which must be no link/,
+  );
+});
+
 it('one that is killed is soon running again at its address, and has what was committed', async () => {
   const dataDir = await openDataDir(join(directory, 'data'));
   const said: string[] = [];

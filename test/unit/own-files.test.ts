@@ -20,7 +20,8 @@ let path: string;
 beforeEach(async () => {
   directory = await folderOfTest('waybill-planted-');
   path = join(directory, '.waybill');
-  await mkdir(join(path, 'postgres'), { recursive: true, mode: 0o700 });
+  for (const folder of ['postgres', 'postgres-new'])
+    await mkdir(join(path, folder), { recursive: true, mode: 0o700 });
   for (const file of ['secret-key', 'postgres-password', 'postgres/postgresql.auto.conf'])
     await writeFile(join(path, file), '', { mode: 0o600 });
 });
@@ -50,7 +51,9 @@ describe('a start in a folder', () => {
     expect(await refused(requireOwnFolder(path, undefined, me))).toContain(`chown -R ${me} '${path}'`);
   });
 
-  it.runIf(IS_ROOT).each(['secret-key', 'postgres-password', 'postgres', 'postgres/postgresql.auto.conf'])(
+  it
+    .runIf(IS_ROOT)
+    .each(['secret-key', 'postgres-password', 'postgres', 'postgres/postgresql.auto.conf', 'postgres-new'])(
     'with another user’s %s is refused',
     async (name) => {
       await chown(join(path, name), STRANGER, STRANGER);
@@ -59,7 +62,7 @@ describe('a start in a folder', () => {
       );
       // The user that the servers run as has its own folders, not the keys.
       const guest = requireOwnFolder(path, STRANGER);
-      if (name.startsWith('postgres/') || name === 'postgres') await guest;
+      if (/^postgres(-new)?(\/|$)/.test(name)) await guest;
       else await refused(guest);
     },
   );
