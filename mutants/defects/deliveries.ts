@@ -70,7 +70,7 @@ export const deliveryDefects: readonly Defect[] = [
       {
         file: 'test/db/delivery-records.test.ts',
         tests: [
-          'what an operator asks is done once, also when its step is repeated, and the latest fifty are kept',
+          'an operator action takes effect once, even when its step is repeated, and the latest fifty are kept',
         ],
       },
     ],

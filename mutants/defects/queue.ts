@@ -39,9 +39,7 @@ export const queueDefects: readonly Defect[] = [
     caughtBy: [
       {
         file: 'test/db/attempt-ownership.test.ts',
-        tests: [
-          'a process that comes back with a failure finds its attempt taken; a success counts all the same',
-        ],
+        tests: ['a process that returns late with a failure has lost its attempt; a success still counts'],
       },
     ],
   },

@@ -72,7 +72,7 @@ test('a page has the fields of its answer, without the limits of who writes', ()
   expect(fieldsOf('/docs/reference/post-v21-warehouse-events-import/')).toContain('<code>repeated</code>');
 });
 
-test('a limit is said in words, and none that every number keeps', () => {
+test('a limit is described in words, unless every number keeps it', () => {
   for (const [path, page] of pages) expect(page, path).not.toContain('9007199254740991');
   expect(pages.get('/docs/reference/get-v21-webhooks/')).toContain('From 1 to 10,000,000.');
 });

@@ -210,7 +210,7 @@ test.each([
   },
 );
 
-describe('what Node refuses by itself has the error body', () => {
+describe('requests that Node itself refuses get the error body', () => {
   test.each([
     ['an unknown method', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'Bad Request'],
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'Bad Request'],

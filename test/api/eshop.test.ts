@@ -23,7 +23,7 @@ test('warnings are on unless they are turned off, and each e-shop has its own ch
   expect((await other.shop.request('GET', '/v21/eshop')).data.notifications).toEqual(unchanged);
 });
 
-test('what is left out stays, and a record that was read can be sent back', async () => {
+test('fields left out stay, and a record that was read can be sent back', async () => {
   const { shop } = await api.newEshop();
   const off = { notifications: { warning: false } };
   const { data } = await shop.request('PATCH', '/v21/eshop', off);

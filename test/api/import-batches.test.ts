@@ -161,7 +161,7 @@ test('imports that meet in opposite orders all come through', async () => {
   expect([await available(), await available('CUP')]).toEqual(['34', '34']);
 });
 
-test('a record that somebody else has locked is waited for, and what was read under its lock is what he left', async () => {
+test('waits for a record that another transaction has locked, and then reads its result', async () => {
   await newOrder('a');
   let release = () => {};
   const [isLocked, locked] = later();

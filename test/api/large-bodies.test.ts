@@ -320,7 +320,7 @@ describe('a list', () => {
     expect(fitting.body.pagination).toMatchObject({ items: 30 });
   });
 
-  test('of a hundred ordinary records comes whole and in its order', async () => {
+  test('of a hundred ordinary records comes complete and in order', async () => {
     await copies(100, 10);
     const { body } = await list(100);
     const all = await api.database.sql<{ eshopOrderId: string }[]>`

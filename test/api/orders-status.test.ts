@@ -271,7 +271,7 @@ describe('events', () => {
     expect(snapshots.sort()).toEqual(notes);
   });
 
-  test('fire nothing when nothing changes, even if it is said differently', async () => {
+  test('fire nothing when nothing changes, even if it is written differently', async () => {
     await api.shop('POST', '/v21/orders', fullOrder('same'));
     const { data } = await api.shop('GET', '/v21/orders/same');
     const again = await api.shop('PATCH', '/v21/orders/same', {

@@ -64,7 +64,7 @@ describe('creation', () => {
     expect(v.is(orderRecordSchema('v21'), v2.data)).toBe(false);
   });
 
-  test('an event carries, byte for byte, what the read endpoint answers', async () => {
+  test('an event carries the response of the read endpoint, byte for byte', async () => {
     await api.shop('POST', '/v21/orders', fullOrder('bytes-1'));
     const [event] = await firedEvents(api.sql, api.eshop.eshopId, 'bytes-1');
     for (const version of ['v2', 'v21'] as const) {

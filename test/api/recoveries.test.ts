@@ -96,7 +96,7 @@ describe('what is found', () => {
     expect(await preview({ include: ['missed', 'failed', 'canceled'] })).toMatchObject({ count: 3 });
   });
 
-  test('what happened before the webhook existed, was active or had this type counts as missed; other types do not', async () => {
+  test('events from before the webhook existed, was active or had this type count as missed; other types do not', async () => {
     await fireEvent(lost, 'of another type', 'UPDATE_ORDER');
     await request('PUT', path('deactivate'));
     await fireEvent(lost, 'while inactive');
@@ -408,7 +408,7 @@ describe('a recovery', () => {
 });
 
 describe('its control', () => {
-  test('paused it creates nothing, resumed it goes on, canceled it ends; each twice is as good as once', async () => {
+  test('paused it creates nothing, resumed it continues, canceled it ends; each twice is as good as once', async () => {
     await loseEvents(lost, 'failed', ['1', '2']);
     const { recoveryId } = (await recover()).data;
     for (const message of ['Recovery paused.', 'Recovery paused.']) {

@@ -80,7 +80,7 @@ test('a public key comes as whpk_ and as JWK, named by its thumbprint, and is th
   expect(other.kid).not.toBe(kid);
 });
 
-test('the next key signs at once, the one before for a day beside it; meanwhile there is no third', async () => {
+test('the next key signs immediately, the previous one beside it for a day; until then there is no third', async () => {
   const { id } = await create({ asymmetric: true });
   const [first] = await keysOf();
   const { status, data } = await request('POST', PATH);

@@ -20,7 +20,7 @@ const got = async (id: number) =>
     .map(({ webhookType }: { webhookType: string }) => webhookType)
     .reverse();
 
-test('it hears of the warehouse and the service, not of its own e-shop; another webhook hears of all', async () => {
+test('it gets changes by the warehouse and the service, not by its own e-shop; another webhook gets all', async () => {
   const { id } = await createWebhook(shop, { ...types, skipOwn: true });
   const { id: other } = await createWebhook(shop, types);
   await order();

@@ -155,7 +155,7 @@ describe('by options', () => {
     await stack.changeWebhook(other.id, { deleted: true });
   });
 
-  it.runIf(nightly)('a job goes on without its command, and is canceled', async () => {
+  it.runIf(nightly)('a job continues without its command, and can be canceled', async () => {
     // No worker runs these workflows: they only get signals, at the rate of the server's batch operations.
     const webhookId = randomInt(1_000_000, 100_000_000);
     const taskQueue = `nobody-${randomUUID()}`;

@@ -116,7 +116,7 @@ it('npm ci builds what has changed, and npm run build everything', async () => {
   expect(await read('dist/workflow-bundle.js')).toBe('two');
 });
 
-it('a program that runs from dist keeps all its files while another build is made, until that takes their place at once', async () => {
+it('a program that runs from dist keeps all its files during another build, which replaces them in one step', async () => {
   await build();
   const program = spawn(process.execPath, ['dist/src/main.js'], { cwd: folder });
   const output = ended(program);

@@ -64,7 +64,7 @@ describe('eshop', () => {
 describe('contract', () => {
   const set = (...args: string[]) => waybill('contract', 'set', '--eshop', id, ...args);
 
-  it('what is set holds for the next request, and what is not named stays', async () => {
+  it('settings apply to the next request, and those not named stay', async () => {
     await createWebhook(eshop.shop.request, { url: 'https://shop.example', webhookType: 'CREATE_PRODUCT' });
     expect(await set('--types', 'CREATE_ORDER, UPDATE_ORDER', '--max-webhooks', '2')).toMatch(
       /\n1 existing webhook would no longer be allowed; it stays as it is\.$/,
@@ -88,7 +88,7 @@ describe('contract', () => {
     expect((await webhook({ webhookType: 'CREATE_RETURN' })).status).toBe(200);
   });
 
-  it('a mistake is said in a sentence, and changes nothing', async () => {
+  it('a mistake is reported in a sentence, and changes nothing', async () => {
     const wrong = (...args: string[]) => expect(set(...args)).rejects;
     await wrong().toThrow('Nothing to change: give --types');
     await wrong('--types', 'ORDER').toThrow('--types must be all, none, or some of CREATE_ORDER');

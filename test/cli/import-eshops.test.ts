@@ -105,7 +105,7 @@ test('bcrypt looks at 72 bytes: a longer password that begins alike does not bec
   expect(await login(apiKey, 'eva', long)).toMatchObject({ status: 200 });
 });
 
-test('a bad line harms nobody, says what is wrong with it, and repeats no hash', async () => {
+test('a bad line affects no other, says what is wrong with it, and repeats no hash', async () => {
   const hash = '$2b$10$notahash';
   const user = { username: 'u', role: 'shop' };
   const shop = (n: number, more: object = {}) => ({ name: `Shop ${n}`, email: 's@example.com', ...more });

@@ -144,7 +144,7 @@ describe('listen', () => {
     await program.end();
   });
 
-  it('what a killed one left behind, the next one removes', async () => {
+  it('the next one removes what a killed one left behind', async () => {
     await (await listen('--type', 'CREATE_ORDER')).end('SIGKILL');
     expect(await webhookCount()).toBe(1);
     const next = await listen('--types', 'CREATE_PRODUCT');
@@ -156,7 +156,7 @@ describe('listen', () => {
     expect(await webhookCount()).toBe(0);
   });
 
-  it('what keeps it from listening is said in a sentence, and leaves nothing behind', async () => {
+  it('says in a sentence what keeps it from listening, and leaves nothing behind', async () => {
     const wrong = (args: string[], more: Record<string, string> = {}) =>
       expect(runWaybill(['listen', '--eshop', eshop, ...args], { ...env, ...more })).rejects;
     await wrong([], { DELIVERY_ALLOW_CIDRS: '' }).toThrow(

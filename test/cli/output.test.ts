@@ -23,7 +23,7 @@ it('ends as a broken pipe ends others when the reader of its output has read eno
   expect({ code, complaints }).toEqual({ code: 141, complaints: '' });
 });
 
-it('tells on standard error what is shown once, where its output takes no more', async () => {
+it('prints what is shown only once to standard error if its output accepts no more', async () => {
   const full = await open('/dev/full', 'w');
   onTestFinished(() => full.close());
   const args = ['eshop', 'create', '--name', 'A', '--email', 'a@a.example'];

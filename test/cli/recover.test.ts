@@ -79,7 +79,7 @@ describe('recover', () => {
     await recoveries('cancel', first.recoveryId);
   });
 
-  it('what failed once more is said, with an exit code', async () => {
+  it('deliveries that failed once more are reported, with an exit code', async () => {
     const id = await begun({ status: 503 });
     await stack.until('the retries to be spent', async () => {
       const [row] = await stack.sql<{ state: string }[]>`

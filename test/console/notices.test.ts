@@ -51,7 +51,7 @@ test('a person chooses which notices are sent and to whom; a new secret is shown
   expect((await ask('/console/notices')).text).not.toContain('whsec_');
 });
 
-test('what the API refuses is said, and what was typed stays', async () => {
+test('shows what the API refuses, and keeps what was typed', async () => {
   const ask = await signedIn();
   const { csrf } = await ask('/console/notices');
   const refused = await ask('/console/notices', { csrf, emails: 'nobody', url: '', format: 'text' });

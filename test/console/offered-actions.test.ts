@@ -111,7 +111,7 @@ test.each<[string, () => Promise<unknown>, string | undefined]>([
   expect(mainOf((await shop.ask(`/console/deliveries/${seeded.retrying}`)).text)).toBe(step);
 });
 
-test('an e-shop reads who of its own acted, and no account of the warehouse', async () => {
+test('an e-shop sees which of its users acted, but no account of the warehouse', async () => {
   await reset();
   await holdIt();
   await ask('resume', seeded.retrying, { by: 'anna', reason: '' });

@@ -73,7 +73,7 @@ describe('the link', () => {
     expect((await late.ask('/console/all')).status).toBe(403);
   });
 
-  test('is not used up by who only asks whether it is there', async () => {
+  test('is not used up by a request that only checks whether it exists', async () => {
     const answer = await site.fetch(
       new Request(`${ORIGIN}${path}`, { method: 'HEAD', headers: { host: new URL(ORIGIN).host } }),
     );

@@ -88,7 +88,7 @@ test('an operator finds an incident, fixes it, recovers what was lost, and sees 
   expect(await page.evaluate('window.stolen')).toBeUndefined();
 });
 
-test('what fails now is held, resumed and tried at once, and it is recorded who asked and why', async () => {
+test('failing deliveries are held, resumed and tried at once, and it is recorded who asked and why', async () => {
   // Far away: whatever follows is due to the actions.
   receiver.respond({ status: 503, headers: { 'retry-after': '3600' } });
   await stack.createWebhook(`${receiver.url}/returns`, { type: 'CREATE_RETURN' });
@@ -186,7 +186,7 @@ describe.each(looks)('at $name', ({ name, width, colorScheme }) => {
   });
 });
 
-test('without script it can be read, something can be asked, and what cannot be undone is asked about', async () => {
+test('without script it can be read and used, and confirms what cannot be undone', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '3600' } });
   const [third = ''] = await stack.fire('RT-3', { eshopReturnId: 'RT-3' }, 'CREATE_RETURN');
   await stack.untilState(third, 'retrying');

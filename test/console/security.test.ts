@@ -50,7 +50,7 @@ async function signedIn(as: Person = person) {
 }
 
 describe('signing in', () => {
-  test('nobody sees a page who is not signed in, and is led to where they wanted to go', async () => {
+  test('without signing in, nobody sees a page; after it, they reach the page that they wanted', async () => {
     const stranger = browser();
     const answer = await stranger.ask('/console/webhooks?a=b');
     expect(answer.status).toBe(303);
@@ -166,7 +166,7 @@ describe('signing in', () => {
     expect((await browser().signIn(user)).status).toBe(401);
   });
 
-  test('what the database cannot store is rejected, not an internal failure', async () => {
+  test('a value that the database cannot store is rejected, not an internal failure', async () => {
     expect((await browser().signIn(person, { username: 'a\0b' })).status).toBe(400);
     const mine = await signedIn();
     for (const page of ['/console/orders?before=%00', '/console/all/deliveries?entityId=%00'])
@@ -225,7 +225,7 @@ describe('signing in', () => {
 });
 
 describe('a session ends', () => {
-  test('when somebody signs out, also for who has copied its cookie', async () => {
+  test('at the sign-out, also for anyone who has copied its cookie', async () => {
     const mine = await signedIn();
     const thief = browser(new Map(mine.cookies));
     const { csrf } = await mine.ask('/console');

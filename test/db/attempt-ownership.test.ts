@@ -150,7 +150,7 @@ test('an attempt that an operator stops as it is begun has no owner: the next ma
   ]);
 });
 
-test('what was begun by a process that died is made again, under the same number', async () => {
+test('an attempt begun by a process that died is made again, under the same number', async () => {
   await underWay();
   await ownerIsLate();
   const second = processWith(async () => success);
@@ -158,7 +158,7 @@ test('what was begun by a process that died is made again, under the same number
   expect(await attempts()).toEqual([{ number: 1, outcome: 'success' }]);
 });
 
-test('a process that comes back with a failure finds its attempt taken; a success counts all the same', async () => {
+test('a process that returns late with a failure has lost its attempt; a success still counts', async () => {
   const first = await underWay();
   await ownerIsLate();
   const second = await underWay();
@@ -209,7 +209,7 @@ test('a process that was stopped before its request left sends nothing when it c
   expect(numbers).toEqual([]);
 });
 
-test('who is interrupted gives its attempt up, and the next makes it at once', async () => {
+test('an interrupted owner gives its attempt up, and the next makes it immediately', async () => {
   await expect(processWith(() => Promise.reject(interrupted)).attempt()).rejects.toThrow('interrupted');
   expect(await processWith(async () => success).attempt()).toMatchObject({ kind: 'delivered', number: 1 });
 });

@@ -268,7 +268,7 @@ test('what somebody else has attempted since its lease was over keeps its plan w
   expect(nextAttemptAt).not.toBeNull();
 });
 
-test('what an operator asks is done once, also when its step is repeated, and the latest fifty are kept', async () => {
+test('an operator action takes effect once, even when its step is repeated, and the latest fifty are kept', async () => {
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 3_600_000) });

@@ -125,7 +125,7 @@ test('what a transaction pooler may be in front of sends nothing ahead of an ans
   for (const [, second, third] of rows) expect(second).toEqual(third);
 });
 
-test('what Waybill cannot work with is said in one sentence', async () => {
+test('says in one sentence what Waybill cannot work with', async () => {
   await expect(inspectServer(await databaseWith('default_transaction_read_only = on'))).rejects.toThrow(
     'takes no writes',
   );

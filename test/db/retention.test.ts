@@ -99,7 +99,7 @@ describe('made ahead', () => {
     expect((await indexes(newest)).length).toBeGreaterThan(4);
   });
 
-  test('a Waybill that was away for longer than the weeks that were ready goes on with the present one', async () => {
+  test('a Waybill that was down for longer than its prepared weeks continues with the present one', async () => {
     const now = weeksAfter(monday, 20);
     await makeAhead(database.sql, { now });
 
@@ -111,7 +111,7 @@ describe('made ahead', () => {
 });
 
 describe('dropped', () => {
-  test('a week goes when all of it is older than the retention, and no sooner; what is younger stays', async () => {
+  test('a week is dropped only when all of it is older than the retention; younger rows stay', async () => {
     const old = await insert(daysBefore(monday));
     const young = await insert(monday);
 

@@ -86,7 +86,7 @@ test('so does one whose answer stops in the middle, and one that was never conne
   expect(await one(sql)).toBe(1);
 });
 
-test('a transaction on a connection that has fallen silent fails, and holds up nobody', async () => {
+test('a transaction on a connection that has fallen silent fails, and holds up no other', async () => {
   const sql = poolThrough(proxy.port);
 
   const lost = sql.begin(async (tx) => {
@@ -140,7 +140,7 @@ test('silence that nobody waits for is none: LISTEN, an idle connection, an open
   expect(proxy.accepted).toBe(accepted);
 });
 
-test('the server is asked to find out soon when we vanish: a session of nobody holds no lock', async () => {
+test('the server is set to notice soon when we vanish: an orphaned session holds no lock', async () => {
   const sql = poolThrough(proxy.port);
   const settings = await sql`
     select setting from pg_settings where name like 'tcp_keepalives_%' and source = 'client' order by name`;

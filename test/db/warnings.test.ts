@@ -88,7 +88,7 @@ describe('after six hours without an accepted delivery', () => {
     expect(await incidentSince()).toBeNull();
   });
 
-  test('nobody is warned who does not want it, or whose webhook is inactive', async () => {
+  test('an e-shop that does not want warnings gets none, and neither does one whose webhook is inactive', async () => {
     await fail(await fire(), 1, hoursAgo(7));
     await chooseWarnings(database.sql, shop.eshopId, false);
     expect(await decide()).toBe(0);

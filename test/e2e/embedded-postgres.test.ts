@@ -178,7 +178,7 @@ it('one that is left behind is found through a link to its folder, too', async (
   expect(said).toEqual(['Stopped the Postgres that an earlier run left behind.']);
 });
 
-it('the message about a cluster that cannot be made has the cause, not what is removed then', async () => {
+it('the message about a cluster that cannot be created has the cause, not what is removed afterwards', async () => {
   const initdb = join(directory, 'initdb');
   const output =
     '2026-11-30 01:00:00 UTC [1] FATAL:  no space\n[1] HINT:  Check disk.\ninitdb: removing contents';

@@ -81,7 +81,7 @@ test('a server that takes the text late, but does, is waited for: one mail', asy
   expect(server.conversations()).toBe(1);
 });
 
-test('a server that never answers the text is left in the end', async () => {
+test('a server that never answers the text is given up after a while', async () => {
   const [released, release] = later();
   const server = await mailServerOfTest({ beforeTaking: () => released });
 

@@ -216,7 +216,7 @@ test('a clock that was set back by an hour defers nothing', async () => {
   expect(await mailOf(await deactivated())).toBeNull();
 });
 
-test('what the mail server did not take costs nothing of the budget', async () => {
+test('a mail that the mail server did not accept costs nothing of the budget', async () => {
   const webhookId = await deactivated();
   server.behaviour.refuseRecipient = 451;
   for (let tries = 0; tries < 22; tries += 1) {

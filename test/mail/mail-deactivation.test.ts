@@ -207,7 +207,7 @@ test('a webhook that was deleted meanwhile: nobody is asked to activate it', asy
   expect(server.mails).toEqual([]);
 });
 
-test('a server that asks for patience (greylisting) is tried for longer than a day, and takes it in the end', async () => {
+test('a greylisting server is tried for longer than a day, and finally accepts', async () => {
   await deactivated(72);
   server.behaviour.refuseRecipient = 451;
 

@@ -28,7 +28,7 @@ const deactivation: Deactivation = {
   email: 'orders@shop.example',
 };
 
-test('a deactivation reaches the e-shop through the mail server with everything it has to say', async () => {
+test('the complete mail of a deactivation reaches the e-shop through the mail server', async () => {
   const server = await mailServerOfTest();
   const mailer = mailerTo(server, FROM);
 

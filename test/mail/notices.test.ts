@@ -131,7 +131,7 @@ test('twelve deactivations for two further addresses: twenty mails, then one for
   ).toEqual(['a@shop.example', 'b@shop.example']);
 });
 
-test('a warning that no longer applies is sent to nobody, nor that it is over', async () => {
+test('neither a warning that no longer applies nor its end is sent', async () => {
   const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   const { deliveryId } = await failing();

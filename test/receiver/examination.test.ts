@@ -242,7 +242,7 @@ describe('what is wrong is found: a receiver that', () => {
     expect(faults(await examined(listener, asked))).toEqual(expected);
   });
 
-  it('does one thing at a time, and refuses what comes meanwhile', async () => {
+  it('does one thing at a time, and refuses requests in the meantime', async () => {
     let busy = 0;
     const found = await examine({
       subject,

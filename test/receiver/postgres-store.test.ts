@@ -16,7 +16,7 @@ const database = await databaseOfFile();
 await database.sql.unsafe(`${schema}; ${orderSchema}`);
 const store: Store = postgresStore(database.sql);
 
-test('of many who claim at the same time one has it; once it is done, nobody', async () => {
+test('of many simultaneous claims one succeeds; once it is done, none', async () => {
   const id = newId();
   const claims = await Promise.all(
     Array.from({ length: 8 }, (_, index) => store.claim(id, `claimant ${index}`, 60_000)),

@@ -255,7 +255,7 @@ describe('on purpose', () => {
   );
 });
 
-it('what goes wrong is in the log of the process: in a sentence, or as it was thrown', async () => {
+it('a failure is in the log of the process: in a sentence, or as it was thrown', async () => {
   const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
   try {
     const failing = receiver({ secrets: testSecret, store: memoryStore() }).on('CREATE_ORDER', () => {

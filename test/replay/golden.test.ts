@@ -42,7 +42,7 @@ test('the default policy: 20 retries from 25 s on, by half longer each, no cap b
   });
 });
 
-test('after some attempts the policy goes on where it was', () => {
+test('after some attempts the policy continues where it was', () => {
   expect(attemptOptions(input, 3, 40 * HOUR)).toMatchObject({
     scheduleToCloseTimeout: 40 * HOUR + 45_000,
     retry: { initialInterval: 84_375, maximumInterval: 48 * HOUR, maximumAttempts: 18 },

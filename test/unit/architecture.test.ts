@@ -127,7 +127,7 @@ test('workflows/ imports types and pure functions only', () => {
   expect([...bundled].filter((name) => !/^(workflows|src\/domain)\/|^@temporalio\//.test(name))).toEqual([]);
 });
 
-test('a command of waybill costs the others no time: it is loaded when it is asked for', () => {
+test('a command is loaded only when it is called, and costs the others no time', () => {
   const first = [...loadedWith(root, 'src/cli/main.ts')].filter((name) => !name.startsWith('node:'));
   expect(first.sort()).toEqual([
     'commander',

@@ -60,7 +60,7 @@ describe('the receiver', () => {
     expect(receiver.refused()).toBe(0);
   });
 
-  it('refuses and counts what another secret signed, or long ago', async () => {
+  it('refuses and counts requests signed with another secret, or long ago', async () => {
     expect(await send({ secrets: other })).toBe(401);
     expect(await send({ at: new Date(Date.now() - 301_000) })).toBe(401);
     expect(receiver.refused()).toBe(2);

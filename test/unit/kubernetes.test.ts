@@ -243,7 +243,7 @@ it('the autoscaler asks for metrics that there are', () => {
 
 const kubectl = installedProgram('kubectl');
 
-it.skipIf(kubectl === undefined)('kustomize makes of the example what Kubernetes takes', () => {
+it.skipIf(kubectl === undefined)('kustomize turns the example into manifests that Kubernetes accepts', () => {
   const text = execFileSync(kubectl ?? '', ['kustomize', join(folder, 'overlays/example')], {
     encoding: 'utf8',
   });

@@ -22,7 +22,7 @@ test.each([
   expect(licenseProblems([{ name: 'a-package', license, dev }]).length === 0).toBe(allowed);
 });
 
-it('what was read by hand counts for that licence alone', () => {
+it('a package that was read by hand counts for that licence alone', () => {
   expect(licenseProblems([{ name: 'nub', license: 'MIT/X11', dev: false }])).toEqual([]);
   expect(licenseProblems([{ name: 'nub', license: 'GPL-3.0', dev: false }])).toHaveLength(1);
 });

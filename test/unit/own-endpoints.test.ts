@@ -138,7 +138,7 @@ test('a URL adds its own port before the usual one, and nothing where it has no 
   expect(own.names()).toEqual([{ name: 'db.internal', ports: [15_432] }]);
 });
 
-test('names are looked up again every half minute until that is ended; one that cannot be found stands in nobody’s way', async () => {
+test('names are looked up again every half minute until this is stopped; one that cannot be found holds up no other', async () => {
   vi.useFakeTimers();
   try {
     const own = createOwnEndpoints();

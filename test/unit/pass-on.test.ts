@@ -43,7 +43,7 @@ async function page(code: number, suspects = createSuspects()) {
   return { outcome, signalled, givenBack, left, answers };
 }
 
-test('what Temporal refuses stops none of the others, and keeps its lease: it is not asked for again at once', async () => {
+test('an item that Temporal refuses stops none of the others, and keeps its lease, so that it is not tried again immediately', async () => {
   const { outcome, signalled, givenBack, left, answers } = await page(INVALID_ARGUMENT);
   expect(outcome).toBe(schedulerDefaults.tickMs);
   expect(left).toEqual(['Temporal rejected a signal: 5']);
@@ -61,7 +61,7 @@ test('while Temporal is away, what did not reach it is given back', async () => 
   expect([...givenBack, ...signalled].sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
 });
 
-test('what keeps failing while others are answered is left out and named, and the others get through', async () => {
+test('an item that keeps failing while others are answered is left out and named, and the others get through', async () => {
   const suspects = createSuspects();
   for (const _ of [1, 2]) expect(await page(UNAVAILABLE, suspects)).toMatchObject({ left: [] });
   const { outcome, signalled, left } = await page(UNAVAILABLE, suspects);

@@ -49,7 +49,7 @@ it('a long log is put aside when its server starts, in the place of an older one
   expect((await stat(`${logFile}.1`)).size).toBe(long);
 });
 
-it('an answer from somebody else, where it was to serve, does not make one that has ended ready', async () => {
+it('an answer from another program at its address does not make one that has exited ready', async () => {
   const pidFile = join(await folderOfTest('waybill-service-'), 'pid');
   const failed = startService({
     ...usual,

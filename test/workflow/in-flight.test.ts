@@ -354,7 +354,7 @@ test('deliveries that wait for a permit hold up nobody, however many they are', 
   await stack.until('all workflows', async () => new Set(started).size === 50);
 });
 
-test('slow receivers, and starts that take long, hold up nobody', async () => {
+test('slow receivers and slow starts hold up no other delivery', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   const [slow, endSlow] = later();
@@ -420,7 +420,7 @@ test.for(['refuses connections', 'is silent'])(
   },
 );
 
-test('a worker that no longer reaches Temporal: attempts and retries go on, and their workflows come', async () => {
+test('a worker that no longer reaches Temporal: attempts and retries continue, and their workflows follow', async () => {
   const [host = '', port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   onTestFinished(() => proxy.close());

@@ -18,7 +18,7 @@ const pause = (id: number, ms: number) =>
 const letItEnd = (id: number) => stack.sql`
   update webhooks set pauses = array[tstzrange(paused_at, clock_timestamp())] where id = ${id}`;
 
-test('new deliveries wait, without a workflow, and go on by themselves in order; another webhook does not wait', async () => {
+test('new deliveries wait, without a workflow, and continue in order; another webhook does not wait', async () => {
   receiver.respond({ status: 200 });
   const webhook = await stack.createWebhook(`${receiver.url}/paused`, { ordering: 'record' });
   await stack.createWebhook(`${receiver.url}/other`, { ordering: 'record' });

@@ -38,7 +38,7 @@ async function waybill(...words: string[]) {
 
 const asked = { by: 'bob', reason: '' };
 
-test('what is asked of a paused delivery is refused: the e-shop reads since when, operators also by whom', async () => {
+test('actions on a paused delivery are refused: the e-shop reads since when it is paused, operators also by whom', async () => {
   const { client, sql, policy } = stack;
   const { id, unpause } = await paused();
   // A busy machine takes its time to answer after the pause.

@@ -10,7 +10,7 @@ import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { startGrpcProxy, UNAVAILABLE } from '../support/grpc-proxy.ts';
 import { until } from '../support/until.ts';
 
-test('what no worker polls for is named, and of the own polls the kinds that were accepted', async () => {
+test('names the kinds that no worker polls for, and which of its own polls were accepted', async () => {
   const proxy = await startGrpcProxy(inject('temporalAddress'));
   onTestFinished(() => proxy.close());
   const stack = await startDeliveryStack('pollers', { worker: false });

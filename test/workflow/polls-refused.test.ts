@@ -38,7 +38,7 @@ test('others take over, and it is down until their polls are accepted', async ()
   expect(failures()).toHaveLength(1);
 });
 
-test('while the workers that take over do not reach Temporal, attempts and retries of the queue go on', async () => {
+test('while the workers that take over do not reach Temporal, attempts and retries of the queue continue', async () => {
   const proxy = await startProxy();
   const stack = await startDeliveryStack('all-calls-refused', {
     worker: false,

@@ -91,7 +91,7 @@ test.each([
   expect(await handle.result()).toMatchObject(progress);
 });
 
-test('what was missed while the webhook was inactive is delivered too', async () => {
+test('events missed while the webhook was inactive are delivered too', async () => {
   // Its own stack: otherwise its webhook would have missed the other tests' events too.
   const { stack, receiver, lost } = await subscribed(await ownStack({}));
   await stack.changeWebhook(lost.webhookId, { active: false });
@@ -170,7 +170,7 @@ test("canceled with Temporal's own button: it is canceled for the e-shop too", a
   expect([runId, status.name]).toEqual([first.runId, 'CANCELLED']);
 });
 
-test('its webhook deactivated: it waits, and goes on by itself after the activation; deleted: it ends', async () => {
+test('its webhook deactivated: it waits, and continues after the activation; deleted: it ends', async () => {
   const { stack, receiver, lost } = await subscribed();
   receiver.respond({ hang: 'headers' });
   await loseMany(lost, 60);
@@ -191,7 +191,7 @@ test('its webhook deactivated: it waits, and goes on by itself after the activat
   });
 });
 
-test('its webhook paused: it waits, and goes on by itself when the pause is over', async () => {
+test('its webhook paused: it waits, and continues when the pause is over', async () => {
   const { stack, receiver, lost } = await subscribed();
   receiver.respond({ status: 200 });
   await loseMany(lost, 30);

@@ -30,7 +30,7 @@ async function resultOf(workflowId: string) {
   return { result: await handle.result(), description: await handle.describe() };
 }
 
-test('a worker makes the schedule, whose first run begins at once, makes the weeks ahead and says so', async () => {
+test('a worker creates the schedule, whose first run begins immediately, creates the weeks ahead, and reports it', async () => {
   await stack.startWorker();
 
   const first = await stack.until('the first run', async () => (await runs())[0]);

@@ -154,7 +154,7 @@ describe('at one webhook', () => {
     expect(causes({})).toBe('ownChange');
   });
 
-  test('nothing is to be explained about a webhook that came later and is gone, or that never was', () => {
+  test('there is nothing to explain about a webhook that came later and is gone, or that never was', () => {
     expect(absenceAt(event, [version(1), version(2, deleted)])).toBeNull();
     expect(absenceAt(event, [])).toBeNull();
   });

@@ -93,7 +93,7 @@ describe('a new order', () => {
     });
   });
 
-  test('what a record has and a request may not write is ignored', () => {
+  test('fields of a record that a request may not write are ignored', () => {
     const record = newOrder(body, context);
     const moved = {
       ...record,

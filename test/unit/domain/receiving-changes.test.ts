@@ -134,7 +134,7 @@ describe('an update', () => {
     expect(patchReceiving(record, { urgent: true }, context)).toEqual({ ...record, urgent: true });
   });
 
-  test('what was counted stays, and a line that was left out can come back', () => {
+  test('counts stay, and a line that was left out can come back', () => {
     const counted = {
       ...record,
       products: [

@@ -143,7 +143,7 @@ describe('the record’s form of a field', () => {
     ).toEqual([true, true, false]);
   });
 
-  test('what is optional in a request is there in a record: null, or its default', () => {
+  test('an optional field of a request is present in the record: null, or its default', () => {
     expect(accepts(optional(text(1)), 'v2', null, 'a', undefined)).toEqual([true, true, false]);
     expect(accepts(flag(), 'v2', true, null, undefined)).toEqual([true, false, false]);
     expect(accepts(v.nullable(text(1)), 'v2', null, 'a')).toEqual([true, true]);

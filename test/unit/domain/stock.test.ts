@@ -89,7 +89,7 @@ test('the movement of a line has its lot and the record that it is of', () => {
 describe('a movement', () => {
   const body = { type: 'stock_correction', sku: 'TEA', count: -2 };
 
-  test("what is left out is null, and what is the service's own is ignored", () => {
+  test("fields left out are null, and the service's own fields are ignored", () => {
     expect(newMovement({ ...body, id: 7, balance: '9', createdAt: 'now' })).toEqual({
       ...body,
       count: '-2',
