@@ -1,4 +1,5 @@
 /** Operator actions on single deliveries: each answers with a sentence about its effect. */
+import type { Client } from '@temporalio/client';
 import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { type Redelivery, redeliver } from '../db/outbox/redeliver.ts';
@@ -75,7 +76,7 @@ export async function redeliverEach(
   });
 }
 
-/** Acts on one after the other; `answered` is called with each answer at once. */
+/** Acts on one after the other, first on those in the queue; `answered` is called with each answer at once. */
 export async function actOnDeliveries(
   settings: Settings,
   { action, ids, by, reason, redelivers = false }: Request,
@@ -94,9 +95,9 @@ export async function actOnDeliveries(
       import('./open-temporal.ts'),
       import('../temporal/operator-actions.ts'),
     ]);
-    await withTemporal(settings, async (client) => {
+    const actOn = (some: readonly string[]) => async (client: Client) => {
       const request = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
-      for (const deliveryId of open) {
+      for (const deliveryId of some) {
         const answer = await request(action, deliveryId, { reason, by });
         const { accepted: done, message, forOperators = message, paused } = answer;
         answered({
@@ -107,6 +108,12 @@ export async function actOnDeliveries(
           ...(paused === undefined ? {} : { paused }),
         });
       }
-    });
+    };
+    const queued: string[] = [];
+    for (const id of open) if ((await deliveryTarget(sql, id))?.queued === true) queued.push(id);
+    // The database decides about those in the queue, while Temporal is away, too.
+    if (queued.length > 0) await withTemporal(settings, actOn(queued), { lazy: true });
+    const others = open.filter((id) => !queued.includes(id));
+    if (others.length > 0) await withTemporal(settings, actOn(others));
   });
 }

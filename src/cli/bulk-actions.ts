@@ -156,7 +156,9 @@ export async function actOnAll(
     const { inTemporal: open = null, queued = null } = found ?? {};
     if (dryRun || count === 0) {
       const message = `${deliveries(count)} found. Nothing was changed${dryRun ? ' (dry run)' : ''}.${missed}`;
-      return print(json ? JSON.stringify({ jobId: null, query, count, open, queued }) : message);
+      print(json ? JSON.stringify({ jobId: null, query, count, open, queued }) : message);
+      if (!dryRun) requireAllReached(missed);
+      return;
     }
     const jobId = `${PREFIX}${action}-${randomUUID()}`;
     await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
@@ -170,7 +172,13 @@ export async function actOnAll(
         : `Job ${jobId}: ${deliveries(count)}.${missed}`,
     );
     await watch(bulk, jobId, output);
+    requireAllReached(missed);
   });
+}
+
+/** @throws UserError with the exit code of work that is not complete: a script must notice it */
+function requireAllReached(missed: string): void {
+  if (missed !== '') throw new UserError('Not all of them were acted on: see above.', INCOMPLETE);
 }
 
 export async function showJob(settings: Settings, jobId: string, output: Output): Promise<void> {

@@ -34,31 +34,32 @@ function repeatingWithinLimits() {
 /**
  * Runs `work` with the Temporal at `TEMPORAL_ADDRESS`, else with that of the instance in `DATA_DIR`.
  * @param options.namesLimits a call beyond its limits fails at once, instead of being repeated until its deadline
+ * @param options.lazy it is connected to with the first call: `work` may need none
  * @throws TemporalAway if it cannot be reached; UserError if there is none, it lacks the namespace, or a call fails
  */
 export async function withTemporal<T>(
   settings: Settings,
   work: (client: Client, target: TemporalTarget) => Promise<T>,
-  { namesLimits = false } = {},
+  { namesLimits = false, lazy = false } = {},
 ): Promise<T> {
   const address = settings.TEMPORAL_ADDRESS ?? (await instanceOf(settings)).temporalAddress;
   if (address === undefined)
     throw new UserError('TEMPORAL_ADDRESS must be set: no instance in DATA_DIR provides one.');
   const target = await temporalTarget(settings, address);
-  let connection: Connection;
-  try {
-    connection = await Connection.connect({
-      ...connectionOptions(target),
-      ...withoutProxy,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      ...(namesLimits ? { interceptors: [repeatingWithinLimits()] } : {}),
-    });
-  } catch {
-    throw new TemporalAway(`Temporal at ${address} cannot be reached.`);
-  }
+  const connection = Connection.lazy({
+    ...connectionOptions(target),
+    ...withoutProxy,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    ...(namesLimits ? { interceptors: [repeatingWithinLimits()] } : {}),
+  });
   try {
     const client = new Client({ connection, namespace: target.namespace });
-    await requireNamespace(client, target);
+    if (!lazy) {
+      await connection.ensureConnected().catch(() => {
+        throw new TemporalAway(`Temporal at ${address} cannot be reached.`);
+      });
+      await requireNamespace(client, target);
+    }
     return await work(client, target);
   } catch (error) {
     if (isRateLimited(error)) {

@@ -46,6 +46,22 @@ const actionsOf = async (id: string) =>
   )[0]?.operatorActions ?? [];
 
 describe('by their ids', () => {
+  it('those in the queue while Temporal is away, too; for the others it is asked', async () => {
+    const { ids } = await waiting(2);
+    const [queued = '', other = ''] = ids;
+    // The first step of its workflow would take it out of the queue again.
+    await stack.untilWaiting(queued);
+    await stack.sql`
+      update deliveries set dispatched_at = null, class = 1, due_at = now() + interval '1 hour' where id = ${queued}`;
+    const away = { ...env, TEMPORAL_ADDRESS: '127.0.0.1:9' };
+    const held = await triedWaybill(['deliveries', 'hold', queued, '--by', 'anna'], away);
+    expect(held).toMatchObject({ error: undefined, code: 0 });
+    expect(await actionsOf(queued)).toMatchObject([{ action: 'hold', by: 'anna' }]);
+    const asked = await triedWaybill(['deliveries', 'give-up', other], away);
+    expect(asked.error).toBe('Temporal at 127.0.0.1:9 cannot be reached.');
+    expect(await actionsOf(other)).toEqual([]);
+  });
+
   it('are held and resumed, tried and given up, with who asked and why', async () => {
     const { ids } = await waiting(2);
     const [first = '', second = ''] = ids;
@@ -228,6 +244,7 @@ describe('by options', () => {
     expect((await dryRun('--state', 'retrying')).printed).toBe(found('1 delivery'));
     const done = await deliveries('give-up', '--webhook', String(webhookId));
     expect(done.printed).toMatch(/^Job \S+: 1 delivery\.\nTemporal lists only 1 of the 2 deliveries/);
+    expect(done).toMatchObject({ error: 'Not all of them were acted on: see above.', code: 2 });
     await stack.untilState(kept, 'canceled');
   });
 
