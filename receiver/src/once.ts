@@ -2,14 +2,26 @@
 import { Gone } from './answers.ts';
 import type { Delivery } from './delivery.ts';
 import type { CommonOptions, Handling } from './options.ts';
-import { recordOf } from './order.ts';
+import { type Order, recordOf } from './order.ts';
 import type { PayloadVersion } from './payloads.generated.ts';
+
+/**
+ * How long a delivery waits for the turn of its record, in milliseconds. Less: of two deliveries that come together
+ * one comes back half a minute later. More: the wait takes from the 15 seconds that the sender gives the handler.
+ */
+const TURN_WAIT_MS = 2_000;
+/**
+ * The first pause between two requests for the turn, in milliseconds; each further one is twice as long, since an
+ * order tells nobody that a turn has ended. Less: more requests. More: a longer wait behind a quick handler.
+ */
+const FIRST_PAUSE_MS = 25;
 
 type Memory = Pick<CommonOptions<PayloadVersion>, 'order' | 'store'> & { readonly leaseMs: number };
 
 /**
- * Takes a delivery unless a later one of its record was handled, one at a time. Equal sequences are left to the
- * store: two events of one write have different ones, but an event may come by several webhooks.
+ * Takes a delivery unless a later one of its record was handled, one at a time: the next waits a little. Equal
+ * sequences are left to the store: two events of one write have different ones, but an event may come by several
+ * webhooks.
  */
 export async function withOrdering(
   { order, store, leaseMs }: Memory,
@@ -19,8 +31,8 @@ export async function withOrdering(
   const record = recordOf(delivery);
   if (order === undefined || record === null) return await handle();
   const claimant = crypto.randomUUID();
-  const last = await order.begin(record, claimant, leaseMs);
-  if (last === 'busy') return 'busy';
+  const last = await turnOf(() => order.begin(record, claimant, leaseMs));
+  if (last === 'busy') return 'recordBusy';
   const release = () => order.release(record, claimant);
   let handling: Handling = 'stale';
   try {
@@ -37,6 +49,17 @@ export async function withOrdering(
     await order.advance(record, claimant, delivery.sequence);
   else await release();
   return handling;
+}
+
+/** Asks for a record's turn until it is free, or has been taken by others for too long. */
+async function turnOf(begin: () => ReturnType<Order['begin']>): ReturnType<Order['begin']> {
+  const end = performance.now() + TURN_WAIT_MS;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+    const last = await begin();
+    const leftMs = end - performance.now();
+    if (last !== 'busy' || leftMs <= 0) return last;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, leftMs)));
+  }
 }
 
 /**

@@ -78,9 +78,10 @@ export type Handler<P, K extends string = string> = (payload: P, delivery: Deliv
 
 /**
  * The outcome of a delivery. `repeat`: it was handled before. `stale`: it was not handled, because a later event of
- * its record was handled before. `busy`: it, or another delivery of its record, is being handled elsewhere.
+ * its record was handled before. `busy`: an earlier attempt of it is still being handled. `recordBusy`: a delivery of
+ * its record has been handled for two seconds and still is; only with an order.
  */
-export type Handling = 'handled' | 'repeat' | 'stale' | 'busy';
+export type Handling = 'handled' | 'repeat' | 'stale' | 'busy' | 'recordBusy';
 
 /** What an adapter knows about a request that its URL may not show. */
 export interface RequestContext {

@@ -196,5 +196,7 @@ async function handled(
   const json = async () => body ?? JSON.stringify(await api.read(delivery));
   const handling = await hooks.handle(delivery, json);
   if (handling === 'busy') throw new Error(`The delivery ${id} is being handled by somebody else.`);
+  if (handling === 'recordBusy')
+    throw new Error(`A delivery of the same record as ${id} is being handled by somebody else.`);
   return handling !== 'stale';
 }

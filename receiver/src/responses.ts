@@ -5,8 +5,14 @@
 import { Gone, RetryLater } from './answers.ts';
 import { Refused } from './refused.ts';
 
-/** When the sender should retry a delivery that is being handled elsewhere, in seconds. */
+/** When the sender should retry a delivery that was not handled because another one is, in seconds. */
 const BUSY_RETRY_S = 30;
+
+const busyTexts = {
+  busy: 'It is being handled by an earlier attempt.',
+  // It may be an earlier attempt of the same delivery: the order does not tell.
+  recordBusy: 'An earlier request about its record is still being handled.',
+} as const;
 
 const texts = {
   handled: 'Handled.',
@@ -30,8 +36,8 @@ function text(status: number, message: string, headers: Readonly<Record<string, 
 export function responseTo(outcome: unknown): Response {
   if (outcome === 'handled' || outcome === 'repeat' || outcome === 'stale' || outcome === 'verified')
     return text(200, texts[outcome], { [HANDLED]: handled[outcome] });
-  if (outcome === 'busy')
-    return text(503, 'It is being handled by an earlier attempt.', { 'retry-after': String(BUSY_RETRY_S) });
+  if (outcome === 'busy' || outcome === 'recordBusy')
+    return text(503, busyTexts[outcome], { 'retry-after': String(BUSY_RETRY_S) });
   if (outcome instanceof Gone) return text(410, outcome.message);
   if (outcome instanceof RetryLater) return text(503, outcome.message, { 'retry-after': outcome.retryAfter });
   if (outcome instanceof Refused)

@@ -95,19 +95,48 @@ describe('with an order', () => {
     expect(await send(4)).toEqual(handled);
   });
 
-  it('one delivery of a record at a time: another one comes again', async () => {
+  /** A receiver whose handler is held with the first delivery. */
+  async function setUpHeld(more: Partial<ReceiverOptions> = {}) {
     const [held, finish] = later();
+    const { store = memoryStore(), order = memoryOrder() } = more;
     const seen: number[] = [];
-    const hooks = receiver({ secrets: testSecret, store: memoryStore(), order: memoryOrder() }).otherwise(
-      async (_, { sequence }) => {
-        seen.push(sequence);
-        await held;
-      },
-    );
+    const hooks = receiver({ secrets: testSecret, store, order }).otherwise(async (_, { sequence }) => {
+      seen.push(sequence);
+      if (seen.length === 1) await held;
+    });
     const first = hooks(await fakeDelivery('UPDATE_ORDER', { sequence: 2 }));
     await until('the handler to run', () => Promise.resolve(seen.length === 1));
-    const second = await hooks(await fakeDelivery('UPDATE_ORDER', { sequence: 1 }));
+    return { hooks, first, finish, seen };
+  }
+
+  it('one delivery of a record at a time: another one waits for it', async () => {
+    const order = memoryOrder();
+    let asked = 0;
+    const begin: Order['begin'] = (...turn) => {
+      asked += 1;
+      return order.begin(...turn);
+    };
+    const { hooks, first, finish, seen } = await setUpHeld({ order: { ...order, begin } });
+    const begunAt = performance.now();
+    const others = [3, 1].map(async (sequence) => hooks(await fakeDelivery('UPDATE_ORDER', { sequence })));
+    // Each other one has found the turn taken.
+    await until('the others to ask', () => Promise.resolve(asked >= 3));
+    finish();
+    expect((await first).status).toBe(200);
+    const handledAs = (await Promise.all(others)).map(({ headers }) => headers.get('x-waybill-handled'));
+    expect(handledAs).toEqual(['new', 'stale']);
+    expect(seen).toEqual([2, 3]);
+    // Not as long as it would wait at most.
+    expect(performance.now() - begunAt).toBeLessThan(1_900);
+  });
+
+  it('if the turn is not free within two seconds, a delivery comes again', async () => {
+    const { hooks, first, finish, seen } = await setUpHeld();
+    const begunAt = performance.now();
+    const second = await hooks(await fakeDelivery('UPDATE_ORDER', { sequence: 3 }));
+    expect(performance.now() - begunAt).toBeGreaterThan(1_900);
     expect([second.status, second.headers.get('retry-after')]).toEqual([503, '30']);
+    expect(await second.text()).toBe('An earlier request about its record is still being handled.\n');
     finish();
     expect((await first).status).toBe(200);
     expect(seen).toEqual([2]);
@@ -136,30 +165,43 @@ describe('with an order', () => {
     expect(await send(1, 'UPDATE_ORDER', { test: true })).toEqual(stale);
   });
 
+  const missing = {
+    id: '019a0000-0000-7000-8000-000000000001',
+    webhookId: 7,
+    eventId: 'e',
+    webhookType: 'UPDATE_ORDER',
+    entityId: '2026-10001',
+    sequence: 4,
+    state: 'failed',
+  } as const;
+  const api = {
+    deliveries: async () => ({ deliveries: [missing], cursor: { after: missing.id, more: false } }),
+    delivery: async () => missing,
+    payload: async () => ({ method: 'POST' as const, body: '{"eshopOrderId":"2026-10001"}' }),
+    read: async () => ({}),
+  };
+
   it('reconcile settles what is out of date without a handler', async () => {
     const store = memoryStore();
     const { hooks, send, seen } = setUp({ store });
     await send(5);
-    const delivery = {
-      id: '019a0000-0000-7000-8000-000000000001',
-      webhookId: 7,
-      eventId: 'e',
-      webhookType: 'UPDATE_ORDER',
-      entityId: '2026-10001',
-      sequence: 4,
-      state: 'failed',
-    } as const;
-    const found = await reconcile(hooks, {
-      api: {
-        deliveries: async () => ({ deliveries: [delivery], cursor: { after: delivery.id, more: false } }),
-        delivery: async () => delivery,
-        payload: async () => ({ method: 'POST', body: '{"eshopOrderId":"2026-10001"}' }),
-        read: async () => ({}),
-      },
-    });
-    expect(found).toMatchObject({ recovered: [], failed: [], after: delivery.id });
+    const found = await reconcile(hooks, { api });
+    expect(found).toMatchObject({ recovered: [], failed: [], after: missing.id });
     expect(seen).toEqual(['UPDATE_ORDER 5']);
-    expect(await store.handledOf([delivery.id])).toEqual(new Set([delivery.id]));
+    expect(await store.handledOf([missing.id])).toEqual(new Set([missing.id]));
+  });
+
+  it('reconcile says where the turn of the record is taken', async () => {
+    const { hooks, seen } = setUp({ order: { ...memoryOrder(), begin: async () => 'busy' } });
+    const { failed } = await reconcile(hooks, { api });
+    expect(failed).toMatchObject([
+      {
+        problem: new Error(
+          `A delivery of the same record as ${missing.id} is being handled by somebody else.`,
+        ),
+      },
+    ]);
+    expect(seen).toEqual([]);
   });
 });
 

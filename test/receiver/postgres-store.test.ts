@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { schema as orderSchema, postgresOrder } from '../../receiver/examples/postgres-order.ts';
 import { postgresStore, schema } from '../../receiver/examples/postgres-store.ts';
-import type { Store } from '../../receiver/src/index.ts';
-import { sign } from '../../receiver/src/testing.ts';
+import { receiver, type Store } from '../../receiver/src/index.ts';
+import { fakeDelivery, sign, testSecret } from '../../receiver/src/testing.ts';
+import { later } from '../support/later.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 
@@ -63,6 +64,25 @@ test('of many who want the turn of a record one has it; the greatest sequence st
   expect(await order.begin('order 1', 'late', 60_000)).toBe('busy');
   await order.release('order 1', 'last');
   expect(await order.begin('order 1', 'late', 60_000)).toBe(7);
+});
+
+test('of two deliveries of a record that come together, the second waits for the turn of the first', async () => {
+  const [held, finish] = later();
+  const seen: number[] = [];
+  const hooks = receiver({ secrets: testSecret, store, order: postgresOrder(database.sql) }).otherwise(
+    async (_, { sequence }) => {
+      seen.push(sequence);
+      if (seen.length === 1) await held;
+    },
+  );
+  const send = async (sequence: number) =>
+    hooks(await fakeDelivery('UPDATE_ORDER', { id: newId(), sequence }));
+  const first = send(1);
+  await until('the handler to run', async () => seen.length === 1);
+  const second = send(2);
+  setTimeout(finish, 100);
+  expect([(await first).status, (await second).status]).toEqual([200, 200]);
+  expect(seen).toEqual([1, 2]);
 });
 
 const shop = fileURLToPath(new URL('./shop.ts', import.meta.url));
