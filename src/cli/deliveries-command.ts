@@ -57,6 +57,12 @@ const deliveryFilters = v.pipe(
     ),
   }),
   v.check(({ status, anyAttempt }) => !anyAttempt || status !== undefined, '--any-attempt needs --status.'),
+  v.check(
+    ({ windowLost, type, receiver, webhook, order, state, since, until, status }) =>
+      !windowLost ||
+      [type, receiver, webhook, order, state, since, until, status].every((given) => given === undefined),
+    '--window-lost combines with --eshop only.',
+  ),
 );
 
 /** "retrying 3/21": with the attempts made while more may follow. */

@@ -196,6 +196,7 @@ describe('deliveries list', () => {
     await wrong('--type', 'ORDER').toThrow('--type must be an event type');
     await wrong('--status', '40').toThrow('--status must be a status of three digits');
     await wrong('--any-attempt').toThrow('--any-attempt needs --status.');
+    await wrong('--window-lost', '--webhook', '7').toThrow('--window-lost combines with --eshop only.');
   });
 });
 
