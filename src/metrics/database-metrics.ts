@@ -72,10 +72,14 @@ export function readDatabaseMetrics(
 
   /** Away means the same as for readiness; a late statement does not count. */
   async function look(): Promise<void> {
+    const wasAway = isAway;
     isAway = !(await isUp());
     metrics.databaseUp.set(isAway ? 0 : 1);
-    if (!isAway) return await refresh();
-    for (const reading of readings) reading.since = Number.NEGATIVE_INFINITY;
+    for (const reading of readings) {
+      if (isAway) reading.forget();
+      else if (wasAway) reading.since = performance.now();
+    }
+    if (!isAway) await refresh();
   }
 
   return async () => {

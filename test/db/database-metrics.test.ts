@@ -171,6 +171,21 @@ test('an unreachable database is down, and nothing that was read before is shown
   expect((await read())('queue_oldest_seconds')).toBe(0);
 });
 
+test('one that is back and late is as old as the tries to read it since then', async () => {
+  const read = reader(eager, hasty);
+  await read();
+  await database.cut();
+  expect((await read())('database_read_age_seconds')).toBeUndefined();
+  await database.restore();
+  await database.sql.begin(async (tx) => {
+    await tx`lock table failures in access exclusive mode`;
+    let found = await read();
+    while (found('database_up') !== 1 || found('queue_oldest_seconds') !== 0) found = await read();
+    expect(found('incidents')).toBeUndefined();
+    expect(found('database_read_age_seconds')).toBeLessThan(60);
+  });
+});
+
 test('one that is slow keeps nobody waiting: what was read before is shown, with its age', async () => {
   const read = reader({ cachedMs: 0, readTimeoutMs: 20 }, hasty);
   for (let shown: number | undefined; shown === undefined; ) {
