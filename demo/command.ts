@@ -17,7 +17,7 @@ const demoOptions = v.pipe(
   v.object({
     receive: flag(
       '--receive',
-      'start a receiver on this machine that verifies and counts the deliveries; its webhooks stay, inactive, to be looked at in the console',
+      'start a receiver on this machine that verifies and counts the deliveries; its webhooks remain, inactive, for you to look at in the console',
     ),
     webhooks: option(
       '--webhooks <url>',

@@ -15,21 +15,26 @@ const measureOptions = v.object({
   seconds: option('--seconds <n>', 'for how long', whole('seconds', 3_600), '30'),
   patience: option(
     '--patience <seconds>',
-    'in which nothing arrives before the rest is given up',
+    'how long to wait without any delivery before giving up on the rest',
     whole('patience', 3_600),
     '30',
   ),
-  host: option('--host <address>', 'of this machine, where deliveries are received', v.string(), '127.0.0.1'),
-  port: option('--port <n>', 'of the same; 0: any that is free', whole('port', 65_535, 0), '0'),
+  host: option(
+    '--host <address>',
+    'address of this machine at which to receive deliveries',
+    v.string(),
+    '127.0.0.1',
+  ),
+  port: option('--port <n>', 'port for them; 0 takes a free one', whole('port', 65_535, 0), '0'),
   receiverUrl: option(
     '--receiver-url <url>',
-    'how the workers reach it; default: by that host and port',
+    'URL by which the workers reach it; default: that host and port',
     v.optional(webAddress('receiver-url')),
   ),
   url: urlOption,
   credentials: option(
     '--credentials <file>',
-    'file with the output of waybill eshop create --json, best of an e-shop for this alone; default: the demonstration e-shop',
+    'file with the output of waybill eshop create --json, ideally of a separate e-shop; default: the demonstration e-shop',
     v.optional(v.string()),
   ),
 });

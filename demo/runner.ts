@@ -67,7 +67,7 @@ export async function playDay(client: Client, phases: readonly Phase[], pace: Pa
       if (now <= come) {
         const waited = `${path} is ${status} and not ${untilStatus} after ${Math.round((Date.now() - began) / 1_000)} s`;
         throw new UserError(
-          `${waited}${come > 0 ? ', and deliveries come no more' : ''}: is a worker running?`,
+          `${waited}${come > 0 ? ', and no more deliveries arrive' : ''}: is a worker running?`,
         );
       }
       come = now;

@@ -65,7 +65,7 @@ describe('playDay', () => {
         0,
         /^\/orders\/1 is preOrder and not preReceived after \d+ s: is a worker running\?$/,
       ],
-      ['the worker has stopped', 2, /, and deliveries come no more: is a worker running\?$/],
+      ['the worker has stopped', 2, /, and no more deliveries arrive: is a worker running\?$/],
     ])('gives up: %s', async (_what, most, message) => {
       const { client } = late(Number.POSITIVE_INFINITY);
       const how = { ...pace(), come: counter(most), giveUpAfterMs: 1 };
