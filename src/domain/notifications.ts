@@ -104,7 +104,7 @@ export const notificationsPatchSchema = v.strictObject({
   secret: v.optional(
     described(
       v.nullable(ownSecret),
-      'Your own secret for `url`, or null for a new one; it is valid at once. Without it one is generated with the first `url`.',
+      'Your own secret for `url`, or null for a new one; it is valid immediately. Without it, one is generated with the first `url`.',
     ),
   ),
 });

@@ -54,5 +54,5 @@ export const ownSecretField = v.nullish(ownSecret, null);
 /** In the responses to creation and regeneration. */
 export const answeredSecret = described(
   v.string(),
-  'What signatures are made with: your own, or `whsec_` followed by 32 random bytes in base64. Never returned again.',
+  'The key of all signatures: your own, or `whsec_` followed by 32 random bytes in base64. Never returned again.',
 );

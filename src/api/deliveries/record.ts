@@ -127,7 +127,7 @@ export const DeliveryWithAttempts = v.pipe(
           v.object({
             action: described(
               v.picklist(actionNames),
-              '`tryNow`: the next attempt was made at once. `hold`, `resume`: see `heldBy`. `giveUp`: the delivery was ended and became `canceled`.',
+              '`tryNow`: the next attempt was made immediately. `hold`, `resume`: see `heldBy`. `giveUp`: the delivery ended as `canceled`.',
             ),
             ...asked,
           }),

@@ -42,7 +42,7 @@ export function stockMovementRoutes(deps: ApiDeps): Hono<ApiEnv> {
     describeOperation({
       id: 'createStockMovement',
       summary: 'Record a stock movement',
-      description: `Changes the product's \`stock\` at once and fires CREATE_STOCK_MOVEMENT_<TYPE>, but not UPDATE_PRODUCT.
+      description: `Changes the product's \`stock\` immediately, and fires CREATE_STOCK_MOVEMENT_<TYPE>, but not UPDATE_PRODUCT.
 
 - \`quality_hold\` moves \`count\` units from \`available\` to \`onHold\`, \`quality_release\` moves them back.
 - Every other type adds \`count\` to \`available\`; a negative \`count\` takes units away.

@@ -24,7 +24,7 @@ const pauseInputSchema = v.pipe(
   v.strictObject({
     until: described(
       v.nullish(timestamp(), null),
-      `When it ends by itself: in the future, at most ${MAX_PAUSE_DAYS} days ahead. Left out, or null: in ${MAX_PAUSE_DAYS} days.`,
+      `When it ends automatically: in the future, at most ${MAX_PAUSE_DAYS} days ahead. Left out, or null: in ${MAX_PAUSE_DAYS} days.`,
     ),
   }),
   v.metadata({ ref: 'PauseInput' }),
@@ -81,7 +81,7 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
       summary: 'Pause a webhook',
       description:
         'For a maintenance window of the receiver: events still create deliveries, but none is attempted; an attempt under way finishes. The deliveries are held, with `waitsFor` `pause`, and hold up no other webhook. ' +
-        `It ends by itself at \`until\`, at most ${MAX_PAUSE_DAYS} days ahead, or with \`resume\`. Its time counts neither against the 48 hours of a delivery nor as a failure. Afterwards the deliveries continue as fast as the receiver takes them, in order if the webhook has an \`ordering\`. ` +
+        `It ends automatically at \`until\`, at most ${MAX_PAUSE_DAYS} days ahead, or with \`resume\`. Its time counts neither against the 48 hours of a delivery nor as a failure. Afterwards the deliveries continue as fast as the receiver takes them, in order if the webhook has an \`ordering\`. ` +
         'Pausing a paused webhook moves the end.',
       tag,
       data: webhookRecordSchema,

@@ -79,8 +79,8 @@ export function Trouble({ webhook, now }: { webhook: WebhookRecord; now: Date })
         {deliveryId === null ? null : <a href={`${CONSOLE}/deliveries/${deliveryId}`}>View the delivery</a>}
       </p>
       <p>
-        Meanwhile open deliveries are held, and new events are not delivered. Activate it, then recover what
-        it missed.
+        In the meantime, open deliveries are held, and new events are not delivered. Activate it, then recover
+        what it missed.
       </p>
     </div>
   );

@@ -43,7 +43,7 @@ const receivingEntries = {
   driverName: described(optional(text(255)), "The driver's name."),
   driverPhone: described(optional(text(64)), "The driver's telephone number."),
   driverTrailerLicensePlate: described(optional(text(64)), 'License plate of the trailer.'),
-  duty: described(flag(), 'Whether duty is to be paid.'),
+  duty: described(flag(), 'Whether duty is payable.'),
   estimatedDelivery: described(optional(timestamp()), 'When the goods are expected.'),
   handlingUnits: described(optional(oneOf(handlingUnits)), 'The kind of unit in which the goods arrive.'),
   packagings: described(v.optional(list(packagingSchema, 1000), []), 'How the goods are packed.'),
@@ -52,7 +52,7 @@ const receivingEntries = {
   trackingNumber: described(optional(text(128)), "The carrier's tracking number."),
   urgent: described(
     optional(v.boolean('must be true or false')),
-    'Whether the goods are to be stocked with priority.',
+    'Whether to stock the goods with priority.',
   ),
 };
 
