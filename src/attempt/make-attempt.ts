@@ -118,8 +118,10 @@ async function beginAndSend(
   }
   const answered = await send(deps, { ...beginning.attempt, takenAt }, signal);
   const recorded = await record(deps, answered, command);
-  if (recorded === null) return { kind: 'notAttempted', reason: 'closed' };
-  return verdictOf(recorded);
+  if (recorded !== null) return verdictOf(recorded);
+  // It has ended elsewhere, or this result was recorded by a statement whose answer was lost.
+  const ended = await deps.statements.load(delivery.id);
+  return ended === undefined ? { kind: 'notAttempted', reason: 'closed' } : skipped(ended, 'closed');
 }
 
 /** Begins the attempt. If the webhook has changed since the delivery was read, reads the delivery once more. */

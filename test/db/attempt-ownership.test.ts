@@ -171,6 +171,15 @@ test('a process that returns late with a failure has lost its attempt; a success
   expect(await attempts()).toEqual([{ number: 1, outcome: 'success' }]);
 });
 
+test('a success that was recorded, though the answer of its statement was lost, is one', async () => {
+  const { sql } = database;
+  const { outcome, answer } = await underWay();
+  const [row] = await sql<{ owner: string }[]>`select owner from attempts where delivery_id = ${deliveryId}`;
+  await recordAttempt(sql, attemptRecord(deliveryId, { ...accepted, owner: row?.owner ?? '' }));
+  answer(success);
+  expect(await outcome).toEqual({ kind: 'delivered', number: 1, status: 200 });
+});
+
 test('the clock of the database set ahead: a process makes no attempt twice at once, for its workflow or from the queue', async () => {
   const first = await underWay();
   await ownerIsLate();
