@@ -1,7 +1,7 @@
 /**
  * Whatever happens to deliveries, webhooks, receivers and workers, in any order: in the end every delivery has ended,
- * none was attempted too often, and where an order is kept the requests of a record came in it (docs/interface.md,
- * D16, D17).
+ * none was attempted too often, and each webhook that keeps an order got the requests of a record in it
+ * (docs/interface.md, D16, D17). The order across webhooks: ordering.test.ts, and the fault group `order`.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
