@@ -1,7 +1,8 @@
 /**
  * One delivery: an event on its way to a webhook (docs/interface.md, D6–D10), after at least one attempt from the
- * queue. If that attempt delivered the event, nothing is left to do here. Temporal carries out the retry policy; the
- * window, the holds and the compensation are here. docs/architecture.md draws the states of the workflow.
+ * queue; or after none, if it was held before, or its first attempt was interrupted. If an attempt from the queue
+ * delivered the event, nothing is left to do here. Temporal carries out the retry policy; the window, the holds and
+ * the compensation are here. docs/architecture.md draws the states of the workflow.
  *
  * This code is replayed by deliveries that began days ago: any change to its commands needs `patched()` and a
  * history recorded before the change (see docs/changing-workflows.md).

@@ -20,8 +20,8 @@ interface OutboxOverview {
   /** Deliveries that wait for a retry due within a minute. */
   readonly retry: number;
   /**
-   * Attempted deliveries that wait for their workflow, and how many delivered ones never got one because too many
-   * waited.
+   * Deliveries that wait for their workflow: they were attempted, or held or interrupted before a first result. And
+   * how many delivered ones never got one because too many waited.
    */
   readonly undelivered: number;
   readonly delivered: number;
