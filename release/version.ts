@@ -19,6 +19,9 @@ export const VERSIONED: readonly (readonly [path: string, place: RegExp])[] = [
   ['docs/handbook/kubernetes.md', /(\bwaybill:)\d[\w.-]*/g],
 ];
 const CHANGELOG = 'CHANGELOG.md';
+const COMPARISON = 'docs/is-it-for-me.md';
+/** The status in the comparison until the first release. */
+const UNRELEASED = 'no release yet: 1.0.0 will be the first';
 
 const read = (path: string) => readFile(new URL(path, ROOT), 'utf8');
 
@@ -64,12 +67,26 @@ export function released(changelog: string, version: string, date: string): stri
   return changelog.replace(/^## \[[^\]]+\](?: - \S+)?$/m, `## [${version}] - ${date}`);
 }
 
+/**
+ * The comparison with others, with Waybill's latest release in its row `status`.
+ * @throws Error if it has no such row
+ */
+export function comparedAs(comparison: string, changelog: string): string {
+  const place = /^(\| status \| )[^|]+( \(\[changelog\])/m;
+  if (!place.test(comparison)) throw new Error('The comparison has no row for the status.');
+  const [, version, date] = /^## \[([^\]]+)\] - (\d{4}-\d\d-\d\d)$/m.exec(changelog) ?? [];
+  const status = date === undefined ? UNRELEASED : `${version}, released on ${date}`;
+  return comparison.replace(place, `$1${status}$2`);
+}
+
 /** Writes version and date into all of their places. */
 export async function setVersion(version: string, date: string): Promise<void> {
   const changelog = released(await read(CHANGELOG), version, date);
+  const comparison = comparedAs(await read(COMPARISON), changelog);
   for (const [path, place] of VERSIONED) {
     const text = await read(path);
     await writeFile(new URL(path, ROOT), text.replaceAll(place, `$1${version}`));
   }
   await writeFile(new URL(CHANGELOG, ROOT), changelog);
+  await writeFile(new URL(COMPARISON, ROOT), comparison);
 }

@@ -76,7 +76,7 @@ describe('prepare', () => {
 
   // It changes the tree: it gets one of its own.
   beforeAll(async () => {
-    const files = [...VERSIONED.map(([path]) => path), 'CHANGELOG.md'];
+    const files = [...VERSIONED.map(([path]) => path), 'CHANGELOG.md', 'docs/is-it-for-me.md'];
     const folders = ['bin', 'release', 'src/db/migrations', 'test/replay/histories'];
     for (const path of [...files, ...folders])
       await cp(join(root, path), join(tree, path), { recursive: true });
@@ -96,6 +96,7 @@ describe('prepare', () => {
     expect(await prepare('7.0.0')).toMatchObject({ code: 0 });
     const { version, date } = topSection(await textOf('CHANGELOG.md'));
     expect([version, date]).toEqual(['7.0.0', expect.stringMatching(/^\d{4}-\d\d-\d\d$/)]);
+    expect(await textOf('docs/is-it-for-me.md')).toContain(`| status | 7.0.0, released on ${date} (`);
     for (const [path, place] of VERSIONED)
       expect(new Set(versionsIn(await textOf(path), place)), path).toEqual(new Set(['7.0.0']));
     const frozen = JSON.parse(await textOf('release/frozen.json'));

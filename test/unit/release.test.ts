@@ -1,10 +1,12 @@
 /** What a release decides from texts: the version's places, the changelog, and what a package may contain. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { released, topSection } from '../../release/version.ts';
+import { comparedAs, released, topSection } from '../../release/version.ts';
 
 const changelog =
   '# Changelog\n\nIntroduction.\n\n## [1.1.0] - Unreleased\n\n- New.\n\n## [1.0.0] - 2026-12-01\n\n- Old.\n';
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 describe('the changelog', () => {
   it('begins with a section: its version, date and text', () => {
@@ -29,7 +31,27 @@ describe('the changelog', () => {
   });
 
   it('as it is has a section', () => {
-    const text = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
-    expect(topSection(text).text).toContain('### Added');
+    expect(topSection(read('CHANGELOG.md')).text).toContain('### Added');
+  });
+});
+
+describe('the comparison with others', () => {
+  it('says as its status what the changelog says', () => {
+    const comparison = read('docs/is-it-for-me.md');
+    expect(comparedAs(comparison, read('CHANGELOG.md'))).toBe(comparison);
+  });
+
+  it('has the latest release, once there is one', () => {
+    const comparison = read('docs/is-it-for-me.md');
+    const first = comparedAs(comparison, '## [Unreleased]\n\n- New.\n\n## [1.0.0] - 2026-12-01\n');
+    expect(first).toContain('| status | 1.0.0, released on 2026-12-01 ([changelog]');
+    const next = comparedAs(first, released(changelog, '1.1.0', '2027-01-02'));
+    expect(next).toContain('| status | 1.1.0, released on 2027-01-02 ([changelog]');
+    const none = comparedAs(next, '## [1.0.0] - Unreleased\n');
+    expect(none).toContain('| status | no release yet: ');
+  });
+
+  it('without this row stops the release', () => {
+    expect(() => comparedAs('# Is it for me?\n', changelog)).toThrow('no row for the status');
   });
 });
