@@ -78,16 +78,18 @@ export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 
       return made;
     },
     async read(name) {
+      const unreadable = ({ message }: Error): never => {
+        throw new UserError(`${join(path, name)} cannot be read: ${message}.`);
+      };
       const file = await open(join(path, name)).catch((error: NodeJS.ErrnoException) => {
         // Any other error must not look like a file that was never written: a new key would replace it.
-        if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-        throw new UserError(`${join(path, name)} cannot be read: ${error.message}.`);
+        return error.code === 'ENOENT' || error.code === 'ENOTDIR' ? undefined : unreadable(error);
       });
       if (file === undefined) return undefined;
       try {
         // Of the file that is read, not of what has its name by now.
         if (!trustsAll) requireOwner(join(path, name), await file.stat());
-        return await file.readFile('utf8');
+        return await file.readFile('utf8').catch(unreadable);
       } finally {
         await file.close();
       }

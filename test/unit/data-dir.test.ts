@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { link, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
@@ -26,6 +26,11 @@ it('a file that cannot be read is not taken for one that was never written', asy
   await symlink('loop', dataDir.join('loop'));
   await symlink('loop', dataDir.join('key'));
   await expect(dataDir.readOrCreate('key', () => 'two')).rejects.toThrow(/key cannot be read: ELOOP/);
+  // As Docker makes it where the file that it should mount is missing.
+  await mkdir(dataDir.join('folder'));
+  const folder = dataDir.readOrCreate('folder', () => 'two');
+  await expect(folder).rejects.toBeInstanceOf(UserError);
+  await expect(folder).rejects.toThrow(/folder cannot be read: EISDIR/);
 });
 
 it('an instance is read as it was written, and as empty when the file is damaged', async () => {
