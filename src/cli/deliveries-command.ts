@@ -78,9 +78,9 @@ function timeUntil(planned: Date | null, now: Date): string {
   return ms <= 0 ? 'due' : briefTime(ms);
 }
 
-/** The error of its last attempt, which begins with the HTTP status, or that status; empty before the first. */
+/** The error of its last attempt, beginning with the HTTP status if there was one; empty before the first. */
 function lastResultOf({ lastError, lastStatus }: OperatorsDelivery): string {
-  return lastError ?? (lastStatus === null ? '' : `HTTP ${lastStatus}`);
+  return lastError?.replace(/^HTTP (?=\d)/, '') ?? (lastStatus === null ? '' : String(lastStatus));
 }
 
 /** Without the columns that a filter makes the same in all rows. */
@@ -98,10 +98,10 @@ function listTable(
     type: delivery.eventType,
     record: delivery.entityId,
     state: stateOf(delivery, policy),
-    'next in': timeUntil(delivery.nextAttemptAt, now),
+    next: timeUntil(delivery.nextAttemptAt, now),
     'last result': lastResultOf(delivery),
   }));
-  return table(rows, { 'last result': 9, record: 6, type: 7 });
+  return table(rows, { type: 7, 'last result': 6, record: 5 });
 }
 
 function attemptsTable(attempts: readonly AttemptLogRow[]): string {

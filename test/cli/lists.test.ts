@@ -178,11 +178,11 @@ describe('deliveries list', () => {
 
   it('is a table for people', async () => {
     const [titles, row] = (await waybill(['deliveries', 'list', '--state', 'retrying'])).split('\n');
-    expect(titles).toMatch(/^id +e-shop +webhook +created +type +record +state +next in +last result$/);
+    expect(titles).toMatch(/^id +e-shop +webhook +created +type +record +state +next +last result$/);
     expect(row).toMatch(
-      / \d\d-\d\d \d\d:\d\dZ +CREATE_ORDER +10002 +retrying 1\/21 +(?:\d+ s|1 min|due) +HTTP 503 from shop\.example$/,
+      / \d\d-\d\d \d\d:\d\dZ +CREATE_ORDER +10002 +retrying 1\/21 +(?:\d+ s|1 min|due) +503 from shop\.example$/,
     );
-    expect(await waybill(['deliveries', 'list', '--state', 'delivered'])).toMatch(/ delivered +HTTP 200$/);
+    expect(await waybill(['deliveries', 'list', '--state', 'delivered'])).toMatch(/ delivered +200$/);
     const ofOne = ['--eshop', String(made.eshop), '--webhook', String(made.first)];
     expect(await waybill(['deliveries', 'list', ...ofOne])).toMatch(/^id +created +type +record/);
     expect(await waybill(['deliveries', 'list', '--state', 'expired'])).toBe('No deliveries match.');

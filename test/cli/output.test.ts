@@ -80,7 +80,7 @@ it('lists fit a terminal of 120 columns; a pipe and JSON have all of them', asyn
   for (const line of `${deliveries}\n${webhooks}`.split('\n'))
     expect(line.length, line).toBeLessThanOrEqual(120);
   expect(deliveries).toMatch(
-    new RegExp(`^${id} .* \\d\\d:\\d\\dZ +CREATE_… +order… +retrying 1/21 +1 h +HTTP 503…$`, 'm'),
+    new RegExp(`^${id} .* \\d\\d:\\d\\dZ +CREA\\S*… +orde\\S*… +retrying 1/21 +1 h +503 .*…$`, 'm'),
   );
   expect(webhooks).toMatch(/ failing since 20\S+ \d\d:\d\dZ….* https:\/\/shop\.example\/\S+…$/m);
   expect(JSON.parse(await onTerminal('deliveries', '--json'))).toMatchObject([
@@ -88,6 +88,6 @@ it('lists fit a terminal of 120 columns; a pipe and JSON have all of them', asyn
   ]);
   expect(JSON.parse(await onTerminal('webhooks', '--json'))).toMatchObject([{ url: long }]);
   const env = { DATABASE_URL: url };
-  expect(await runWaybill(['deliveries', 'list'], env)).toContain(error.trimEnd());
+  expect(await runWaybill(['deliveries', 'list'], env)).toContain(error.trimEnd().replace('HTTP ', ''));
   expect(await runWaybill(['webhooks', 'list'], env)).toContain(long);
 });
