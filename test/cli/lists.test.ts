@@ -123,9 +123,9 @@ describe('webhooks show', () => {
 describe('deliveries list', () => {
   test('those whose window Waybill itself has used up, the last one first', async () => {
     const lost: string = await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId: '10009' });
-    const others = await Promise.all(
-      ['10008', '10007'].map((entityId) => fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId })),
-    );
+    const others: string[] = [];
+    for (const entityId of ['10008', '10007'])
+      others.push(await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId }));
     await sql`
       update deliveries set state = 'expired', window_lost = id in (${lost}, ${others[0] ?? ''}), dispatched_at = now(),
         finished_at = now() - make_interval(hours => case when id = ${lost} then 2 else 1 end)

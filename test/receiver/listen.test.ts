@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { memoryStore, receiver } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { testPrivateKey, testPublicKey } from '../../receiver/src/testing.ts';
+import { lowWaterMark } from '../../src/db/low-water-mark.ts';
 import type { TestEshop } from '../support/api.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
@@ -138,6 +139,13 @@ async function countsOf(tables: readonly string[]) {
 test('each event is what a webhook would get, across restarts, and the service is only read', async () => {
   const at = await freePort();
   await order('before');
+  // Its first cursor is a second old: on a fast machine it would begin with what was before.
+  await expect
+    .poll(async () => {
+      const [newest] = await api.sql<{ id: string }[]>`select id from events order by id desc limit 1`;
+      return (await lowWaterMark(api.sql)) > (newest?.id ?? '');
+    })
+    .toBe(true);
   const listening = startListening(['--forward-to', `http://127.0.0.1:${at}/hooks?shop=1`, '--webhook', '7']);
   const secret = await listening.ready();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);

@@ -125,7 +125,8 @@ test('a delivery handed over with an attempt behind it first waits the wait that
   const [second, third] = await receiver.waitFor(2);
   expect(second?.headers['x-service-attempt']).toBe('2');
   expect(second?.at).toBeGreaterThanOrEqual(due.getTime() - 5);
-  expect((third?.at ?? 0) - (second?.at ?? 0)).toBeGreaterThanOrEqual(1_200 - 5);
+  // On a busy machine the second is late, and the wait after it is shorter by as much.
+  expect(third?.at).toBeGreaterThanOrEqual(due.getTime() + 1_200 - 5);
 });
 
 test('a lasting internal failure uses up no attempt, and the attempts go on when it has passed', async () => {
