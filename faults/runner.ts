@@ -18,8 +18,11 @@ export interface Runner {
   play(round: Round): Promise<Played>;
 }
 
-/** How often at most a round is played if the machine is too slow for it. */
-const PLAYS = 5;
+/**
+ * How often at most a round is played if the machine is too slow for it. Fewer: a round that needs every workflow to
+ * begin within its first wait is called broken. More: a machine that is too slow for anything is told of later.
+ */
+const PLAYS = 10;
 
 /**
  * A runner whose stacks start when they are needed.
