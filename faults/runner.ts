@@ -20,7 +20,7 @@ export interface Runner {
 
 /**
  * How often at most a round is played if the machine is too slow for it. Fewer: a round that needs every workflow to
- * begin within its first wait is called broken. More: a machine that is too slow for anything is told of later.
+ * begin within its first wait is called broken. More: a machine that is too slow for anything is reported later.
  */
 const PLAYS = 10;
 
