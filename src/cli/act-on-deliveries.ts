@@ -110,10 +110,10 @@ export async function actOnDeliveries(
       }
     };
     const queued: string[] = [];
-    for (const id of open) if ((await deliveryTarget(sql, id))?.queued === true) queued.push(id);
+    const others: string[] = [];
+    for (const id of open) ((await deliveryTarget(sql, id))?.queued ? queued : others).push(id);
     // The database decides about those in the queue, while Temporal is away, too.
     if (queued.length > 0) await withTemporal(settings, actOn(queued), { lazy: true });
-    const others = open.filter((id) => !queued.includes(id));
     if (others.length > 0) await withTemporal(settings, actOn(others));
   });
 }

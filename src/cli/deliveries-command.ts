@@ -166,7 +166,11 @@ export function deliveriesCommand(command: Command, context: CommandContext): vo
   runs(list, deliveryFilters, async ({ eshop, type, webhook, order, limit, json, ...given }) => {
     const { status: lastStatus, anyAttempt, windowLost, ...rest } = given;
     const filter = {
-      ...{ eshopId: eshop, webhookId: webhook, webhookType: type, entityId: order, ...rest },
+      ...rest,
+      eshopId: eshop,
+      webhookId: webhook,
+      webhookType: type,
+      entityId: order,
       status: statusFilterOf({ lastStatus, attempts: anyAttempt ? 'any' : 'last' }),
     };
     const settings = readSettings(env);

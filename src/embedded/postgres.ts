@@ -36,7 +36,10 @@ const STOP_TIMEOUT_MS = 20_000;
 /** After a crash it recovers from its log first. Less: a long recovery is cut off, and begins again. */
 const READY_TIMEOUT_MS = 600_000;
 
-/** How often a folder in which a program still writes is removed again. */
+/**
+ * How often a folder in which a program still writes is removed again. Fewer: a start right after an interrupted one
+ * fails. More: a folder that cannot be removed is reported later.
+ */
 const REMOVAL_TRIES = 5;
 
 /** How long a killed server may remain in the process table, in milliseconds. */

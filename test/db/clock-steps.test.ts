@@ -103,26 +103,31 @@ test('a step ahead ends no window, however many workers notice it', async () => 
   expect(row?.hours).toBe(1);
 });
 
-test('a step back and one ahead are noticed and noted, and the former is made good', async () => {
-  const { sql } = database;
-  const id = await fireDelivery(sql, owner);
+/** A watch of a clock that the test sets. */
+function watched() {
   const steps: ClockStep[] = [];
-  let setMs = 0;
-  let looks = 0;
+  const clock = { setMs: 0, looks: 0 };
   const watch = watchDatabaseClock({
-    sql,
+    sql: database.sql,
     log: pino({ level: 'silent' }),
     onStep: (step) => steps.push(step),
     intervalMs: 5,
     async read() {
-      looks += 1;
-      return new Date(Date.now() + setMs);
+      clock.looks += 1;
+      return new Date(Date.now() + clock.setMs);
     },
   });
-  await until('some looks', async () => looks > 3);
+  return { watch, steps, clock };
+}
+
+test('a step back and one ahead are noticed and noted, and the former is made good', async () => {
+  const { sql } = database;
+  const id = await fireDelivery(sql, owner);
+  const { watch, steps, clock } = watched();
+  await until('some looks', async () => clock.looks > 3);
   expect(steps).toEqual([]);
   await sql`update deliveries set due_at = now() + interval '1 hour' where id = ${id}`;
-  setMs = -3_600_000;
+  clock.setMs = -3_600_000;
   await until('the step back', async () => steps.length === 1);
   await until('the repair', async () => {
     const [row] = await sql<
@@ -130,7 +135,7 @@ test('a step back and one ahead are noticed and noted, and the former is made go
     >`select due_at <= now() as due from deliveries where id = ${id}`;
     return row?.due;
   });
-  setMs = 0;
+  clock.setMs = 0;
   await until('the step ahead', async () => steps.length === 2);
   await watch.stop();
   const hours = steps.map(({ ms }) => Math.round(ms / 3_600_000));
@@ -146,23 +151,12 @@ test('a step that cannot be noted at once is reported once, and noted with the t
   await sql`
     create or replace function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$`;
   await sql`create trigger refuse before insert or update on settings for each row execute function refuse()`;
-  const steps: ClockStep[] = [];
-  let [setMs, looks] = [0, 0];
-  const watch = watchDatabaseClock({
-    sql,
-    log: pino({ level: 'silent' }),
-    onStep: (step) => steps.push(step),
-    intervalMs: 5,
-    async read() {
-      looks += 1;
-      return new Date(Date.now() + setMs);
-    },
-  });
-  await until('a look', async () => looks > 1);
-  setMs = 7_200_000;
+  const { watch, steps, clock } = watched();
+  await until('a look', async () => clock.looks > 1);
+  clock.setMs = 7_200_000;
   await until('the step', async () => steps.length > 0);
-  const seen = looks;
-  await until('further looks', async () => looks > seen + 3);
+  const seen = clock.looks;
+  await until('further looks', async () => clock.looks > seen + 3);
   await sql`drop trigger refuse on settings`;
   const [step] = steps;
   await until('the note', async () => (await lastClockStep(sql))?.at.getTime() === step?.at.getTime());
