@@ -3,8 +3,10 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
-import { askForRecovery, type RecoveryAnswer } from '../db/recoveries/ask.ts';
-import { recoverable, usuallyRecovered } from '../domain/recovery.ts';
+import { beginRecovery, countRecovery, measuredPace } from '../db/recoveries/recoveries.ts';
+import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
+import { findWebhook } from '../db/webhooks/webhooks.ts';
+import { estimatedDurationMs, recoverable, recoveryOfWebhook, usuallyRecovered } from '../domain/recovery.ts';
 import { counted } from '../domain/text.ts';
 import { type CommandContext, checked, flag, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -52,29 +54,28 @@ const recoverOptions = v.pipe(
 );
 type Options = v.InferOutput<typeof recoverOptions>;
 
-/** A recovery that was counted or begun, or is known. */
-type Answer = Extract<RecoveryAnswer, { readonly found: unknown }>;
-
-async function recover(sql: Pool, webhookId: number, options: Options): Promise<Answer> {
+/** Begins a recovery; a dry run only counts, for an inactive webhook, too. @throws UserError if it cannot begin */
+async function recover(sql: Pool, webhookId: number, options: Options) {
   const { since, until = null, include, dryRun } = options;
-  const answer = await askForRecovery(sql, webhookId, { since, until, include, dryRun });
-  switch (answer.kind) {
-    case 'notFound':
-      throw noSuchWebhook(webhookId);
-    case 'since':
-      throw new UserError(`Webhook ${webhookId} has never been deactivated: give --since.`);
-    case 'inactive':
-      throw new UserError(
-        `Webhook ${webhookId} is inactive. Activate it first: waybill webhooks activate ${webhookId}`,
-      );
-    case 'busy':
-      throw new UserError(
-        `Recovery ${answer.recoveryId} of this webhook is still looking for its events. Wait until it has found them, or cancel it.`,
-      );
-    default:
-      return answer;
-  }
+  const eshopId = await eshopOfWebhook(sql, webhookId);
+  const webhook = eshopId === null ? null : await findWebhook(sql, eshopId, webhookId);
+  if (eshopId === null || webhook === null) throw noSuchWebhook(webhookId);
+  const what = recoveryOfWebhook({ since, include }, webhook);
+  if (what === null) throw new UserError(`Webhook ${webhookId} has never been deactivated: give --since.`);
+  if (!dryRun && !webhook.active)
+    throw new UserError(
+      `Webhook ${webhookId} is inactive. Activate it first: waybill webhooks activate ${webhookId}`,
+    );
+  const input = { eshopId, webhookId, until, ...what };
+  const done = dryRun ? await countRecovery(sql, input) : await beginRecovery(sql, input);
+  if (done.kind === 'busy')
+    throw new UserError(
+      `Recovery ${done.recoveryId} of this webhook is still looking for its events. Wait until it has found them, or cancel it.`,
+    );
+  const pace = await measuredPace(sql, webhookId);
+  return { ...done, ...what, estimatedDurationMs: estimatedDurationMs(done.found.count, pace) };
 }
+type Answer = Awaited<ReturnType<typeof recover>>;
 
 /** "1840 events, from 2026-11-20 18:00 to 2026-11-21 05:59, in about 21 s" */
 function extent({ found, estimatedDurationMs: ms }: Answer): string {

@@ -1,14 +1,13 @@
 /** Recoveries of a webhook: requested, read, paused, resumed and canceled (docs/interface.md, L10–L12). */
 import { Hono } from 'hono';
-import type { LostEventCount } from '../../db/recoveries/lost-events.ts';
 import {
   beginRecovery,
   controlRecovery,
   countRecoveries,
+  countRecovery,
   findRecovery,
   listRecoveries,
   measuredPace,
-  previewRecovery,
   type RecoveryRow,
 } from '../../db/recoveries/recoveries.ts';
 import type { Database } from '../../db/transaction.ts';
@@ -64,6 +63,12 @@ const controls: readonly {
     message: 'Recovery canceled.',
   },
 ];
+
+const MESSAGES = {
+  counted: 'Nothing was recovered: a dry run.',
+  begun: 'Recovery started.',
+  known: 'This recovery is under way.',
+} as const;
 
 function inactive(id: number): Problem {
   return badRequest(`Webhook ${id} is inactive. Activate it first.`);
@@ -141,7 +146,14 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
       if (until !== null && until <= since)
         throw invalid([{ path: 'until', message: 'must be later than since' }]);
       const input = { eshopId, webhookId: id, since, until, include };
-      const answer = async (recoveryId: string | null, found: LostEventCount, ends: Date) => ({
+      const done = asked.dryRun ? await countRecovery(own, input) : await beginRecovery(own, input);
+      if (done.kind === 'busy') {
+        throw conflict(
+          `Recovery ${done.recoveryId} of this webhook is still looking for its events. Wait for it, or cancel it.`,
+        );
+      }
+      const { recoveryId, found, until: ends } = done;
+      return ok(c, MESSAGES[done.kind], {
         recoveryId,
         webhookId: id,
         since: since.toISOString(),
@@ -152,18 +164,6 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
         last: isoTimestamp(found.lastAt),
         estimatedDurationMs: estimatedDurationMs(found.count, await measuredPace(own, id)),
       });
-      if (asked.dryRun) {
-        const found = await previewRecovery(own, input);
-        return ok(c, 'Nothing was recovered: a dry run.', await answer(null, found, found.until));
-      }
-      const begun = await beginRecovery(own, input);
-      if (begun.kind === 'busy') {
-        throw conflict(
-          `Recovery ${begun.recoveryId} of this webhook is still looking for its events. Wait for it, or cancel it.`,
-        );
-      }
-      const message = begun.kind === 'begun' ? 'Recovery started.' : 'This recovery is under way.';
-      return ok(c, message, await answer(begun.recoveryId, begun.found, begun.until));
     },
   );
 

@@ -97,7 +97,7 @@ export interface RecoveryInput extends Omit<Search, 'until'> {
   readonly until: Date | null;
 }
 
-/** The answer to a request for a recovery: it, or the one in its way. */
+/** The answer to a request for a recovery: it, or the one in its way. `known`: it was requested before. */
 type Asked =
   | {
       readonly kind: 'begun' | 'known';
@@ -117,12 +117,11 @@ async function searchOf(sql: Sql, input: RecoveryInput): Promise<Search> {
   return { ...input, until: row.until };
 }
 
-export async function previewRecovery(
-  sql: Sql,
-  input: RecoveryInput,
-): Promise<LostEventCount & { until: Date }> {
+/** Only counts what a recovery would redeliver. */
+export async function countRecovery(sql: Sql, input: RecoveryInput) {
   const search = await searchOf(sql, input);
-  return { ...(await countLostEvents(sql, search)), until: search.until };
+  const found = await countLostEvents(sql, search);
+  return { kind: 'counted', recoveryId: null, found, until: search.until } as const;
 }
 
 /**
