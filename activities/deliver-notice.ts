@@ -6,7 +6,7 @@ import { newToken } from '../src/db/notices/tokens.ts';
 import { confirmationMail } from '../src/mail/confirmation-mail.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
 import { lostSecretsMail } from '../src/mail/lost-secrets-mail.ts';
-import type { Mail } from '../src/mail/mail.ts';
+import { type MailContent, mailOf, merged } from '../src/mail/mail-template.ts';
 import { noticeMessageId, recoveredMail } from '../src/mail/recovered-mail.ts';
 import { warningMail } from '../src/mail/warning-mail.ts';
 import type { DeliveryActivities, NoticeResult } from '../workflows/delivery-types.ts';
@@ -34,7 +34,7 @@ const LOOK_AGAIN_MS = 60_000;
 export function createNoticeActivities(
   deps: NoticeDeps,
 ): NoticeActivities & Pick<DeliveryActivities, 'mailDeactivation'> {
-  const { sql, log } = deps;
+  const { sql, log, publicUrl } = deps;
   const places = createNoticePlaces();
 
   async function send(id: string): Promise<NoticeResult> {
@@ -47,12 +47,13 @@ export function createNoticeActivities(
     if (kind === 'confirmation' && notice.wanted && address !== null && addressId !== null) {
       return await mailOnce(deps, notice, async () => {
         const token = await newToken(sql, addressId);
-        return { mail: confirmationMail({ ...notice, email: address }, token, deps.publicUrl), others: [] };
+        const content = confirmationMail({ ...notice, email: address }, token);
+        return { mail: mailOf(content, publicUrl), others: [] };
       });
     }
     const lost = kind === 'lostSecrets' ? await readLostWebhooks(sql, id) : [];
     if (lost.length > 0 && address !== null) {
-      const mail = lostSecretsMail({ ...notice, lost, email: address }, deps.publicUrl);
+      const mail = mailOf(lostSecretsMail({ ...notice, lost, email: address }), publicUrl);
       return await mailOnce(deps, notice, async () => ({ mail, others: [] }));
     }
     const subject = await subjectOf(deps, notice);
@@ -69,8 +70,10 @@ export function createNoticeActivities(
     if (address === null) throw new Error('A notice that is wanted has an address.');
     return await mailOnce(deps, notice, async (deferred) => {
       const others = await stillApplying(deps, deferred);
-      const mail = mailOf(deps, { ...notice, email: address }, subject, others);
-      return { mail, others: others.map((other) => other.id) };
+      const same = others.filter((other) => other.subject.kind === subject.kind);
+      const subjects = [subject, ...same.map((other) => other.subject)];
+      const contents = subjects.map((each) => contentOf({ ...notice, email: address }, each));
+      return { mail: mailOf(merged(contents), publicUrl), others: others.map((other) => other.id) };
     });
   }
 
@@ -102,28 +105,17 @@ async function stillApplying(deps: NoticeDeps, deferred: readonly string[]): Pro
   return others;
 }
 
-function mailOf(
-  { publicUrl }: NoticeDeps,
-  notice: Notice & { readonly email: string },
-  subject: Subject,
-  others: readonly OtherNotice[],
-): Mail {
+function contentOf(notice: Notice & { readonly email: string }, subject: Subject): MailContent {
   const { email } = notice;
-  const subjects = others.map((other) => other.subject);
   switch (subject.kind) {
-    case 'warning': {
-      const merged = subjects.flatMap((each) => (each.kind === 'warning' ? [each.warning] : []));
-      return warningMail({ ...subject.warning, email }, publicUrl, merged);
-    }
+    case 'warning':
+      return warningMail({ ...subject.warning, email });
     case 'deactivated': {
-      const merged = subjects.flatMap((each) => (each.kind === 'deactivated' ? [each.deactivation] : []));
-      const mail = deactivationMail({ ...subject.deactivation, email }, publicUrl, merged);
+      const content = deactivationMail({ ...subject.deactivation, email });
       // One of its own: a mail program that gets the mail of another address too shows both.
-      return notice.recipient === 'email' ? mail : { ...mail, messageId: noticeMessageId(notice.id) };
+      return notice.recipient === 'email' ? content : { ...content, messageId: noticeMessageId(notice.id) };
     }
-    case 'recovered': {
-      const merged = subjects.flatMap((each) => (each.kind === 'recovered' ? [each.well] : []));
-      return recoveredMail(notice, subject.well, publicUrl, merged);
-    }
+    case 'recovered':
+      return recoveredMail(notice, subject.well);
   }
 }

@@ -4,25 +4,11 @@ import type { Deactivation } from '../domain/mailed.ts';
 import { counted } from '../domain/text.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
-import type { Mail } from './mail.ts';
-import { type MailContent, mailOf, merged } from './mail-template.ts';
+import type { MailContent } from './mail-template.ts';
 import { activation, readDelivery } from './requests.ts';
 
-/**
- * The mail about a deactivation. Webhook, generation and delivery make its Message-ID, so that a repetition after a
- * crash is recognised.
- * @param publicUrl of the API; null if unknown
- * @param others that were postponed and are included in the same mail
- */
-export function deactivationMail(
-  deactivation: Deactivation,
-  publicUrl: string | null,
-  others: readonly Deactivation[] = [],
-): Mail {
-  return mailOf(merged([deactivation, ...others].map(contentOf)), publicUrl);
-}
-
-function contentOf(deactivation: Deactivation): MailContent {
+/** Webhook, generation and delivery make its Message-ID, so that a repetition after a crash is recognised. */
+export function deactivationMail(deactivation: Deactivation): MailContent {
   const { webhookId, generation, url, reason, at, deliveryId, attemptsMade, lastError, activeAgain } =
     deactivation;
   const attempts = counted(attemptsMade, 'attempt');

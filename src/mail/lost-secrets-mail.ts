@@ -3,8 +3,7 @@ import { shortTypes } from '../domain/event-types.ts';
 import type { LostWebhook } from '../domain/mailed.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesOf } from '../domain/webhook-types.ts';
-import type { Mail } from './mail.ts';
-import { type MailBlock, mailOf } from './mail-template.ts';
+import type { MailBlock, MailContent } from './mail-template.ts';
 import { listSigningKeys, regenerateSecret, replaceWebhook } from './requests.ts';
 
 interface LostSecrets {
@@ -16,8 +15,7 @@ interface LostSecrets {
   readonly email: string;
 }
 
-/** @param publicUrl of the API; null if unknown */
-export function lostSecretsMail({ id, lost, eshopName, email }: LostSecrets, publicUrl: string | null): Mail {
+export function lostSecretsMail({ id, lost, eshopName, email }: LostSecrets): MailContent {
   const secrets = lost.filter(({ secret }) => secret);
   const [first, ...others] = secrets;
   const withHeaders = lost.filter(({ headers }) => headers.length > 0);
@@ -61,8 +59,5 @@ export function lostSecretsMail({ id, lost, eshopName, email }: LostSecrets, pub
   ];
   const subject =
     first === undefined ? 'The key of your webhooks was lost' : 'Your webhooks need new secrets';
-  return mailOf(
-    { to: email, subject, messageId: `<warning-${id}@waybill.local>`, tone: 'bad', blocks },
-    publicUrl,
-  );
+  return { to: email, subject, messageId: `<warning-${id}@waybill.local>`, tone: 'bad', blocks };
 }

@@ -4,8 +4,7 @@ import type { RecoveredWebhook } from '../domain/mailed.ts';
 import { minute } from '../domain/text.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
-import type { Mail } from './mail.ts';
-import { type MailContent, mailOf, merged } from './mail-template.ts';
+import type { MailContent } from './mail-template.ts';
 import { noRecoveredNotices } from './requests.ts';
 
 /** To whom, and the notice's id for the Message-ID. */
@@ -15,20 +14,7 @@ export interface MailedNotice {
   readonly email: string;
 }
 
-/**
- * @param publicUrl of the API; null if unknown
- * @param others that were postponed and are included in the same mail
- */
-export function recoveredMail(
-  notice: MailedNotice,
-  well: RecoveredWebhook,
-  publicUrl: string | null,
-  others: readonly RecoveredWebhook[] = [],
-): Mail {
-  return mailOf(merged([well, ...others].map((each) => contentOf(notice, each))), publicUrl);
-}
-
-function contentOf({ id, eshopName, email }: MailedNotice, well: RecoveredWebhook): MailContent {
+export function recoveredMail({ id, eshopName, email }: MailedNotice, well: RecoveredWebhook): MailContent {
   const { webhookId, url, recoveredAt } = well;
   return {
     to: email,

@@ -2,7 +2,7 @@
 import type { ApiRequest } from './mail-template.ts';
 
 /** @param id replaces `{id}` in the operation */
-const request = (method: ApiRequest['method'], operation: string, id: number | string): ApiRequest => ({
+const request = (method: ApiRequest['method'], operation: string, id: number | string = ''): ApiRequest => ({
   method,
   operation,
   path: operation.replace('{id}', String(id)),
@@ -14,11 +14,7 @@ export const activation = (webhookId: number, name: 'activate' | 'deactivate') =
 export const regenerateSecret = (webhookId: number) =>
   request('PUT', '/v21/webhooks/{id}/regenerate-secret', webhookId);
 
-export const listSigningKeys: ApiRequest = {
-  method: 'GET',
-  operation: '/v21/eshop/signing-keys',
-  path: '/v21/eshop/signing-keys',
-};
+export const listSigningKeys = request('GET', '/v21/eshop/signing-keys');
 
 export const replaceWebhook = (webhookId: number) => request('PUT', '/v21/webhooks/{id}', webhookId);
 
@@ -32,9 +28,7 @@ export const listRetried = (webhookId: number): ApiRequest => {
 };
 
 const without = (kind: string): ApiRequest => ({
-  method: 'PATCH',
-  operation: '/v21/eshop',
-  path: '/v21/eshop',
+  ...request('PATCH', '/v21/eshop'),
   body: `{"notifications": {"${kind}": false}}`,
 });
 

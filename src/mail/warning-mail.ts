@@ -3,8 +3,7 @@ import { shortTypes } from '../domain/event-types.ts';
 import { counted, minute } from '../domain/text.ts';
 import { type NamedBy, nameOf } from '../domain/webhook-name.ts';
 import { type GivenTypes, typesFact, typesOf } from '../domain/webhook-types.ts';
-import type { Mail } from './mail.ts';
-import { type MailContent, mailOf, merged } from './mail-template.ts';
+import type { MailContent } from './mail-template.ts';
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
 export interface Warning extends GivenTypes, NamedBy {
@@ -25,19 +24,7 @@ export interface Warning extends GivenTypes, NamedBy {
   readonly email: string;
 }
 
-/**
- * @param publicUrl of the API; null if unknown
- * @param others that were postponed and are included in the same mail
- */
-export function warningMail(
-  warning: Warning,
-  publicUrl: string | null,
-  others: readonly Warning[] = [],
-): Mail {
-  return mailOf(merged([warning, ...others].map(contentOf)), publicUrl);
-}
-
-function contentOf(warning: Warning): MailContent {
+export function warningMail(warning: Warning): MailContent {
   const { webhookId, deliveryId, since, failures, lastError } = warning;
   const due = warning.deactivationAt === null ? null : minute(warning.deactivationAt);
   return {

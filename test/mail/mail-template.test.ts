@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Deactivation } from '../../src/domain/mailed.ts';
 import { deactivationMail } from '../../src/mail/deactivation-mail.ts';
+import { mailOf } from '../../src/mail/mail-template.ts';
 import { type Warning, warningMail } from '../../src/mail/warning-mail.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 
@@ -40,16 +41,16 @@ const warning: Warning = {
   email: 'orders@shop.example',
 };
 const mails = (publicUrl: string | null) => [
-  deactivationMail(deactivation, publicUrl),
-  warningMail(warning, publicUrl),
-  warningMail({ ...warning, deliveryId: deactivation.deliveryId, deactivationAt: null }, publicUrl),
+  mailOf(deactivationMail(deactivation), publicUrl),
+  mailOf(warningMail(warning), publicUrl),
+  mailOf(warningMail({ ...warning, deliveryId: deactivation.deliveryId, deactivationAt: null }), publicUrl),
 ];
 const links = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href ?? '');
 
 const api = await apiOfFile();
 
 test('a warning says since when, how often, the last error, what is held up, when it will be deactivated, and what to do', () => {
-  const { text, subject, messageId, to } = warningMail(warning, null);
+  const { text, subject, messageId, to } = mailOf(warningMail(warning), null);
   expect({ subject, messageId, to }).toEqual({
     subject: 'Webhook 7 (CREATE_ORDER) is failing',
     messageId: '<warning-0197a0b4-0000-4000-8000-000000000002@waybill.local>',
@@ -71,7 +72,7 @@ test('a warning says since when, how often, the last error, what is held up, whe
 });
 
 test('a warning about one delivery names it', () => {
-  const { text } = warningMail({ ...warning, deliveryId: deactivation.deliveryId }, null);
+  const { text } = mailOf(warningMail({ ...warning, deliveryId: deactivation.deliveryId }), null);
   expect(text).toContain('a delivery to webhook 7 has been failing since 2026-11-20 19:33 UTC');
   expect(text).toContain(`GET /v21/deliveries/${deactivation.deliveryId}`);
 });
@@ -114,8 +115,8 @@ test('without it they are paths, and nothing is linked', () => {
 test('a webhook with several types is named by the first, and all of them are listed', () => {
   const several = { additionalTypes: ['UPDATE_ORDER', 'CREATE_RETURN'] } as const;
   const sent = [
-    deactivationMail({ ...deactivation, ...several }, null),
-    warningMail({ ...warning, ...several }, null),
+    mailOf(deactivationMail({ ...deactivation, ...several }), null),
+    mailOf(warningMail({ ...warning, ...several }), null),
   ];
   for (const { subject, text } of sent) {
     expect(subject).toContain('Webhook 7 (CREATE_ORDER and 2 more) ');

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import type { Deactivation } from '../../src/domain/mailed.ts';
 import { deactivationMail } from '../../src/mail/deactivation-mail.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
+import { mailOf } from '../../src/mail/mail-template.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { folderOfTest } from '../support/ends.ts';
 import { mailServerOfTest } from '../support/lifetimes.ts';
@@ -32,7 +33,7 @@ test('the complete mail of a deactivation reaches the e-shop through the mail se
   const server = await mailServerOfTest();
   const mailer = mailerTo(server, FROM);
 
-  await mailer.send(deactivationMail(deactivation, null));
+  await mailer.send(mailOf(deactivationMail(deactivation), null));
 
   const [received] = server.mails;
   expect(server.mails).toHaveLength(1);
@@ -58,8 +59,8 @@ test('the complete mail of a deactivation reaches the e-shop through the mail se
 });
 
 test('a mail after 410 says that the receiver asked for it', () => {
-  const { text } = deactivationMail(
-    { ...deactivation, reason: 'gone', attemptsMade: 1, lastError: null },
+  const { text } = mailOf(
+    deactivationMail({ ...deactivation, reason: 'gone', attemptsMade: 1, lastError: null }),
     null,
   );
 
@@ -71,7 +72,9 @@ test('a refused recipient is an error that names no address', async () => {
   const server = await mailServerOfTest({ refuseRecipient: 550 });
   const mailer = mailerTo(server, FROM);
 
-  const error = await mailer.send(deactivationMail(deactivation, null)).catch((reason: unknown) => reason);
+  const error = await mailer
+    .send(mailOf(deactivationMail(deactivation), null))
+    .catch((reason: unknown) => reason);
 
   expect(error).toBeInstanceOf(MailError);
   expect(error).toMatchObject({
@@ -88,7 +91,7 @@ test('a comma in an address does not make two recipients of it', async () => {
   const mailer = mailerTo(server, FROM);
 
   await mailer
-    .send({ ...deactivationMail(deactivation, null), to: 'a@shop.example,b@shop.example' })
+    .send({ ...mailOf(deactivationMail(deactivation), null), to: 'a@shop.example,b@shop.example' })
     .catch(() => {});
 
   expect(server.mails.flatMap(({ to }) => to).filter((to) => to === 'b@shop.example')).toEqual([]);
@@ -98,12 +101,12 @@ test('a message that the server defers is an error, and can be sent again', asyn
   const server = await mailServerOfTest({ refuseText: 451 });
   const mailer = mailerTo(server, FROM);
 
-  await expect(mailer.send(deactivationMail(deactivation, null))).rejects.toMatchObject({
+  await expect(mailer.send(mailOf(deactivationMail(deactivation), null))).rejects.toMatchObject({
     responseCode: 451,
     refused: false,
   });
   delete server.behaviour.refuseText;
-  await mailer.send(deactivationMail(deactivation, null));
+  await mailer.send(mailOf(deactivationMail(deactivation), null));
 
   expect(server.mails).toHaveLength(1);
 });
@@ -115,7 +118,9 @@ test('a mail server that is away is an error without its URL', async () => {
     directory: '/nowhere',
   });
 
-  const error = await mailer.send(deactivationMail(deactivation, null)).catch((reason: unknown) => reason);
+  const error = await mailer
+    .send(mailOf(deactivationMail(deactivation), null))
+    .catch((reason: unknown) => reason);
 
   expect(error).toBeInstanceOf(MailError);
   expect(String(error)).toBe('MailError: the mail server cannot be reached (ESOCKET)');
@@ -124,8 +129,8 @@ test('a mail server that is away is an error without its URL', async () => {
 test('without a mail server, mails become files that sort by time and can be opened', async () => {
   const directory = join(await folderOfTest('waybill-mail-'), 'mail');
   const mailer = createMailer({ from: FROM, directory });
-  const first = deactivationMail(deactivation, null);
-  const second = deactivationMail({ ...deactivation, webhookId: 8 }, null);
+  const first = mailOf(deactivationMail(deactivation), null);
+  const second = mailOf(deactivationMail({ ...deactivation, webhookId: 8 }), null);
 
   await mailer.send(first);
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -149,7 +154,7 @@ test('a mail sent again after a crash is still one file', async () => {
   const directory = await folderOfTest('waybill-mail-');
 
   for (let repetition = 0; repetition < 3; repetition += 1) {
-    await createMailer({ from: FROM, directory }).send(deactivationMail(deactivation, null));
+    await createMailer({ from: FROM, directory }).send(mailOf(deactivationMail(deactivation), null));
   }
 
   expect(await readdir(directory)).toHaveLength(1);
@@ -160,5 +165,5 @@ test('a folder that cannot be written is an error', async () => {
   await writeFile(file, '');
   const mailer = createMailer({ from: FROM, directory: join(file, 'mail') });
 
-  await expect(mailer.send(deactivationMail(deactivation, null))).rejects.toBeInstanceOf(MailError);
+  await expect(mailer.send(mailOf(deactivationMail(deactivation), null))).rejects.toBeInstanceOf(MailError);
 });
