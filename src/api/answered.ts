@@ -8,7 +8,7 @@ import type { ApiDeps, ApiEnv, Session } from './deps.ts';
 /** Polled constantly by monitoring: these would drown the rest. */
 export const PROBE_PATHS = ['/healthz', '/readyz'];
 /** The methods that some path supports. Others are invented by clients. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** The method, if some path supports it. */
 export function knownMethod(method: string): string {
