@@ -4,10 +4,10 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { folderOfTest } from '../support/ends.ts';
 import { until } from '../support/until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -44,7 +44,7 @@ writeFileSync(out + '/site/main.js', site);
 `;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'waybill-build-'));
+  folder = await folderOfTest('waybill-build-');
   await cp(join(root, 'bin'), join(folder, 'bin'), { recursive: true });
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   // The patches are not its business.

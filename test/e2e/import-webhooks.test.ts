@@ -11,6 +11,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { builtCli } from '../support/built.ts';
 import { login } from '../support/client.ts';
+import { folderOfFile } from '../support/ends.ts';
 import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
 import type { ReceivedRequest } from '../support/receiver.ts';
 import { signedBy } from '../support/signed-by.ts';
@@ -23,6 +24,7 @@ const installation = await installationOfFile();
 const receiver = await receiverOfFile();
 const program = await programOfFile({ ...installation.env, LOG_LEVEL: 'debug' });
 const shop = await login(program.url, installation.credentials);
+const folder = await folderOfFile('waybill-import-');
 
 const newKey = () => `whsec_${randomBytes(32).toString('base64')}`;
 const webhook = (path: string, fields: object = {}) => ({
@@ -113,7 +115,7 @@ test('imported webhooks deliver under their own secrets; a second run doubles no
     return JSON.stringify(webhook(`imported-${index}`, { eshop, secret, headers, ...own }));
   });
   const bad = ['{', JSON.stringify({ url: 'nowhere' }), JSON.stringify(webhook('x', { eshop: 999 }))];
-  const file = join(installation.env.DATA_DIR, '..', `import-${randomBytes(4).toString('hex')}.ndjson`);
+  const file = join(folder, 'import.ndjson');
   await writeFile(file, [...good.slice(0, 2), ...bad, ...good.slice(2), ''].join('\n'));
   const run = async (...more: string[]) => {
     const { printed, error, code } = await triedWaybill(
@@ -147,7 +149,7 @@ test('imported webhooks deliver under their own secrets; a second run doubles no
 });
 
 test('CSV, generated secrets, and numbers that are used', async () => {
-  const csv = join(installation.env.DATA_DIR, '..', `csv-${randomBytes(4).toString('hex')}`);
+  const csv = join(folder, 'webhooks.csv');
   await writeFile(
     csv,
     `id,url,webhookType,method,active,headers,description\r\n700,${receiver.url}/csv?a=1,CREATE_PRODUCT,GET,false,"{""X-Key"":""a,b""}","one\n""two"""\r\n`,
@@ -173,7 +175,7 @@ test('CSV, generated secrets, and numbers that are used', async () => {
 
 test('a line that is wrong is reported by a dry run as by the run, and nothing secret of it', async () => {
   const eshop = installation.credentials.eshopId;
-  const file = join(installation.env.DATA_DIR, '..', `wrong-${randomBytes(4).toString('hex')}.ndjson`);
+  const file = join(folder, 'wrong.ndjson');
   const lines = [
     [JSON.stringify(webhook('nul', { description: 'a\0b' })), 'description: must not contain NUL'],
     [JSON.stringify(webhook('half', { description: '\ud800' })), 'description: must not contain NUL'],
@@ -204,7 +206,7 @@ test('a line that is wrong is reported by a dry run as by the run, and nothing s
 });
 
 test('a reader that stops ends it, and that is no success', async () => {
-  const file = join(installation.env.DATA_DIR, '..', `many-${randomBytes(4).toString('hex')}.ndjson`);
+  const file = join(folder, 'many.ndjson');
   await writeFile(file, `${JSON.stringify({ nothing: true })}\n`.repeat(5_000));
   const child = spawn(process.execPath, [builtCli, 'import-webhooks', file, '--json'], {
     env: { PATH: process.env.PATH ?? '', ...installation.env },
