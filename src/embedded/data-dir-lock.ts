@@ -2,9 +2,11 @@
  * The lock of `DATA_DIR`: one process at a time, also of processes that cannot see each other, as in two
  * containers.
  */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { link, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
 import { UserError } from '../lib/user-error.ts';
 import type { DataDir } from './data-dir.ts';
 import { commandLine, isAlive } from './processes.ts';
@@ -16,17 +18,13 @@ import { commandLine, isAlive } from './processes.ts';
  */
 export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>> {
   const file = dataDir.join('lock');
-  await refuseHolder(dataDir, file);
+  const refuse = (lock: string) => refuseHolder(dataDir, lock);
+  await refuse(file);
   const hangUp = await listenInside(dataDir);
-  // Linked into place with its content, so that a lock without a process id is never read.
-  const mine = dataDir.join(`.lock.${process.pid}`);
-  await writeFile(mine, String(process.pid), { mode: 0o600 });
+  const mine = dataDir.join(ownName());
   try {
-    while (!(await linked(mine, file))) {
-      await refuseHolder(dataDir, file);
-      // Of a process that is gone.
-      await rm(file, { force: true });
-    }
+    await writeFile(mine, String(process.pid), { mode: 0o600 });
+    await putInPlace(mine, file, refuse);
   } catch (error) {
     await hangUp();
     throw error;
@@ -37,6 +35,34 @@ export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>
     await rm(file, { force: true });
     await hangUp();
   };
+}
+
+/** A name for what is not in its place yet, or no longer; processes in two containers have the same id. */
+const ownName = () => `.lock.${randomBytes(8).toString('hex')}`;
+
+/**
+ * Links a complete file or socket into its place, in which there is at most one, so that what is read there is
+ * complete. What a process that is gone has left is moved away first, and judged again under a name of its own:
+ * since it was judged, another process may have put its own there.
+ * @param refuse throws if the process of the file or socket at this path is alive
+ */
+export async function putInPlace(
+  mine: string,
+  place: string,
+  refuse: (path: string) => Promise<void>,
+): Promise<void> {
+  while (!(await unless('EEXIST', link(mine, place)))) {
+    await refuse(place);
+    const left = join(dirname(mine), ownName());
+    if (!(await unless('ENOENT', rename(place, left)))) continue;
+    try {
+      await refuse(left);
+    } catch (error) {
+      await rename(left, place);
+      throw error;
+    }
+    await rm(left);
+  }
 }
 
 /** The socket that a process listens on while it uses the folder. */
@@ -52,20 +78,35 @@ async function listenInside(dataDir: DataDir): Promise<() => Promise<void>> {
   if (process.platform !== 'linux') return async () => {};
   const folder = await open(dataDir.path);
   // The path of a socket has 107 characters at most, that of the folder any number.
-  const path = `/proc/self/fd/${folder.fd}/${SOCKET}`;
-  if (await answers(path)) {
-    await folder.close();
-    throw new UserError(
-      `${dataDir.path} is in use by a Waybill that this one cannot see, such as one in another container: stop it, or choose another folder with DATA_DIR.`,
-    );
-  }
-  await rm(dataDir.join(SOCKET), { force: true });
+  const inside = (name: string) => `/proc/self/fd/${folder.fd}/${name}`;
+  const mine = inside(ownName());
   const server = createServer((socket) => socket.destroy()).unref();
-  // Without it only an instance in another container would not notice the lock.
-  await once(server.listen(path), 'listening').catch(() => {});
-  return async () => {
+  const hangUp = async () => {
     await new Promise((resolve) => server.close(resolve));
     await folder.close();
+  };
+  // Without it only an instance in another container would not notice the lock.
+  const listens = await once(server.listen(mine), 'listening').then(
+    () => true,
+    () => false,
+  );
+  if (!listens) return hangUp;
+  try {
+    await putInPlace(mine, inside(SOCKET), async (socket) => {
+      if (!(await answers(socket))) return;
+      throw new UserError(
+        `${dataDir.path} is in use by a Waybill that this one cannot see, such as one in another container: stop it, or choose another folder with DATA_DIR.`,
+      );
+    });
+  } catch (error) {
+    await hangUp();
+    throw error;
+  } finally {
+    await rm(mine, { force: true });
+  }
+  return async () => {
+    await rm(inside(SOCKET), { force: true });
+    await hangUp();
   };
 }
 
@@ -80,13 +121,13 @@ async function answers(path: string): Promise<boolean> {
   return answered;
 }
 
-/** Links a file under a second name; false if that name is taken. */
-async function linked(from: string, to: string): Promise<boolean> {
+/** Whether a file got its other name; false if that failed with the code. */
+async function unless(code: 'EEXIST' | 'ENOENT', renamed: Promise<void>): Promise<boolean> {
   try {
-    await link(from, to);
+    await renamed;
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (error instanceof Error && 'code' in error && error.code === code) return false;
     throw error;
   }
 }

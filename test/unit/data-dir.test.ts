@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
-import { lockDataDir } from '../../src/embedded/data-dir-lock.ts';
+import { lockDataDir, putInPlace } from '../../src/embedded/data-dir-lock.ts';
 import { inaccessibleFolder } from '../../src/embedded/reachable.ts';
 import { UserError } from '../../src/lib/user-error.ts';
 import { folderOfTest } from '../support/ends.ts';
@@ -50,6 +50,28 @@ it('the lock of a process that is gone, or is not Waybill, is taken over and giv
   }
 });
 
+it('of two processes that find the same stale lock, one gets it', async () => {
+  const lock = dataDir.join('lock');
+  const first = dataDir.join('first');
+  const second = dataDir.join('second');
+  await writeFile(lock, 'gone');
+  await writeFile(first, 'first');
+  await writeFile(second, 'second');
+  const refuse = async (path: string) => {
+    if ((await readFile(path, 'utf8')) !== 'gone') throw new UserError('in use');
+  };
+  let firstHas = false;
+  const late = putInPlace(second, lock, async (path) => {
+    await refuse(path);
+    // Both have judged it by now; the first goes on before the second does.
+    if (!firstHas) await putInPlace(first, lock, refuse);
+    firstHas = true;
+  });
+  await expect(late).rejects.toThrow('in use');
+  expect(await readFile(lock, 'utf8')).toBe('first');
+  expect(await readdir(dataDir.path)).toEqual(['first', 'lock', 'second']);
+});
+
 // Each container's program has the id 1: to the second one the lock looks like its own, left by an earlier life.
 it.runIf(process.platform === 'linux')(
   'a process that cannot be seen keeps the folder to itself while it lives',
@@ -61,6 +83,15 @@ it.runIf(process.platform === 'linux')(
     expect(await readdir(dataDir.path)).toEqual([]);
   },
 );
+
+// Only their sockets tell them apart: they have the same id.
+it.runIf(process.platform === 'linux')('one of many processes that start at once gets the folder', async () => {
+  const starts = await Promise.allSettled(Array.from({ length: 9 }, () => lockDataDir(dataDir)));
+  const locked = starts.filter((start) => start.status === 'fulfilled');
+  expect(locked).toHaveLength(1);
+  await locked[0]?.value();
+  expect(await readdir(dataDir.path)).toEqual([]);
+});
 
 it.runIf(process.platform === 'linux')(
   'the socket of a killed process, in a folder of any depth, is replaced',
