@@ -88,6 +88,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     sql: options.sql,
     log,
     onStep: ({ ms }) => metrics.clockSteps.inc({ direction: ms < 0 ? 'back' : 'ahead' }),
+    onRead: (differenceMs) => metrics.clockDifference.set(differenceMs / 1_000),
   });
   const sessionDeps: SessionDeps = {
     ...options,

@@ -104,7 +104,8 @@ export async function begin(
       beginAt,
       begunAt: performance.now(),
       clock: clockFrom(begun.startedAt),
-      request: { ...request, at: begun.startedAt, timeoutMs },
+      // Not by the database's clock: if that is wrong, receivers would refuse every signature.
+      request: { ...request, at: new Date(), timeoutMs },
       span: beginAttemptSpan(traces, delivery, number),
     },
   };

@@ -60,11 +60,18 @@ function countsFromOlderCopy(delivery: DeliveryForAttempt, expectedNumber: numbe
  * Whether an attempt that comes after the end of its window was planned inside the window, and is only a moment late.
  * Then the retries are spent, and there was no outage.
  */
-export function isJustOver({
-  nextAttemptAt,
-  now,
-}: Pick<DeliveryForAttempt, 'nextAttemptAt' | 'now'>): boolean {
-  return nextAttemptAt !== null && now.getTime() - nextAttemptAt.getTime() < MOMENT_MS;
+export function isJustOver(
+  {
+    nextAttemptAt,
+    windowStartedAt,
+    now,
+  }: Pick<DeliveryForAttempt, 'nextAttemptAt' | 'windowStartedAt' | 'now'>,
+  policy: RetryPolicy,
+): boolean {
+  if (nextAttemptAt === null || windowStartedAt === null) return false;
+  // One that was deferred past the end, behind a limit, still has its last chance.
+  const planned = nextAttemptAt <= windowEnd(policy, windowStartedAt);
+  return planned && now.getTime() - nextAttemptAt.getTime() < MOMENT_MS;
 }
 
 /**

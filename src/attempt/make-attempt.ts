@@ -145,7 +145,7 @@ async function skip(
 ): Promise<AttemptOutcome> {
   if (reason === 'paused') return heldWhilePaused(delivery, command) ?? skipped(delivery, reason);
   if (reason === 'inactive') return heldWhileInactive(delivery, command) ?? skipped(delivery, reason);
-  if (reason !== 'windowOver' || !isJustOver(delivery)) return skipped(delivery, reason);
+  if (reason !== 'windowOver' || !isJustOver(delivery, command.policy)) return skipped(delivery, reason);
   await spendRetries(sql, delivery.id, delivery.attemptsMade);
   return skipped(delivery, 'spent');
 }

@@ -19,7 +19,7 @@ interface Asked {
 export function createSignAgain(keys: SecretKeys) {
   return ({ deliveryId, number, webhook, event }: Asked) => {
     const { method, url, body } = payloadOf(event);
-    const { eshopId, webhookId, now } = webhook;
+    const { eshopId, webhookId } = webhook;
     const request = {
       ...event,
       eshopId,
@@ -30,7 +30,7 @@ export function createSignAgain(keys: SecretKeys) {
       deliveryId,
       number,
       body,
-      at: now,
+      at: new Date(),
     };
     return { method, url, body, headers: buildRequest(request, version).headers };
   };

@@ -35,7 +35,7 @@ export function createTestSender({ sender, keys }: TestSenderDeps): SendTest {
       changed: sampleChangesOf(eventType),
       number: 1,
       body,
-      at: webhook.now,
+      at: new Date(),
       test: true,
     };
     const { outcome, status, error, durationMs, responseExcerpt, responseHeaders, traceparent } =

@@ -42,7 +42,7 @@ export interface AttemptRequest {
   readonly timeoutMs?: number;
   /** JSON text for POST, or its bytes in UTF-8, which several requests may share; null for GET. */
   readonly body: string | Uint8Array | null;
-  /** When it is made, by the clock used for all times of deliveries: the time in its signatures. */
+  /** When it is made, by this machine's clock: the time in its signatures. */
   readonly at: Date;
   /** Marks a test delivery, or the delivery of a test event (`X-Service-Test: true`): there is no such record. */
   readonly test?: boolean;

@@ -134,6 +134,10 @@ export function createMetrics() {
       "Steps of the database's clock that this worker noticed, by direction: `back` or `ahead`.",
       'direction',
     ),
+    clockDifference: gauge(
+      'waybill_database_clock_difference_seconds',
+      "The database's clock minus the clock of this worker's machine.",
+    ),
     retentionFailures: counter(
       'waybill_retention_failures_total',
       'Steps of the retention that failed: the next run tries them again, and the log says why.',

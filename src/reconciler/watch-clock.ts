@@ -1,6 +1,6 @@
 /**
- * Notices when the database's clock is set. A clock set back would make waits longer by as much; a clock set ahead
- * ends windows early.
+ * Notices when the database's clock is set, and how far it is from this machine's. A clock set back would make waits
+ * longer by as much; a clock set ahead ends windows early.
  */
 import { uptime } from 'node:os';
 import type { Logger } from 'pino';
@@ -26,6 +26,8 @@ interface ClockWatchOptions {
   readonly sql: Pool;
   readonly log: Logger;
   readonly onStep: (step: ClockStep) => void;
+  /** Called at every reading: the database's clock minus this machine's, in milliseconds. */
+  readonly onRead?: (differenceMs: number) => void;
   /** The time between two readings, in milliseconds; default 1 s. */
   readonly intervalMs?: number | undefined;
   /** Reads the database's clock; default: by a query. */
@@ -42,6 +44,7 @@ export function watchDatabaseClock({
   sql,
   log,
   onStep,
+  onRead,
   intervalMs = LOOK_MS,
   read = () => databaseTime(sql),
   uptimeMs = () => uptime() * 1_000,
@@ -56,12 +59,25 @@ export function watchDatabaseClock({
   /** Steps not yet in the database, oldest first. They keep their time: another worker may have noted them. */
   const unnoted: ClockStep[] = [];
 
+  async function noteSteps(): Promise<void> {
+    for (let step = unnoted[0]; step !== undefined; step = unnoted[0]) {
+      try {
+        await noteClockStep(sql, step);
+      } catch (error) {
+        log.error({ err: error, ms: step.ms }, 'windows were not moved with the clock: this is tried again');
+        throw error;
+      }
+      unnoted.shift();
+    }
+  }
+
   async function look(): Promise<void> {
     const before = uptimeMs();
     const at = await read();
     const took = uptimeMs() - before;
     // The clock was read at an unknown point of that long time: the next reading decides.
     if (took > STEP_MS) return;
+    onRead?.(Math.round(at.getTime() - (Date.now() - took / 2)));
     const now = at.getTime() - before - took / 2;
     const ms = Math.round(now - (ahead ?? now));
     if (Math.abs(ms) > STEP_MS + took) {
@@ -71,10 +87,7 @@ export function watchDatabaseClock({
       log.warn({ ms }, `the database's clock was set ${ms < 0 ? 'back' : 'ahead'}`);
     }
     ahead = now;
-    for (let step = unnoted[0]; step !== undefined; step = unnoted[0]) {
-      await noteClockStep(sql, step);
-      unnoted.shift();
-    }
+    await noteSteps();
     if (readings === 0) return;
     const rows = await forgetFutureTimes(sql);
     if (rows > 0) log.warn({ rows }, 'times that lay too far ahead are past now: the clock was set back');

@@ -106,11 +106,14 @@ test('a step ahead ends no window, however many workers notice it', async () => 
 /** A watch of a clock that the test sets. */
 function watched() {
   const steps: ClockStep[] = [];
-  const clock = { setMs: 0, looks: 0 };
+  const clock = { setMs: 0, looks: 0, differenceMs: 0 };
   const watch = watchDatabaseClock({
     sql: database.sql,
     log: pino({ level: 'silent' }),
     onStep: (step) => steps.push(step),
+    onRead(ms) {
+      clock.differenceMs = ms;
+    },
     intervalMs: 5,
     async read() {
       clock.looks += 1;
@@ -129,6 +132,7 @@ test('a step back and one ahead are noticed and noted, and the former is made go
   await sql`update deliveries set due_at = now() + interval '1 hour' where id = ${id}`;
   clock.setMs = -3_600_000;
   await until('the step back', async () => steps.length === 1);
+  expect(Math.round(clock.differenceMs / 60_000)).toBe(-60);
   await until('the repair', async () => {
     const [row] = await sql<
       { due: boolean }[]

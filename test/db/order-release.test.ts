@@ -1,5 +1,5 @@
 /** Many pre-orders at once (docs/interface.md, O4): their timers are set at a pace, and end one after the other. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimReleaseChanges, enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { readOutbox } from '../../src/db/overview.ts';
@@ -47,6 +47,17 @@ test('no time set: none to wait for; not a pre-order: null', async () => {
   expect(await readReleaseTime(database.sql, eshopId, 'by hand')).toMatchObject({ releaseAt: null });
   await database.sql`update orders set status = 'canceled'`;
   expect(await readReleaseTime(database.sql, eshopId, 'by hand')).toBeNull();
+});
+
+test('the present is that of the clock that is behind: a release cannot be taken back', async () => {
+  await preOrder(eshopId, 'a', noon);
+  const present = async () => (await readReleaseTime(database.sql, eshopId, 'a'))?.readAt ?? Number.NaN;
+  const [hour, now] = [3_600_000, Date.now()];
+  vi.useFakeTimers({ toFake: ['Date'], now: now - hour });
+  onTestFinished(() => void vi.useRealTimers());
+  expect(await present()).toBeLessThan(now - hour / 2);
+  vi.setSystemTime(now + hour);
+  expect(await present()).toBeLessThan(now + hour / 2);
 });
 
 test('a pre-order that comes later takes nobody’s place', async () => {

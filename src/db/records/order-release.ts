@@ -20,8 +20,9 @@ export const ofSameSecond = (sql: Sql) => sql`
 
 /**
  * When the timer of a waiting pre-order ends, in milliseconds since 1970: a little later than due if its e-shop has
- * others in the same second, in order of creation. `releaseAt` is null if no time is set, `readAt` is the database's
- * clock; the result is null if it is no longer a pre-order.
+ * others in the same second, in order of creation. `releaseAt` is null if no time is set. `readAt` is the present, by
+ * the database's clock or this machine's, whichever is behind: a release cannot be taken back. The result is null if
+ * it is no longer a pre-order.
  */
 export async function readReleaseTime(
   sql: Sql,
@@ -38,7 +39,7 @@ export async function readReleaseTime(
         limit ${MAX_SPACED_RELEASES + 1}) s) second
     where o.eshop_id = ${eshopId} and o.eshop_order_id = ${eshopOrderId} and o.status = 'preOrder'`;
   if (row === undefined) return null;
-  const readAt = row.readAt.getTime();
+  const readAt = Math.min(row.readAt.getTime(), Date.now());
   if (row.releaseAt === null) return { releaseAt: null, readAt };
   const place =
     row.ofSecond <= MAX_SPACED_RELEASES ? row.before : Math.floor(Math.random() * MAX_SPACED_RELEASES);

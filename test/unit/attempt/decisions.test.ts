@@ -80,13 +80,15 @@ describe('whether a request may leave', () => {
 });
 
 describe('a plan just missed', () => {
-  test.each<[string, Date | null, boolean]>([
-    ['late by less than a second', at(-999), true],
-    ['late by a second: we were away', at(-1_000), false],
-    ['early: nothing was missed by much', at(500), true],
-    ['no plan at all', null, false],
-  ])('%s', (_, nextAttemptAt, expected) => {
-    expect(isJustOver({ nextAttemptAt, now: at(0) })).toBe(expected);
+  test.each<[string, Date | null, number, boolean]>([
+    ['late by less than a second', at(-999), -1, true],
+    ['late by a second: we were away', at(-1_000), -1, false],
+    ['early: nothing was missed by much', at(500), 500, true],
+    ['deferred past the end of the window: its last chance is left', at(-500), -501, false],
+    ['no plan at all', null, -1, false],
+  ])('%s', (_, nextAttemptAt, endsAt, expected) => {
+    const windowStartedAt = at(endsAt - policy.windowMs);
+    expect(isJustOver({ nextAttemptAt, windowStartedAt, now: at(0) }, policy)).toBe(expected);
   });
 });
 
