@@ -1,13 +1,11 @@
 /** The confirmation of an action that cannot be undone: a separate page, so that it works without script. */
 import type { Child } from 'hono/jsx';
-import type { Viewer } from './deps.ts';
 import { Csrf, Page } from './layout.tsx';
 import type { FieldPaths, Rejection } from './problems.ts';
 import { CONSOLE } from './session.ts';
 
 /** Paths are relative to `/console`. */
 export function ConfirmPage(props: {
-  viewer: Viewer;
   here: string;
   title: string;
   button: string;
@@ -19,12 +17,12 @@ export function ConfirmPage(props: {
   fields?: FieldPaths;
   children: Child;
 }) {
-  const { viewer, here, title, button, action, back, refused, fields = [], children } = props;
+  const { here, title, button, action, back, refused, fields = [], children } = props;
   return (
-    <Page {...{ title, viewer, here, refused, fields }}>
+    <Page {...{ title, here, refused, fields }}>
       <h1>{title}</h1>
       <form method="post" action={`${CONSOLE}${action}`} class="card form">
-        <Csrf token={viewer.csrf} />
+        <Csrf />
         {children}
         <div class="acts">
           <button type="submit" class="danger sure">

@@ -7,6 +7,7 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';
 import { routePath } from 'hono/route';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { createPlaces } from '../api/budget/places.ts';
 import { baseHeaders } from '../api/errors.ts';
 import { findInvalidText } from '../domain/invalid-text.ts';
@@ -22,7 +23,7 @@ import type { Authenticator, ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
 import { ESHOP_HEADER, rememberEshop, requestedEshop } from './eshops.ts';
 import { eventRoutes } from './events/routes.tsx';
 import { ownForms, smallForms } from './forms.ts';
-import { html, Page, PlainPage } from './layout.tsx';
+import { html, Page, PlainPage, respond } from './layout.tsx';
 import { LIVE, liveRoutes } from './live.ts';
 import { noticeRoutes } from './notices/routes.tsx';
 import { operatorRoutes } from './operator/routes.tsx';
@@ -116,7 +117,7 @@ export function createConsole(
 ): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>().basePath(CONSOLE);
 
-  const problem = (status: number, message: string, viewer: Viewer | undefined) => {
+  const problem = (c: Context<ConsoleEnv>, status: ContentfulStatusCode, message: string) => {
     const title = titleOf(status);
     const content = (
       <>
@@ -126,35 +127,26 @@ export function createConsole(
         </p>
       </>
     );
-    return html(
-      viewer === undefined ? (
-        <PlainPage title={title}>{content}</PlainPage>
-      ) : (
-        <Page title={title} viewer={viewer} here="none">
-          <h1>{title}</h1>
-          {content}
-        </Page>
-      ),
+    // Absent before authentication.
+    const viewer: Viewer | undefined = c.get('viewer');
+    if (viewer === undefined) return c.html(html(<PlainPage title={title}>{content}</PlainPage>), status);
+    const page = (
+      <Page title={title} here="none">
+        <h1>{title}</h1>
+        {content}
+      </Page>
     );
+    return respond(c, page, status);
   };
 
   app.onError((error, c) => {
-    // Absent before authentication.
-    const viewer: Viewer | undefined = c.get('viewer');
-    if (error instanceof Problem || error instanceof ApiError) {
-      return c.html(problem(error.status, error.message, viewer), error.status);
-    }
-    deps.log.error({ err: error, requestId: c.var.requestId }, 'a page of the console failed');
-    return c.html(
-      problem(
-        500,
-        `The page could not be loaded. Try again; if the error persists, give the operator the request id ${c.var.requestId}.`,
-        viewer,
-      ),
-      500,
-    );
+    if (error instanceof Problem || error instanceof ApiError) return problem(c, error.status, error.message);
+    const { requestId: id } = c.var;
+    deps.log.error({ err: error, requestId: id }, 'a page of the console failed');
+    const message = `The page could not be loaded. Try again; if the error persists, give the operator the request id ${id}.`;
+    return problem(c, 500, message);
   });
-  app.notFound((c) => c.html(problem(404, 'There is no such page.', c.get('viewer')), 404));
+  app.notFound((c) => problem(c, 404, 'There is no such page.'));
 
   app.use(requestId({ headerName: '' }), secured);
   app.use(async (c, next) => {

@@ -4,11 +4,11 @@ import { deliveryStates } from '../domain/delivery-state.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { statusClasses } from '../domain/status-filter.ts';
 import { given, type Query } from './api-client.ts';
-import type { Viewer } from './deps.ts';
 import { Input, Select } from './form-fields.tsx';
 import type { FieldPaths } from './problems.ts';
 import { CONSOLE } from './session.ts';
 import { eshopTitle, MAX_ESHOPS_LISTED } from './switcher.tsx';
+import { useViewer } from './viewer.ts';
 
 /** Of the filters that the API may refuse: they are named as there. */
 export const FILTER_FIELDS: FieldPaths = ['entityId', 'since', 'until', 'lastStatus'];
@@ -54,7 +54,8 @@ export function ChoiceFilter(props: Parameters<typeof Select>[0]) {
 }
 
 /** A filter by e-shop, if there are several. Its name is not the one that chooses the e-shop of other pages. */
-export function EshopFilter({ viewer: { eshops }, value }: { viewer: Viewer; value: string | undefined }) {
+export function EshopFilter({ value }: { value: string | undefined }) {
+  const { eshops } = useViewer();
   if (eshops.length > MAX_ESHOPS_LISTED) return <Input name="among" label="E-shop number" value={value} />;
   const options = eshops.map((eshop) => [String(eshop.id), eshopTitle(eshop)] as const);
   return <Select name="among" label="E-shop" value={value} options={[['', 'All'], ...options]} />;

@@ -1,13 +1,16 @@
 /** The frame of every page: head, navigation, the person signed in. */
+import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { withoutUnseen } from '../domain/text.ts';
 import { asset } from './assets.ts';
-import type { Viewer } from './deps.ts';
+import type { ConsoleEnv, Viewer } from './deps.ts';
 import { ESHOP_HEADER } from './eshops.ts';
 import { type FieldPaths, ProblemsOfForm, problemsIn, type Rejection } from './problems.ts';
 import { Sentence } from './sentence.tsx';
 import { ALL, CONSOLE } from './session.ts';
 import { Switcher } from './switcher.tsx';
+import { useViewer, ViewerOfPage } from './viewer.ts';
 import type { WebhookNames } from './webhooks/name.tsx';
 
 /** The entries of the navigation. */
@@ -66,23 +69,23 @@ export function PlainPage({ title, children }: { title: string; children: Child 
   );
 }
 
-export function Csrf({ token }: { token: string }) {
+/** @param token left out: that of the session */
+export function Csrf({ token = useViewer().csrf }: { token?: string }) {
   return <input type="hidden" name="csrf" value={token} />;
 }
 
 /** A button for one action. Its id keeps the focus when its part of the page is replaced. */
 export function Act(props: {
   action: string;
-  viewer: Viewer;
   children: Child;
   /** A field of the form, before its button. */
   choice?: Child;
   kind?: 'plain' | 'main' | 'danger';
 }) {
-  const { action, viewer, children, kind = 'plain', choice = null } = props;
+  const { action, children, kind = 'plain', choice = null } = props;
   return (
     <form method="post" action={`${CONSOLE}${action}`} class="act">
-      <Csrf token={viewer.csrf} />
+      <Csrf />
       {choice}
       <button type="submit" class={kind} id={`do${action.replaceAll(/[^a-z0-9]+/gi, '-')}`}>
         {children}
@@ -105,7 +108,8 @@ function seesSeveral({ operator, eshops }: Viewer): boolean {
   return operator || eshops.length > 1;
 }
 
-function Navigation({ here, viewer }: { here: string; viewer: Viewer }) {
+function Navigation({ here }: { here: string }) {
+  const viewer = useViewer();
   const several = seesSeveral(viewer);
   const shown = [...(several ? placesOfAll : []), ...(viewer.operator ? placesOfOperators : []), ...places];
   return (
@@ -125,7 +129,6 @@ function Navigation({ here, viewer }: { here: string; viewer: Viewer }) {
 
 interface PageProps {
   readonly title: string;
-  readonly viewer: Viewer;
   /** The path of its entry in the navigation. */
   readonly here: string;
   /** The action just done, in a sentence. */
@@ -145,7 +148,8 @@ function aboutEshop(eshopId: number) {
 }
 
 export function Page(props: PageProps) {
-  const { title, viewer, here, notice, refused, fields = [], names = new Map(), children } = props;
+  const { title, here, notice, refused, fields = [], names = new Map(), children } = props;
+  const viewer = useViewer();
   const { at, rest } = problemsIn(refused, fields);
   const { username, role, eshopId } = viewer.session;
   const several = seesSeveral(viewer);
@@ -160,7 +164,7 @@ export function Page(props: PageProps) {
             <img src={asset('icon.svg')} alt="" width="22" height="22" />
             Waybill
           </a>
-          <Navigation here={here} viewer={viewer} />
+          <Navigation here={here} />
           <div class="who">
             <p>
               {several ? null : <strong>{viewer.eshopName}</strong>}
@@ -169,9 +173,7 @@ export function Page(props: PageProps) {
               </span>
             </p>
             {viewer.operator ? null : <a href="/docs">Documentation</a>}
-            <Act action="/sign-out" viewer={viewer}>
-              Sign out
-            </Act>
+            <Act action="/sign-out">Sign out</Act>
           </div>
         </header>
         <main id="main" tabindex={-1}>
@@ -196,6 +198,12 @@ export function Page(props: PageProps) {
   );
 }
 
+/** Responds with a page for the person signed in. */
+export function respond(c: Context<ConsoleEnv>, page: Child, status: ContentfulStatusCode = 200): Response {
+  return c.html(html(<ViewerOfPage.Provider value={c.var.viewer}>{page}</ViewerOfPage.Provider>), status);
+}
+
+/** A page for anybody. */
 export function html(page: Child): string {
   // We write no such characters ourselves; in the text of others they could reverse or hide what is next to it.
   return withoutUnseen(`<!doctype html>\n${page}\n`);

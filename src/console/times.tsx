@@ -1,5 +1,6 @@
 /** Times and durations for people. */
 import type { RetryPolicy } from '../domain/retry-policy.ts';
+import { useViewer } from './viewer.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -57,8 +58,8 @@ export function Time({ at }: { at: string }) {
 }
 
 /** How long ago, or how soon; the full time is its title. */
-export function Ago({ at, now }: { at: string; now: Date }) {
-  const ms = now.getTime() - new Date(at).getTime();
+export function Ago({ at }: { at: string }) {
+  const ms = useViewer().now.getTime() - new Date(at).getTime();
   const text = ms >= 0 ? `${span(ms)} ago` : `in ${span(-ms)}`;
   return (
     <time datetime={at} title={written(at)}>
@@ -68,8 +69,8 @@ export function Ago({ at, now }: { at: string; now: Date }) {
 }
 
 /** The time of a next event, or "due" if it has passed. */
-export function Due({ at, now }: { at: string; now: Date }) {
-  return new Date(at) <= now ? <span>is due now</span> : <Ago at={at} now={now} />;
+export function Due({ at }: { at: string }) {
+  return new Date(at) <= useViewer().now ? <span>is due now</span> : <Ago at={at} />;
 }
 
 /** The value of a `datetime-local` field as a time in UTC; an invalid one is left for the API to refuse. */

@@ -7,7 +7,6 @@ import { type Query, queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import { ACTIONS } from '../deliveries/actions.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
-import type { Viewer } from '../deps.ts';
 import {
   EntityFilter,
   EshopFilter,
@@ -24,6 +23,7 @@ import { Live } from '../live-parts.tsx';
 import { Empty } from '../parts.tsx';
 import { Sentence } from '../sentence.tsx';
 import { ALL, CONSOLE } from '../session.ts';
+import { useViewer } from '../viewer.ts';
 import type { WebhookNames } from '../webhooks/name.tsx';
 import { MAX_ROWS, titlesOf } from './scope.ts';
 
@@ -63,12 +63,11 @@ function Results({ results, titleOf }: { results: readonly Asked[]; titleOf: (id
 }
 
 /** @param offered the actions that at least one listed delivery would accept */
-function ActionsCard(props: { viewer: Viewer; asked: Query; offered: ReadonlySet<ActionName> }) {
-  const { viewer, asked, offered } = props;
+function ActionsCard({ asked, offered }: { asked: Query; offered: ReadonlySet<ActionName> }) {
   return (
     <form method="post" action={`${CONSOLE}${PATH}/act`} class="card" id={FORM} aria-labelledby="act">
       <h2 id="act">Selected deliveries</h2>
-      <Csrf token={viewer.csrf} />
+      <Csrf />
       <input type="hidden" name="query" value={queryText(asked)} />
       <Input name="reason" label="Reason (the e-shops see it)" maxlength={MAX_REASON_CHARS} />
       <div class="acts">
@@ -86,11 +85,9 @@ function ActionsCard(props: { viewer: Viewer; asked: Query; offered: ReadonlySet
 }
 
 /** Asks before several are given up. @param form the fields sent, which are sent again */
-export function GiveUpAllPage(props: { viewer: Viewer; form: Query; ids: readonly string[] }) {
-  const { viewer, form, ids } = props;
+export function GiveUpAllPage({ form, ids }: { form: Query; ids: readonly string[] }) {
   return (
     <ConfirmPage
-      viewer={viewer}
       here={PATH}
       title={`Give up on ${counted(ids.length, 'delivery', 'deliveries')}?`}
       button="Give up"
@@ -129,7 +126,6 @@ function Turns({ asked, last }: { asked: Query; last: OperatorsDelivery | undefi
 }
 
 export function AllDeliveriesPage(props: {
-  viewer: Viewer;
   asked: Query;
   deliveries: readonly OperatorsDelivery[];
   /** The actions possible for each now. */
@@ -138,8 +134,8 @@ export function AllDeliveriesPage(props: {
   results?: readonly Asked[];
   refused?: string | undefined;
 }) {
-  const { viewer, asked, deliveries, accepted, names, results = [], refused } = props;
-  const titles = titlesOf(viewer);
+  const { asked, deliveries, accepted, names, results = [], refused } = props;
+  const titles = titlesOf(useViewer());
   const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   const offered = new Set([...accepted.values()].flat());
   const titleOf = (id: string) => {
@@ -162,7 +158,7 @@ export function AllDeliveriesPage(props: {
     );
   };
   return (
-    <Page title="All deliveries" viewer={viewer} here={PATH} refused={refused}>
+    <Page title="All deliveries" here={PATH} refused={refused}>
       <div class="top">
         <h1>All deliveries</h1>
         <nav class="tabs" aria-label="Quick filters">
@@ -186,11 +182,11 @@ export function AllDeliveriesPage(props: {
         }
         folded={['webhookId', 'receiver', 'webhookType', 'lastStatus', 'since', 'until']}
       >
-        <EshopFilter viewer={viewer} value={asked.among} />
+        <EshopFilter value={asked.among} />
         <StateFilter value={asked.state} />
         <EntityFilter value={asked.entityId} />
       </Filters>
-      {offered.size === 0 ? null : <ActionsCard {...{ viewer, asked, offered }} />}
+      {offered.size === 0 ? null : <ActionsCard asked={asked} offered={offered} />}
       <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
         <section class="card flush" aria-label="Deliveries found">
           {deliveries.length === 0 ? (
@@ -201,7 +197,6 @@ export function AllDeliveriesPage(props: {
             <DeliveryRows
               deliveries={deliveries.map(recordOf)}
               names={names}
-              viewer={viewer}
               eshopOf={(id) => titles(byId.get(id)?.eshopId ?? 0)}
               choose={choose}
             />

@@ -5,12 +5,12 @@ import { type OperatorsWebhook, openByState } from '../../db/webhooks/all-webhoo
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { queryText } from '../api-client.ts';
-import type { Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
 import { Code, Empty, Table } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
+import { useViewer } from '../viewer.ts';
 import { TroubledWebhook } from '../webhooks/health.tsx';
 import { scopeOf, titlesOf } from './scope.ts';
 
@@ -53,7 +53,8 @@ function count(total: number, path: string): Child {
   return total === 0 ? '0' : <a href={path}>{total.toLocaleString('en-US')}</a>;
 }
 
-function Eshops({ viewer, webhooks }: { viewer: Viewer; webhooks: readonly OperatorsWebhook[] }) {
+function Eshops({ webhooks }: { webhooks: readonly OperatorsWebhook[] }) {
+  const { eshops } = useViewer();
   const found = sums(webhooks);
   const list = (eshopId: number, state: DeliveryState) =>
     `${CONSOLE}${ALL}/deliveries${queryText({ among: String(eshopId), state })}`;
@@ -65,7 +66,7 @@ function Eshops({ viewer, webhooks }: { viewer: Viewer; webhooks: readonly Opera
         columns={['E-shop']}
         numbers={['Webhooks', 'Need attention', 'Pending', 'Retrying', 'Held']}
       >
-        {viewer.eshops.map(({ id, name }) => {
+        {eshops.map(({ id, name }) => {
           const its = found.get(id) ?? nothing;
           return (
             <tr>
@@ -91,17 +92,17 @@ function Eshops({ viewer, webhooks }: { viewer: Viewer; webhooks: readonly Opera
 
 /** @param installation parts that only operators see, above and below */
 export function AllPage(props: {
-  viewer: Viewer;
   policy: RetryPolicy;
   webhooks: readonly OperatorsWebhook[];
   above?: Child;
   below?: Child;
 }) {
-  const { viewer, policy, webhooks, above = null, below = null } = props;
+  const { policy, webhooks, above = null, below = null } = props;
+  const viewer = useViewer();
   const titles = titlesOf(viewer);
   const needing = webhooks.filter(isTroubled);
   return (
-    <Page title="All e-shops" viewer={viewer} here={ALL}>
+    <Page title="All e-shops" here={ALL}>
       <div class="top">
         <h1>All e-shops</h1>
       </div>
@@ -115,11 +116,7 @@ export function AllPage(props: {
             ) : (
               <ul class="stack">
                 {needing.slice(0, MAX_SHOWN).map((webhook) => (
-                  <TroubledWebhook
-                    webhook={recordOf(policy, webhook)}
-                    eshop={titles(webhook.eshopId)}
-                    now={viewer.now}
-                  />
+                  <TroubledWebhook webhook={recordOf(policy, webhook)} eshop={titles(webhook.eshopId)} />
                 ))}
               </ul>
             )}
@@ -138,7 +135,7 @@ export function AllPage(props: {
               />
             </Empty>
           ) : (
-            <Eshops viewer={viewer} webhooks={webhooks} />
+            <Eshops webhooks={webhooks} />
           )}
           {below}
         </div>

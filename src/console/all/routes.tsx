@@ -15,7 +15,7 @@ import { timestamp } from '../../domain/timestamp.ts';
 import { given, type Query } from '../api-client.ts';
 import { ActionForm, isUnderWay } from '../deliveries/actions.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { html } from '../layout.tsx';
+import { respond } from '../layout.tsx';
 import { installationParts } from '../operator/installation.tsx';
 import { ALL } from '../session.ts';
 import { fromField } from '../times.tsx';
@@ -81,22 +81,21 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
       viewer.operator ? operator?.installation() : undefined,
     ]);
     const parts = look === undefined ? {} : installationParts(look);
-    return c.html(html(<AllPage {...{ viewer, policy, webhooks }} {...parts} />));
+    return respond(c, <AllPage policy={policy} webhooks={webhooks} {...parts} />);
   });
 
   app.get(`${ALL}/webhooks`, async (c) => {
-    const { viewer } = c.var;
     const asked: Query = c.req.query();
     const query = v.safeParse(WebhookQuery, given(asked));
     const { among: eshopId, trouble, ...filter } = query.success ? query.output : {};
     const troubled = trouble === 'true';
-    const wanted = { ...filter, troubled, longestWaitFirst: troubled, eshopId, among: scopeOf(viewer) };
+    const wanted = { ...filter, troubled, longestWaitFirst: troubled, eshopId, among: scopeOf(c.var.viewer) };
     const webhooks = query.success ? await listAllWebhooks(sql, wanted, MAX_ROWS) : [];
     const refused = query.success
       ? undefined
       : 'Enter the number of the e-shop, such as 7, and choose health and event type from their lists.';
-    const page = { viewer, policy, asked, webhooks, refused };
-    return c.html(html(<AllWebhooksPage {...page} />), query.success ? 200 : 400);
+    const page = { policy, asked, webhooks, refused };
+    return respond(c, <AllWebhooksPage {...page} />, query.success ? 200 : 400);
   });
 
   async function list(c: Context<ConsoleEnv>, asked: Query, results: readonly Asked[]) {
@@ -115,8 +114,8 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
       actionsAccepted(sql, under, policy),
       namesIn(sql, deliveries),
     ]);
-    const page = { viewer, asked, deliveries, results, refused, accepted, names };
-    return c.html(html(<AllDeliveriesPage {...page} />), query.success ? 200 : 400);
+    const page = { asked, deliveries, results, refused, accepted, names };
+    return respond(c, <AllDeliveriesPage {...page} />, query.success ? 200 : 400);
   }
 
   app.get(`${ALL}/deliveries`, (c) => list(c, c.req.query(), []));
@@ -134,7 +133,7 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
       .filter((id) => v.is(DeliveryId, id))
       .slice(0, MAX_ROWS);
     if (action === 'giveUp' && form.sure !== 'true' && ids.length > 0) {
-      return c.html(html(<GiveUpAllPage {...{ viewer, form, ids }} />));
+      return respond(c, <GiveUpAllPage form={form} ids={ids} />);
     }
     const scope = scopeOf(viewer);
     const results: Asked[] = [];

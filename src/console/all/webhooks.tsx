@@ -7,32 +7,31 @@ import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { type Query, queryText } from '../api-client.ts';
-import type { Viewer } from '../deps.ts';
 import { ChoiceFilter, EshopFilter, EventTypeFilter, Filters, ReceiverFilter } from '../filters.tsx';
 import { Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
 import { Empty } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { span } from '../times.tsx';
+import { useViewer } from '../viewer.ts';
 import { Health } from '../webhooks/health.tsx';
 import { MAX_ROWS, titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/webhooks`;
 
 export function AllWebhooksPage(props: {
-  viewer: Viewer;
   policy: RetryPolicy;
   asked: Query;
   webhooks: readonly OperatorsWebhook[];
   refused?: string | undefined;
 }) {
-  const { viewer, policy, asked, webhooks, refused } = props;
-  const titles = titlesOf(viewer);
+  const { policy, asked, webhooks, refused } = props;
+  const titles = titlesOf(useViewer());
   return (
-    <Page title="All webhooks" viewer={viewer} here={PATH} refused={refused}>
+    <Page title="All webhooks" here={PATH} refused={refused}>
       <h1>All webhooks</h1>
       <Filters path={PATH} asked={asked}>
-        <EshopFilter viewer={viewer} value={asked.among} />
+        <EshopFilter value={asked.among} />
         <ChoiceFilter
           name="trouble"
           label="Health"

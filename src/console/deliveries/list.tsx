@@ -2,7 +2,6 @@
 
 import type * as v from 'valibot';
 import { given, type Query, queryText } from '../api-client.ts';
-import type { Viewer } from '../deps.ts';
 import {
   ChoiceFilter,
   EntityFilter,
@@ -25,18 +24,17 @@ const PATH = '/deliveries';
 
 /** @param found null if the API refused the filters */
 export function DeliveriesPage(props: {
-  viewer: Viewer;
   asked: Query;
   /** Of all its webhooks. */
   names: WebhookNames;
   found: v.InferOutput<typeof DeliveryList> | null;
   refused?: Rejection | undefined;
 }) {
-  const { viewer, asked, names, found, refused } = props;
+  const { asked, names, found, refused } = props;
   const { page: _, ...filters } = given(asked);
   const filtered = Object.keys(filters).length > 0;
   return (
-    <Page title="Deliveries" here={PATH} fields={FILTER_FIELDS} {...{ viewer, refused }}>
+    <Page title="Deliveries" here={PATH} fields={FILTER_FIELDS} refused={refused}>
       <h1>Deliveries</h1>
       <Filters
         path={PATH}
@@ -76,7 +74,7 @@ export function DeliveriesPage(props: {
                 )}
               </Empty>
             ) : (
-              <DeliveryRows deliveries={found.data} names={names} viewer={viewer} />
+              <DeliveryRows deliveries={found.data} names={names} />
             )}
             <Pages paging={found.pagination} path={PATH} query={asked} />
           </section>

@@ -1,11 +1,11 @@
 /** Where a delivery stands, and what can be done: the most useful first. */
 import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { queryText } from '../api-client.ts';
-import type { Viewer } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Csrf } from '../layout.tsx';
 import { LivePart } from '../live-parts.tsx';
 import { CONSOLE } from '../session.ts';
+import { useViewer } from '../viewer.ts';
 import { ACTIONS, isUnderWay } from './actions.ts';
 import { Standing, type StandingProps } from './standing.tsx';
 
@@ -93,14 +93,16 @@ function WhileOpen({ delivery: { id, heldBy }, webhook, offered }: NextProps) {
   );
 }
 
-export function Reason({ viewer }: { viewer: Viewer }) {
-  const label = viewer.session.role === 'warehouse' ? 'Reason (the e-shop sees it)' : 'Reason (optional)';
+export function Reason() {
+  const label =
+    useViewer().session.role === 'warehouse' ? 'Reason (the e-shop sees it)' : 'Reason (optional)';
   return <Input name="reason" label={label} maxlength={MAX_REASON_CHARS} />;
 }
 
 /** One form for all of it: each button says where it goes. */
 export function Next(props: NextProps) {
-  const { delivery, viewer } = props;
+  const { delivery } = props;
+  const { role } = useViewer().session;
   const isOpen = isUnderWay(delivery.state);
   return (
     <form
@@ -109,7 +111,7 @@ export function Next(props: NextProps) {
       class="card next"
       aria-label="Where it stands"
     >
-      <Csrf token={viewer.csrf} />
+      <Csrf />
       <LivePart id="next">
         <p>
           <strong class="wrap">
@@ -120,7 +122,7 @@ export function Next(props: NextProps) {
         <div class="acts">{isOpen ? <WhileOpen {...props} /> : <AfterEnd {...props} />}</div>
       </LivePart>
       {/* Beside the part that refreshes itself, which would empty it. */}
-      {isOpen && viewer.session.role === 'warehouse' ? <Reason viewer={viewer} /> : null}
+      {isOpen && role === 'warehouse' ? <Reason /> : null}
     </form>
   );
 }

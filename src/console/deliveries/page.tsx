@@ -4,7 +4,7 @@ import { maxAttempts } from '../../domain/retry-policy.ts';
 import { MASK } from '../../domain/static-headers.ts';
 import { State } from '../badges.tsx';
 import { ConfirmPage } from '../confirm.tsx';
-import type { SignedRequest, Viewer } from '../deps.ts';
+import type { SignedRequest } from '../deps.ts';
 import { Page } from '../layout.tsx';
 import { Live, LivePart, More } from '../live-parts.tsx';
 import { Code, Facts, headerLines, pretty, recordPath, TypeName } from '../parts.tsx';
@@ -12,6 +12,7 @@ import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Time } from '../times.tsx';
+import { useViewer } from '../viewer.ts';
 import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 import { curlOf } from './curl.ts';
 import { Next, type NextProps, Reason } from './next.tsx';
@@ -20,12 +21,10 @@ import { Timeline } from './timeline.tsx';
 
 const STATIC_HEADERS = ` The values of static headers are left out: put them in where it says ${MASK}.`;
 
-export function GiveUpPage(props: { viewer: Viewer; delivery: Shown; names: WebhookNames }) {
-  const { viewer, delivery, names } = props;
+export function GiveUpPage({ delivery, names }: { delivery: Shown; names: WebhookNames }) {
   const { id, webhookType, entityId, webhookId } = delivery;
   return (
     <ConfirmPage
-      viewer={viewer}
       here="/deliveries"
       title="Give up on this delivery?"
       button="Give up"
@@ -41,7 +40,7 @@ export function GiveUpPage(props: { viewer: Viewer; delivery: Shown; names: Webh
         affected. You can redeliver it later.
       </p>
       <input type="hidden" name="action" value="giveUp" />
-      <Reason viewer={viewer} />
+      <Reason />
     </ConfirmPage>
   );
 }
@@ -85,11 +84,12 @@ export function DeliveryPage(
     refused?: Rejection | undefined;
   },
 ) {
-  const { viewer, delivery, names, request, workflow, policy, notice, refused } = props;
+  const viewer = useViewer();
+  const { delivery, names, request, workflow, policy, notice, refused } = props;
   const { id, webhookType, entityId, webhookId, eventId, sequence, origin, changed } = delivery;
   const { state, attemptsMade, createdAt } = delivery;
   return (
-    <Page title={`${webhookType} ${entityId}`} here="/deliveries" {...{ viewer, notice, refused, names }}>
+    <Page title={`${webhookType} ${entityId}`} here="/deliveries" {...{ notice, refused, names }}>
       <Live id="delivery" path={`${CONSOLE}/deliveries/${id}`} also={['next', 'timeline', 'facts']}>
         <div class="top">
           <div>
@@ -108,7 +108,7 @@ export function DeliveryPage(
         <section class="card" aria-labelledby="story">
           <h2 id="story">What happened</h2>
           <LivePart id="timeline">
-            <Timeline delivery={delivery} viewer={viewer} />
+            <Timeline delivery={delivery} />
           </LivePart>
         </section>
         <div class="stack">

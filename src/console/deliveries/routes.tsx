@@ -10,7 +10,7 @@ import { askedBy } from '../../domain/operator-action.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
 import { ApiError, piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
-import { html } from '../layout.tsx';
+import { respond } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
@@ -57,6 +57,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     c: Asking,
     id: string,
     messages: { notice?: string | undefined; refused?: Rejection },
+    status: 200 | 403 | 409 = 200,
   ) {
     const delivery = await c.var.api.get(DeliveryWithAttempts, `/v21/deliveries/${piece(id)}`);
     const { viewer } = c.var;
@@ -72,29 +73,29 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const offered = (accepted?.get(delivery.id) ?? []).filter((action) => may.includes(action));
     const workflow = (await viewer.temporal?.delivery(delivery.id)) ?? null;
     const names = namesOf([webhook]);
-    const page = { viewer, delivery, webhook, names, request, offered, workflow, policy, windowLost };
-    return html(<DeliveryPage {...messages} {...page} />);
+    const page = { delivery, webhook, names, request, offered, workflow, policy, windowLost };
+    return respond(c, <DeliveryPage {...messages} {...page} />, status);
   }
 
   app.get('/deliveries', async (c) => {
     const asked = Object.fromEntries(FILTERS.map((name) => [name, c.req.query(name)]));
-    const { api, viewer } = c.var;
+    const { api } = c.var;
     const names = namesOf(await api.get(v.array(webhookRecordSchema), '/v21/webhooks'));
     try {
       // The form always sends both; alone the second is refused.
       const attempts = asked.lastStatus ? asked.attempts : undefined;
       const query = { ...asked, attempts, since: fromField(asked.since), until: fromField(asked.until) };
       const found = await api.list(DeliveryList, '/v21/deliveries', query);
-      return c.html(html(<DeliveriesPage {...{ viewer, asked, names, found }} />));
+      return respond(c, <DeliveriesPage {...{ asked, names, found }} />);
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
-      const page = { viewer, asked, names, found: null, refused: rejectionOf(error) };
-      return c.html(html(<DeliveriesPage {...page} />), 400);
+      const page = { asked, names, found: null, refused: rejectionOf(error) };
+      return respond(c, <DeliveriesPage {...page} />, 400);
     }
   });
 
-  app.get('/deliveries/:id', async (c) =>
-    c.html(await shown(c, c.req.param('id'), { notice: NOTICES.get(c.req.query('done') ?? '') })),
+  app.get('/deliveries/:id', (c) =>
+    shown(c, c.req.param('id'), { notice: NOTICES.get(c.req.query('done') ?? '') }),
   );
 
   app.post('/deliveries/:id/redeliver', async (c) => {
@@ -104,14 +105,14 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
       const { data: made } = await c.var.api.send(DeliveryWithAttempts, 'POST', path);
       return c.redirect(`${CONSOLE}/deliveries/${made.id}?done=redelivered`, 303);
     } catch (error) {
-      return c.html(await shown(c, id, { refused: rejectionOf(error) }), 409);
+      return await shown(c, id, { refused: rejectionOf(error) }, 409);
     }
   });
 
   app.get('/deliveries/:id/give-up', async (c) => {
     const delivery = await c.var.api.get(DeliveryWithAttempts, `/v21/deliveries/${piece(c.req.param('id'))}`);
     const names = await namesIn(sql, [delivery]);
-    return c.html(html(<GiveUpPage viewer={c.var.viewer} delivery={delivery} names={names} />));
+    return respond(c, <GiveUpPage delivery={delivery} names={names} />);
   });
 
   app.post('/deliveries/:id/act', async (c) => {
@@ -121,14 +122,14 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const { role, username } = c.var.viewer.session;
     const asked = v.safeParse(ActionForm, c.var.form);
     if (requestAction === null || !asked.success || !actionsOf(role).includes(asked.output.action)) {
-      return c.html(await shown(c, id, { refused: 'Only a user of the warehouse can do this.' }), 403);
+      return await shown(c, id, { refused: 'Only a user of the warehouse can do this.' }, 403);
     }
     const { action, reason } = asked.output;
     const answer = await requestAction(action, id, { ...askedBy(role, username), reason });
     const { accepted } = answer;
     const message = (c.var.viewer.operator ? answer.forOperators : undefined) ?? answer.message;
     const messages = accepted ? { notice: message } : { refused: message };
-    return c.html(await shown(c, id, messages), accepted ? 200 : 409);
+    return await shown(c, id, messages, accepted ? 200 : 409);
   });
   return app;
 }

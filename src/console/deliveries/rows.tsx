@@ -4,7 +4,6 @@ import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
 import { Pagination } from '../../api/pagination.ts';
 import { State } from '../badges.tsx';
-import type { Viewer } from '../deps.ts';
 import { TypeName } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago, Due } from '../times.tsx';
@@ -18,13 +17,12 @@ export function DeliveryRows(props: {
   deliveries: readonly v.InferOutput<typeof Delivery>[];
   /** Left out on the page of their webhook. */
   names?: WebhookNames;
-  viewer: Viewer;
   /** The e-shop, if the list has deliveries of several. */
   eshopOf?: (id: string) => string | null;
   /** The control that chooses a delivery. */
   choose?: (id: string) => Child;
 }) {
-  const { deliveries, names, viewer, eshopOf = () => null, choose = () => null } = props;
+  const { deliveries, names, eshopOf = () => null, choose = () => null } = props;
   return (
     <ul class="rows">
       {deliveries.map((delivery) => {
@@ -44,17 +42,17 @@ export function DeliveryRows(props: {
                 {attemptsMade} {attemptsMade === 1 ? 'attempt' : 'attempts'}
               </span>
               {lastError === null || state === 'delivered' ? null : <span>{lastError}</span>}
-              <Why delivery={delivery} viewer={viewer} />
+              <Why delivery={delivery} />
               {nextAttemptAt === null ? null : (
                 <span>
-                  next attempt <Due at={nextAttemptAt} now={viewer.now} />
+                  next attempt <Due at={nextAttemptAt} />
                 </span>
               )}
             </p>
             <p class="end">
               {choose(id)}
               <State state={state} />
-              <Ago at={createdAt} now={viewer.now} />
+              <Ago at={createdAt} />
             </p>
           </li>
         );

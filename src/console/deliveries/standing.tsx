@@ -3,11 +3,12 @@ import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';
 import type { Delivery, DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
+import type { Role } from '../../domain/role.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { whyDeactivated } from '../../domain/webhook-facts.ts';
-import type { Viewer } from '../deps.ts';
 import { CONSOLE } from '../session.ts';
 import { Ago, Due, Time, windowText } from '../times.tsx';
+import { useViewer } from '../viewer.ts';
 import { whoAsked } from './actions.ts';
 
 export type Shown = v.InferOutput<typeof DeliveryWithAttempts>;
@@ -15,7 +16,6 @@ export type Shown = v.InferOutput<typeof DeliveryWithAttempts>;
 export interface StandingProps {
   readonly delivery: Shown;
   readonly webhook: Pick<WebhookRecord, 'id' | 'active' | 'lastDeactivation'>;
-  readonly viewer: Viewer;
   readonly policy: RetryPolicy;
   /** Whether it expired because of a failure of Waybill itself. */
   readonly windowLost: boolean;
@@ -37,14 +37,14 @@ function cancellation({ canceledBy, operatorActions }: Shown): string {
  * Why it expired (docs/interface.md, D9 and D10): a failure of Waybill, an operator's hold, or else its webhook was
  * inactive. Of two causes the one that is certain is named.
  */
-function expiry({ delivery, webhook, viewer, policy, windowLost }: StandingProps): string {
+function expiry({ delivery, webhook, policy, windowLost }: StandingProps, viewer: Role): string {
   const ended = `Its window of ${windowText(policy)} ended`;
   if (windowLost) return `${ended} during a failure of Waybill itself.`;
   const { operatorActions, finishedAt } = delivery;
   const { lastDeactivation: last } = webhook;
   const stop = operatorActions.findLast(({ action }) => action === 'hold' || action === 'resume');
   if (stop?.action === 'hold') {
-    const who = whoAsked(stop.by, viewer.session.role);
+    const who = whoAsked(stop.by, viewer);
     return `${ended} while it was held by ${who}${stop.reason === '' ? '.' : `: ${stop.reason}`}`;
   }
   if (last !== null && finishedAt !== null && last.at <= finishedAt)
@@ -53,9 +53,10 @@ function expiry({ delivery, webhook, viewer, policy, windowLost }: StandingProps
   return `${ended} while its webhook was inactive.`;
 }
 
-function Held({ delivery: { heldBy, waitsFor }, viewer }: StandingProps) {
+function Held({ delivery: { heldBy, waitsFor } }: StandingProps) {
+  const { role } = useViewer().session;
   if (heldBy !== null) {
-    const who = whoAsked(heldBy.by, viewer.session.role);
+    const who = whoAsked(heldBy.by, role);
     return <>{`Held by ${who}${heldBy.reason === '' ? '.' : `: ${heldBy.reason}`}`}</>;
   }
   if (waitsFor?.reason !== 'pause' || waitsFor.nextAttemptAt === null)
@@ -68,10 +69,11 @@ function Held({ delivery: { heldBy, waitsFor }, viewer }: StandingProps) {
 }
 
 /** Why a delivery in a list is held or waits, in a few words; nothing if only its next attempt is awaited. */
-export function Why({ delivery, viewer }: { delivery: v.InferOutput<typeof Delivery>; viewer: Viewer }) {
+export function Why({ delivery }: { delivery: v.InferOutput<typeof Delivery> }) {
   const { state, heldBy, waitsFor } = delivery;
+  const { role } = useViewer().session;
   if (state === 'held') {
-    if (heldBy !== null) return <span>held by {whoAsked(heldBy.by, viewer.session.role)}</span>;
+    if (heldBy !== null) return <span>held by {whoAsked(heldBy.by, role)}</span>;
     if (waitsFor?.reason !== 'pause' || waitsFor.nextAttemptAt === null) return <span>webhook inactive</span>;
     return (
       <span>
@@ -90,7 +92,8 @@ const WAITS = {
 } as const;
 
 export function Standing(props: StandingProps) {
-  const { delivery, viewer, policy } = props;
+  const { delivery, policy } = props;
+  const { now, session } = useViewer();
   const { state, attemptsMade, nextAttemptAt, finishedAt, supersededBy, waitsFor } = delivery;
   switch (state) {
     case 'held':
@@ -118,15 +121,14 @@ export function Standing(props: StandingProps) {
       return (
         <>
           Attempt {attemptsMade + 1} of {maxAttempts(policy)}{' '}
-          {new Date(nextAttemptAt) > viewer.now ? 'follows ' : ''}
-          <Due at={nextAttemptAt} now={viewer.now} />.
+          {new Date(nextAttemptAt) > now ? 'follows ' : ''}
+          <Due at={nextAttemptAt} />.
         </>
       );
     case 'delivered':
       return (
         <>
-          Delivered {finishedAt === null ? null : <Ago at={finishedAt} now={viewer.now} />}, at attempt{' '}
-          {attemptsMade}.
+          Delivered {finishedAt === null ? null : <Ago at={finishedAt} />}, at attempt {attemptsMade}.
         </>
       );
     case 'failed':
@@ -138,7 +140,7 @@ export function Standing(props: StandingProps) {
         </>
       );
     case 'expired':
-      return <>{expiry(props)}</>;
+      return <>{expiry(props, session.role)}</>;
     case 'canceled':
       return <>{cancellation(delivery)}</>;
     case 'superseded':

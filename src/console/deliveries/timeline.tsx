@@ -1,10 +1,11 @@
 /** What happened to a delivery, the latest first: one line each, responses folded. */
 import type { Child } from 'hono/jsx';
+import type { Role } from '../../domain/role.ts';
 import { capital } from '../../domain/text.ts';
 import type { Tone } from '../badges.tsx';
-import type { Viewer } from '../deps.ts';
 import { Code } from '../parts.tsx';
 import { duration, Time } from '../times.tsx';
+import { useViewer } from '../viewer.ts';
 import { whoAsked } from './actions.ts';
 import type { Shown } from './standing.tsx';
 
@@ -54,8 +55,8 @@ function attemptMoment(attempt: Shown['attempts'][number]): Moment {
   };
 }
 
-function actionMoment({ action, by, reason, at }: Shown['operatorActions'][number], viewer: Viewer): Moment {
-  const who = capital(whoAsked(by, viewer.session.role));
+function actionMoment({ action, by, reason, at }: Shown['operatorActions'][number], viewer: Role): Moment {
+  const who = capital(whoAsked(by, viewer));
   return {
     at,
     tone: 'calm',
@@ -70,11 +71,12 @@ function actionMoment({ action, by, reason, at }: Shown['operatorActions'][numbe
   };
 }
 
-export function Timeline({ delivery, viewer }: { delivery: Shown; viewer: Viewer }) {
+export function Timeline({ delivery }: { delivery: Shown }) {
+  const { role } = useViewer().session;
   const moments: Moment[] = [
     { at: delivery.createdAt, tone: '', line: <strong>Created</strong> },
     ...delivery.attempts.map(attemptMoment),
-    ...delivery.operatorActions.map((action) => actionMoment(action, viewer)),
+    ...delivery.operatorActions.map((action) => actionMoment(action, role)),
   ];
   const ordered = moments.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).reverse();
   return (

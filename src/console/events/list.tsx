@@ -5,7 +5,6 @@ import { Pagination } from '../../api/pagination.ts';
 import { MAX_EVENTS_SEARCHED } from '../../db/console/undelivered-events.ts';
 import type { Query } from '../api-client.ts';
 import { Badge } from '../badges.tsx';
-import type { Viewer } from '../deps.ts';
 import { EntityFilter, EventTypeFilter, FILTER_FIELDS, Filters, TimeFilters } from '../filters.tsx';
 import { Select } from '../form-fields.tsx';
 import { Page } from '../layout.tsx';
@@ -40,7 +39,7 @@ function NoWebhook({ event: { webhooks, cause } }: { event: Shown }) {
   return <Badge tone="">{cause === 'noLongerThere' ? 'no longer kept' : 'no webhook of this type'}</Badge>;
 }
 
-function Row({ event, names, now }: { event: Shown; names: WebhookNames; now: Date }) {
+function Row({ event, names }: { event: Shown; names: WebhookNames }) {
   const { id, webhookType, entityId, createdAt, webhooks } = event;
   return (
     <li>
@@ -54,7 +53,7 @@ function Row({ event, names, now }: { event: Shown; names: WebhookNames; now: Da
       </p>
       <p class="end">
         <NoWebhook event={event} />
-        <Ago at={createdAt} now={now} />
+        <Ago at={createdAt} />
       </p>
     </li>
   );
@@ -62,16 +61,15 @@ function Row({ event, names, now }: { event: Shown; names: WebhookNames; now: Da
 
 /** @param found null if the API refused the filters */
 export function EventsPage(props: {
-  viewer: Viewer;
   asked: Query;
   found: FoundEvents | null;
   names: WebhookNames;
   refused?: Rejection;
 }) {
-  const { viewer, asked, found, names, refused } = props;
+  const { asked, found, names, refused } = props;
   const filtered = Object.values(asked).some((value) => value !== undefined && value !== '');
   return (
-    <Page title="Events" here={EVENTS} fields={FILTER_FIELDS} {...{ viewer, refused }}>
+    <Page title="Events" here={EVENTS} fields={FILTER_FIELDS} refused={refused}>
       <h1>Events</h1>
       <Filters
         path={EVENTS}
@@ -109,7 +107,7 @@ export function EventsPage(props: {
           {found.data.length > 0 ? (
             <ul class="rows">
               {found.data.map((event) => (
-                <Row event={event} names={names} now={viewer.now} />
+                <Row event={event} names={names} />
               ))}
             </ul>
           ) : filtered ? (

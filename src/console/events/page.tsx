@@ -2,7 +2,6 @@
 import type * as v from 'valibot';
 import type { EventWithRecord } from '../../api/event-schemas.ts';
 import { eventTypes } from '../../domain/event-types.ts';
-import type { Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
 import { Code, Facts, recordPath, Table, TypeName } from '../parts.tsx';
 import { Sentence } from '../sentence.tsx';
@@ -20,15 +19,11 @@ function detailOf({ webhookId, state, lastError, cause, reason }: Outcome): stri
   return reason?.replace(`Webhook ${webhookId} `, '') ?? lastError;
 }
 
-export function EventPage(props: {
-  viewer: Viewer;
-  event: v.InferOutput<typeof EventWithRecord>;
-  names: WebhookNames;
-}) {
-  const { viewer, event, names } = props;
+export function EventPage(props: { event: v.InferOutput<typeof EventWithRecord>; names: WebhookNames }) {
+  const { event, names } = props;
   const { id, webhookType, entityId, origin, changed, createdAt, webhooks, reason, record } = event;
   return (
-    <Page title={`Event ${webhookType} ${entityId}`} viewer={viewer} here={EVENTS}>
+    <Page title={`Event ${webhookType} ${entityId}`} here={EVENTS}>
       <div class="top">
         <div>
           <h1>

@@ -8,7 +8,7 @@ import { listUndeliveredEvents } from '../../db/console/undelivered-events.ts';
 import { dateOf } from '../../domain/timestamp.ts';
 import { ApiError, given, piece, type Query, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { html } from '../layout.tsx';
+import { respond } from '../layout.tsx';
 import { fromField } from '../times.tsx';
 import { namesIn } from '../webhooks/names-in.ts';
 import { EventList, EventsPage, type FoundEvents, NOTHING_CAME } from './list.tsx';
@@ -36,7 +36,6 @@ export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv>
   }
 
   app.get('/events', async (c) => {
-    const { viewer } = c.var;
     const asked = Object.fromEntries(FILTERS.map((name) => [name, c.req.query(name)?.trim()]));
     try {
       const found = await search(c, asked);
@@ -44,19 +43,18 @@ export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv>
         sql,
         found.data.flatMap(({ webhooks }) => webhooks),
       );
-      return c.html(html(<EventsPage {...{ viewer, asked, found, names }} />));
+      return respond(c, <EventsPage {...{ asked, found, names }} />);
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
-      const page = { viewer, asked, found: null, names: new Map(), refused: rejectionOf(error) };
-      return c.html(html(<EventsPage {...page} />), 400);
+      const page = { asked, found: null, names: new Map(), refused: rejectionOf(error) };
+      return respond(c, <EventsPage {...page} />, 400);
     }
   });
 
   app.get('/events/:id', async (c) => {
-    const { viewer, api } = c.var;
-    const event = await api.get(EventWithRecord, `/v21/events/${piece(c.req.param('id'))}`);
+    const event = await c.var.api.get(EventWithRecord, `/v21/events/${piece(c.req.param('id'))}`);
     const names = await namesIn(sql, event.webhooks);
-    return c.html(html(<EventPage {...{ viewer, event, names }} />));
+    return respond(c, <EventPage event={event} names={names} />);
   });
   return app;
 }

@@ -1,7 +1,6 @@
 /** The notices of the e-shop: which are sent, to whom, and the latest ones. */
 import type { ListedNotice } from '../../db/console/notices.ts';
 import type { Notifications } from '../../domain/notifications.ts';
-import type { Viewer } from '../deps.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
 import { Empty } from '../parts.tsx';
@@ -44,7 +43,6 @@ export function changeOf(fields: NoticeFields): object {
 }
 
 interface NoticesPageProps {
-  readonly viewer: Viewer;
   readonly email: string;
   readonly notifications: Notifications;
   readonly fields: NoticeFields;
@@ -55,17 +53,17 @@ interface NoticesPageProps {
 }
 
 export function NoticesPage(props: NoticesPageProps) {
-  const { viewer, email, notifications, fields, sent, names, notice, refused } = props;
+  const { email, notifications, fields, sent, names, notice, refused } = props;
   const { emails, secret } = notifications;
   const unconfirmed = emails.filter(({ confirmedAt }) => confirmedAt === null);
   return (
-    <Page title="Notices" viewer={viewer} here={NOTICES} notice={notice} refused={refused} fields={PATHS}>
+    <Page title="Notices" here={NOTICES} notice={notice} refused={refused} fields={PATHS}>
       <h1>Notices</h1>
       {secret === undefined ? null : (
         <NewSecret secret={secret} use="The requests to your URL are signed with it." />
       )}
       <form method="post" action={`${CONSOLE}${NOTICES}`} class="card">
-        <Csrf token={viewer.csrf} />
+        <Csrf />
         <p>
           When a webhook is deactivated, <span class="wrap">{email}</span> always gets an e-mail. Here you
           choose which other notices are sent, and who else gets them.
@@ -123,7 +121,7 @@ export function NoticesPage(props: NoticesPageProps) {
             Warnings, deactivations and webhooks that have recovered appear here.
           </Empty>
         ) : (
-          <NoticeRows notices={sent} names={names} now={viewer.now} />
+          <NoticeRows notices={sent} names={names} />
         )}
       </section>
     </Page>

@@ -5,7 +5,7 @@ import { listNotices } from '../../db/console/notices.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
 import { rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { html } from '../layout.tsx';
+import { respond } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
 import { namesIn } from '../webhooks/names-in.ts';
 import { changeOf, fieldsOf, NOTICES, type NoticeFields, NoticesPage } from './page.tsx';
@@ -23,15 +23,15 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     { email, notifications }: Eshop,
     more: { readonly fields?: NoticeFields; readonly notice?: string; readonly refused?: Rejection },
   ) {
-    const { viewer } = c.var;
-    const sent = await listNotices(sql, viewer.session.eshopId, { webhookId: null, limit: SHOWN });
+    const sent = await listNotices(sql, c.var.viewer.session.eshopId, { webhookId: null, limit: SHOWN });
     const fields = more.fields ?? fieldsOf(notifications);
     const names = await namesIn(sql, sent);
-    return html(<NoticesPage {...{ viewer, email, notifications, sent, names }} {...more} fields={fields} />);
+    const page = <NoticesPage {...{ email, notifications, sent, names }} {...more} fields={fields} />;
+    return respond(c, page, more.refused === undefined ? 200 : 400);
   }
   const read = (c: Context<ConsoleEnv>) => c.var.api.get(eshopRecordSchema, '/v21/eshop');
 
-  app.get(NOTICES, async (c) => c.html(await shown(c, await read(c), {})));
+  app.get(NOTICES, async (c) => shown(c, await read(c), {}));
 
   // The page is the answer to the form: a new secret is on it, and nowhere else.
   app.post(NOTICES, async (c) => {
@@ -39,9 +39,9 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     try {
       const change = { notifications: changeOf(form) };
       const { data: eshop } = await api.send(eshopRecordSchema, 'PATCH', '/v21/eshop', change);
-      return c.html(await shown(c, eshop, { notice: 'The notices were changed.' }));
+      return await shown(c, eshop, { notice: 'The notices were changed.' });
     } catch (error) {
-      return c.html(await shown(c, await read(c), { fields: form, refused: rejectionOf(error) }), 400);
+      return await shown(c, await read(c), { fields: form, refused: rejectionOf(error) });
     }
   });
   return app;

@@ -19,8 +19,7 @@ const STATES: Readonly<Record<ListedNotice['state'], readonly [Tone, string]>> =
   givenUp: ['bad', 'given up'],
 };
 
-export function NoticeRows(props: { notices: readonly ListedNotice[]; names: WebhookNames; now: Date }) {
-  const { notices, names, now } = props;
+export function NoticeRows({ notices, names }: { notices: readonly ListedNotice[]; names: WebhookNames }) {
   return (
     <ul class="rows">
       {notices.map(({ kind, webhookId, to, at, sentAt, state, error }) => {
@@ -42,7 +41,7 @@ export function NoticeRows(props: { notices: readonly ListedNotice[]; names: Web
             </p>
             <div class="end">
               <Badge tone={tone}>{word}</Badge>
-              <Ago at={(sentAt ?? at).toISOString()} now={now} />
+              <Ago at={(sentAt ?? at).toISOString()} />
             </div>
           </li>
         );

@@ -3,13 +3,13 @@ import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
 import { titlesOf } from '../all/scope.ts';
 import { RecoveryBadge } from '../badges.tsx';
-import type { Viewer } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
 import { Empty } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
+import { useViewer } from '../viewer.ts';
 import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 import type { ShownRecovery } from './deps.ts';
 
@@ -22,8 +22,8 @@ function actionsOf({ state }: ShownRecovery): readonly (readonly [RecoveryAction
   return [other, ['cancel', 'Cancel']];
 }
 
-function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookNames; now: Date }) {
-  const { recovery, eshop, names, now } = props;
+function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookNames }) {
+  const { recovery, eshop, names } = props;
   const { recoveryId, webhookId, state, reason, done, failed, superseded, left, count, since, createdAt } =
     recovery;
   const { estimatedEndAt, finishedAt } = recovery;
@@ -43,7 +43,7 @@ function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookName
         {superseded === 0 ? null : <span>{superseded.toLocaleString('en-US')} superseded</span>}
         {estimatedEndAt === null || finishedAt !== null ? null : (
           <span>
-            ends <Ago at={estimatedEndAt.toISOString()} now={now} />
+            ends <Ago at={estimatedEndAt.toISOString()} />
           </span>
         )}
         {reason === null ? null : <span>{reason}</span>}
@@ -51,7 +51,7 @@ function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookName
       <div class="end">
         <RecoveryBadge state={state} />
         <span>
-          started <Ago at={createdAt.toISOString()} now={now} />
+          started <Ago at={createdAt.toISOString()} />
         </span>
         <p class="acts">
           {actionsOf(recovery).map(([action, name]) => (
@@ -74,17 +74,16 @@ function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookName
 }
 
 export function RecoveriesPage(props: {
-  viewer: Viewer;
   recoveries: readonly ShownRecovery[];
   names: WebhookNames;
   notice?: string | undefined;
   refused?: string | undefined;
 }) {
-  const { viewer, recoveries, names, notice, refused } = props;
-  const titles = titlesOf(viewer);
+  const { recoveries, names, notice, refused } = props;
+  const titles = titlesOf(useViewer());
   const anyUnderWay = recoveries.some(({ state }) => isUnderWay(state));
   return (
-    <Page title="Recoveries" here={PATH} {...{ viewer, notice, refused, names }}>
+    <Page title="Recoveries" here={PATH} {...{ notice, refused, names }}>
       <div class="top">
         <div>
           <h1>Recoveries</h1>
@@ -95,7 +94,7 @@ export function RecoveriesPage(props: {
         </div>
       </div>
       <form method="post" action={`${CONSOLE}${PATH}`} id={FORM} class="card" hidden={!anyUnderWay}>
-        <Csrf token={viewer.csrf} />
+        <Csrf />
         {anyUnderWay ? (
           <Input
             name="reason"
@@ -115,7 +114,7 @@ export function RecoveriesPage(props: {
           ) : (
             <ul class="rows">
               {recoveries.map((recovery) => (
-                <Row recovery={recovery} eshop={titles(recovery.eshopId)} names={names} now={viewer.now} />
+                <Row recovery={recovery} eshop={titles(recovery.eshopId)} names={names} />
               ))}
             </ul>
           )}

@@ -5,7 +5,7 @@ import { uuid } from '../../domain/fields.ts';
 import { Problem } from '../../domain/problem.ts';
 import { recoveryActions } from '../../domain/recovery.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { html } from '../layout.tsx';
+import { respond } from '../layout.tsx';
 import { ALL } from '../session.ts';
 import { namesIn } from '../webhooks/names-in.ts';
 import type { OperatorDeps } from './deps.ts';
@@ -25,16 +25,14 @@ export function operatorRoutes(
 ): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 
-  async function shown(
-    { var: { viewer } }: Context<ConsoleEnv>,
-    messages: { notice?: string; refused?: string },
-  ) {
+  async function shown(c: Context<ConsoleEnv>, messages: { notice?: string; refused?: string }) {
     const listed = await recoveries();
     const names = await namesIn(sql, listed);
-    return html(<RecoveriesPage viewer={viewer} recoveries={listed} names={names} {...messages} />);
+    const page = <RecoveriesPage recoveries={listed} names={names} {...messages} />;
+    return respond(c, page, messages.refused === undefined ? 200 : 409);
   }
 
-  app.get(`${ALL}/recoveries`, async (c) => c.html(await shown(c, {})));
+  app.get(`${ALL}/recoveries`, (c) => shown(c, {}));
 
   app.post(`${ALL}/recoveries`, async (c) => {
     const { form, viewer } = c.var;
@@ -44,7 +42,7 @@ export function operatorRoutes(
     const [action, id] = asked;
     const by = viewer.session.username;
     const { done, message } = await control(id, action, reason === '' ? by : `${reason} (${by})`);
-    return c.html(await shown(c, done ? { notice: message } : { refused: message }), done ? 200 : 409);
+    return await shown(c, done ? { notice: message } : { refused: message });
   });
   return app;
 }

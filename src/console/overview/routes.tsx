@@ -12,13 +12,14 @@ import {
 import { capital } from '../../domain/text.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { Count } from '../badges.tsx';
-import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
-import { html, Page } from '../layout.tsx';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import { Page, respond } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
 import { Empty, recordPath } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, duration } from '../times.tsx';
+import { useViewer } from '../viewer.ts';
 import { byUrgency, needsAttention, TroubledWebhook } from '../webhooks/health.tsx';
 import { Chart } from './chart.tsx';
 import { type Range, rangeOf, ranges } from './ranges.ts';
@@ -31,7 +32,7 @@ interface Waiting {
   readonly held: number;
 }
 
-function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now: Date }) {
+function Incidents({ webhooks }: { webhooks: readonly WebhookRecord[] }) {
   const needing = byUrgency(webhooks.filter(needsAttention));
   if (needing.length === 0) return null;
   return (
@@ -39,7 +40,7 @@ function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now:
       <h2 id="incidents">Needs attention</h2>
       <ul class="stack">
         {needing.map((webhook) => (
-          <TroubledWebhook webhook={webhook} now={now} />
+          <TroubledWebhook webhook={webhook} />
         ))}
       </ul>
     </section>
@@ -47,9 +48,10 @@ function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now:
 }
 
 /** For the developer of an e-shop that has no webhook yet. */
-function FirstSteps({ viewer }: { viewer: Viewer }) {
+function FirstSteps() {
+  const viewer = useViewer();
   return (
-    <Page title="Overview" viewer={viewer} here="">
+    <Page title="Overview" here="">
       <h1>Overview</h1>
       <section class="card">
         <Empty title="No webhooks yet">
@@ -76,7 +78,7 @@ function FirstSteps({ viewer }: { viewer: Viewer }) {
 }
 
 /** Deliveries held up by an order, if there are any. */
-function Behind({ blocked: { records, since }, now }: { blocked: BlockedRecords; now: Date }) {
+function Behind({ blocked: { records, since } }: { blocked: BlockedRecords }) {
   if (since === null) return null;
   return (
     <p class="note">
@@ -84,7 +86,7 @@ function Behind({ blocked: { records, since }, now }: { blocked: BlockedRecords;
         {records === 1 ? 'One record has' : `${count(records)} records have`} deliveries
       </a>{' '}
       that wait for an older one, because their webhooks keep an order; the longest since{' '}
-      <Ago at={since.toISOString()} now={now} />.
+      <Ago at={since.toISOString()} />.
     </p>
   );
 }
@@ -107,7 +109,6 @@ function count(total: number): string {
 }
 
 function OverviewPage(props: {
-  viewer: Viewer;
   range: Range;
   counts: DeliveryCounts;
   waiting: Waiting;
@@ -115,12 +116,13 @@ function OverviewPage(props: {
   loop: FoundLoop | null;
   webhooks: readonly WebhookRecord[];
 }) {
-  const { viewer, range, counts, waiting, blocked, loop, webhooks } = props;
+  const { range, counts, waiting, blocked, loop, webhooks } = props;
+  const viewer = useViewer();
   const { steps, whole, p95Ms, medianMs, measured } = counts;
   const failing = webhooks.filter(({ incident }) => incident !== null).length;
   const speed = p95Ms === null ? '–' : duration(p95Ms);
   return (
-    <Page title="Overview" viewer={viewer} here="">
+    <Page title="Overview" here="">
       <div class="top">
         <h1>Overview</h1>
         <nav class="tabs" aria-label="Time range">
@@ -151,9 +153,9 @@ function OverviewPage(props: {
             />
             <Count name="95th percentile of response times" value={speed} path="/deliveries" />
           </div>
-          <Behind blocked={blocked} now={viewer.now} />
+          <Behind blocked={blocked} />
           <Loop loop={loop} />
-          <Incidents webhooks={webhooks} now={viewer.now} />
+          <Incidents webhooks={webhooks} />
           <section class="card" aria-labelledby="chart">
             <h2 id="chart">Deliveries {range.step}</h2>
             <Chart steps={steps} range={range} now={viewer.now} />
@@ -208,7 +210,7 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     const { api, viewer } = c.var;
     const range = rangeOf(c.req.query('range'));
     const webhooks = await api.get(v.array(webhookRecordSchema), '/v21/webhooks');
-    if (webhooks.length === 0) return c.html(html(<FirstSteps viewer={viewer} />));
+    if (webhooks.length === 0) return respond(c, <FirstSteps />);
     const inState = async (state: keyof Waiting) =>
       (await api.list(Counted, '/v21/deliveries', { state, items: '1' })).pagination.totalCount;
     const [counts, blocked, loop, pending, retrying, held] = await Promise.all([
@@ -220,7 +222,7 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       inState('held'),
     ]);
     const waiting = { pending, retrying, held };
-    return c.html(html(<OverviewPage {...{ viewer, range, counts, waiting, blocked, loop, webhooks }} />));
+    return respond(c, <OverviewPage {...{ range, counts, waiting, blocked, loop, webhooks }} />);
   });
   return app;
 }

@@ -19,8 +19,7 @@ function toneOfEvent({ webhooks }: Happened): Tone {
 }
 
 /** The delivery that it waits for, or that replaced it; otherwise its reason, if any. */
-function Place(props: { outcome: Outcome; deliveries: Deliveries; now: Date }) {
-  const { outcome, deliveries, now } = props;
+function Place({ outcome, deliveries }: { outcome: Outcome; deliveries: Deliveries }) {
   const { reason, deliveryId, state, lastError } = outcome;
   const numberOf = (id: string) => deliveries.find((other) => other.id === id)?.sequence;
   const own = deliveries.find(({ id }) => id === deliveryId);
@@ -44,7 +43,7 @@ function Place(props: { outcome: Outcome; deliveries: Deliveries; now: Date }) {
       waits for {link}
       {next === null ? null : (
         <>
-          , next attempt <Due at={next} now={now} />
+          , next attempt <Due at={next} />
         </>
       )}
     </span>
@@ -52,13 +51,8 @@ function Place(props: { outcome: Outcome; deliveries: Deliveries; now: Date }) {
 }
 
 /** @param deliveries the known ones of the record; for others an outcome's own words are shown */
-export function History(props: {
-  events: readonly Happened[];
-  deliveries: Deliveries;
-  names: WebhookNames;
-  now: Date;
-}) {
-  const { events, deliveries, names, now } = props;
+export function History(props: { events: readonly Happened[]; deliveries: Deliveries; names: WebhookNames }) {
+  const { events, deliveries, names } = props;
   return (
     <ol class="line">
       {events
@@ -76,7 +70,7 @@ export function History(props: {
               <p class="acts">
                 <WebhookLink id={outcome.webhookId} names={names} />
                 <OutcomeBadge outcome={outcome} />
-                <Place {...{ outcome, deliveries, now }} />
+                <Place outcome={outcome} deliveries={deliveries} />
               </p>
             ))}
           </li>

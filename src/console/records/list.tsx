@@ -1,7 +1,6 @@
 /** The records of a kind: the newest first, or filtered. */
 import type { Pagination } from '../../api/pagination.ts';
 import { piece, queryText } from '../api-client.ts';
-import type { Viewer } from '../deps.ts';
 import { ChoiceFilter, Filters } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
 import { Page } from '../layout.tsx';
@@ -11,7 +10,7 @@ import { Ago } from '../times.tsx';
 import { type Item, idIn, plain } from './fields.tsx';
 import type { Kind } from './kinds.ts';
 
-function Row({ kind: { entry, summaryFields }, item, now }: { kind: Kind; item: Item; now: Date }) {
+function Row({ kind: { entry, summaryFields }, item }: { kind: Kind; item: Item }) {
   const id = idIn(item, entry);
   const [status, at] = [plain(item.status), plain(item.updatedAt) ?? plain(item.createdAt)];
   return (
@@ -27,7 +26,7 @@ function Row({ kind: { entry, summaryFields }, item, now }: { kind: Kind; item: 
       </p>
       <p class="end">
         {status === null ? null : <span class="state busy">{status}</span>}
-        {at === null ? null : <Ago at={at} now={now} />}
+        {at === null ? null : <Ago at={at} />}
       </p>
     </li>
   );
@@ -78,15 +77,14 @@ function FilterBy({ kind: { entry, by }, value }: { kind: Kind; value: string })
 
 /** @param filtered by the kind's own field; null if the newest of all are listed */
 export function ListPage(props: {
-  viewer: Viewer;
   kind: Kind;
   listed: Listed;
   filtered?: { readonly value: string; readonly paging: Pagination };
 }) {
-  const { viewer, kind, listed, filtered } = props;
+  const { kind, listed, filtered } = props;
   const { entry, title } = kind;
   return (
-    <Page title={title} viewer={viewer} here={entry.path}>
+    <Page title={title} here={entry.path}>
       <h1>{title}</h1>
       <div class="filters">
         <form method="get" action={`${CONSOLE}/find${entry.path}`} class="filters">
@@ -113,7 +111,7 @@ export function ListPage(props: {
         ) : (
           <ul class="rows">
             {listed.items.map((item) => (
-              <Row kind={kind} item={item} now={viewer.now} />
+              <Row kind={kind} item={item} />
             ))}
           </ul>
         )}

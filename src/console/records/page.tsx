@@ -3,7 +3,6 @@ import type * as v from 'valibot';
 import { capital } from '../../domain/text.ts';
 import { piece, queryText } from '../api-client.ts';
 import type { DeliveryList } from '../deliveries/rows.tsx';
-import type { Viewer } from '../deps.ts';
 import type { EventList } from '../events/list.tsx';
 import { Page } from '../layout.tsx';
 import { Live, More } from '../live-parts.tsx';
@@ -15,7 +14,6 @@ import { History } from './history.tsx';
 import type { Kind } from './kinds.ts';
 
 export function RecordPage(props: {
-  viewer: Viewer;
   kind: Kind;
   id: string;
   item: Item;
@@ -23,10 +21,10 @@ export function RecordPage(props: {
   events: v.InferOutput<typeof EventList>['data'];
   names: WebhookNames;
 }) {
-  const { viewer, kind, id, item, deliveries, events, names } = props;
+  const { kind, id, item, deliveries, events, names } = props;
   const { entry } = kind;
   return (
-    <Page title={`${capital(entry.noun)} ${id}`} viewer={viewer} here={entry.path}>
+    <Page title={`${capital(entry.noun)} ${id}`} here={entry.path}>
       <div class="top">
         <h1>
           {capital(entry.noun)} {id}
@@ -42,7 +40,7 @@ export function RecordPage(props: {
             </Empty>
           ) : (
             <>
-              <History {...{ events, deliveries, names, now: viewer.now }} />
+              <History {...{ events, deliveries, names }} />
               <p>
                 <a href={`${CONSOLE}/events${queryText({ entityId: id })}`}>All events</a>
               </p>

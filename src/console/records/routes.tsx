@@ -8,7 +8,7 @@ import { piece } from '../api-client.ts';
 import { DeliveryList } from '../deliveries/rows.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { EventList } from '../events/list.tsx';
-import { html } from '../layout.tsx';
+import { respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { namesIn } from '../webhooks/names-in.ts';
 import { idIn } from './fields.tsx';
@@ -30,27 +30,29 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
 
     app.get(path, async (c) => {
       const { api, viewer } = c.var;
-      const { eshopId } = viewer.session;
       const { by } = kind;
       const value = by === undefined ? '' : (c.req.query(by.field) ?? '').trim();
       if (by !== undefined && value !== '') {
         const query = { [by.field]: value, page: c.req.query('page'), items: String(ROWS) };
         const { data: items, pagination: paging } = await api.list(Many, `/v21${path}`, query);
         const listed = { items, isFirst: true, next: null };
-        return c.html(html(<ListPage {...{ viewer, kind, listed }} filtered={{ value, paging }} />));
+        return respond(c, <ListPage kind={kind} listed={listed} filtered={{ value, paging }} />);
       }
       const before = c.req.query('before') ?? null;
       // One more, to see whether there are more.
-      const rows = await newestRecords(sql, kind.entry.kind, eshopId, { before, most: ROWS + 1 });
+      const rows = await newestRecords(sql, kind.entry.kind, viewer.session.eshopId, {
+        before,
+        most: ROWS + 1,
+      });
       const items = rows.slice(0, ROWS);
       const last = rows.length > ROWS ? items.at(-1) : undefined;
       const next = last === undefined ? null : idIn(last, kind.entry);
       const listed = { items, isFirst: before === null, next };
-      return c.html(html(<ListPage {...{ viewer, kind, listed }} />));
+      return respond(c, <ListPage kind={kind} listed={listed} />);
     });
 
     app.get(`${path}/:id`, async (c) => {
-      const { api, viewer } = c.var;
+      const { api } = c.var;
       const id = c.req.param('id');
       const packed = kind.entry.kind === 'order' ? { withPackingLists: 'true' } : {};
       const [item, sent, happened] = await Promise.all([
@@ -63,7 +65,7 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
         eventTypes[webhookType].entity === kind.entry.kind;
       const [deliveries, events] = [sent.data.filter(ofKind), happened.data.filter(ofKind)];
       const names = await namesIn(sql, [...deliveries, ...events.flatMap(({ webhooks }) => webhooks)]);
-      return c.html(html(<RecordPage {...{ viewer, kind, id, item, deliveries, events, names }} />));
+      return respond(c, <RecordPage {...{ kind, id, item, deliveries, events, names }} />);
     });
   }
   return app;

@@ -6,7 +6,7 @@ import { testResultSchema } from '../../domain/test-delivery.ts';
 import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { piece, queryText, rejectionOf } from '../api-client.ts';
 import type { ConsoleEnv } from '../deps.ts';
-import { html } from '../layout.tsx';
+import { respond } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
@@ -27,11 +27,12 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
     const at = `/v21/webhooks/${piece(c.req.param('id') ?? '')}`;
     const webhook = await c.var.api.get(webhookRecordSchema, at);
     const overlapUntil = await overlapOf(c, webhook.id);
-    return html(page({ viewer: c.var.viewer, webhook, policy, overlapUntil, ...again }));
+    const content = page({ webhook, policy, overlapUntil, ...again });
+    return respond(c, content, again.refused === undefined ? 200 : 409);
   }
 
   for (const [name, page] of Object.entries(confirmations)) {
-    app.get(`/webhooks/:id/${name}`, async (c) => c.html(await confirmation(c, page)));
+    app.get(`/webhooks/:id/${name}`, (c) => confirmation(c, page));
   }
 
   app.post('/webhooks/:id/delete', (c) => {
@@ -65,7 +66,7 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
       return c.redirect(`${CONSOLE}/webhooks/${id}?done=paused`, 303);
     } catch (error) {
       const again = { fields: form, refused: rejectionOf(error) };
-      return c.html(await confirmation(c, confirmations.pause, again), 409);
+      return await confirmation(c, confirmations.pause, again);
     }
   });
 
@@ -79,7 +80,7 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
       return c.redirect(`${CONSOLE}/webhooks/${webhook.id}?done=rotated`, 303);
     } catch (error) {
       const again = { fields: form, refused: rejectionOf(error) };
-      return c.html(await confirmation(c, confirmations.rotate, again), 409);
+      return await confirmation(c, confirmations.rotate, again);
     }
   });
 
@@ -96,27 +97,27 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
     return orRefused(c, id, async () => {
       const path = `/v21/webhooks/${piece(id)}/test${queryText({ type: c.var.form.type })}`;
       const { data: testResult } = await c.var.api.send(testResultSchema, 'POST', path);
-      return c.html(await shown(c, id, { testResult }));
+      return await shown(c, id, { testResult });
     });
   });
 
   app.get('/webhooks/:id/examine', async (c) => {
     const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
-    return c.html(html(<ExaminationPage viewer={c.var.viewer} webhook={webhook} />));
+    return respond(c, <ExaminationPage webhook={webhook} />);
   });
 
   app.post('/webhooks/:id/examine', async (c) => {
-    const { api, viewer } = c.var;
+    const { api } = c.var;
     const at = `/v21/webhooks/${piece(c.req.param('id'))}`;
     const webhook = await api.get(webhookRecordSchema, at);
     const { type } = c.var.form;
     try {
       const path = `${at}/examine${queryText({ type })}`;
       const { data: found } = await api.send(examinationSchema, 'POST', path);
-      return c.html(html(<ExaminationPage {...{ viewer, webhook, found, type }} />));
+      return respond(c, <ExaminationPage {...{ webhook, found, type }} />);
     } catch (error) {
-      const page = { viewer, webhook, type, refused: rejectionOf(error) };
-      return c.html(html(<ExaminationPage {...page} />), 409);
+      const refused = rejectionOf(error);
+      return respond(c, <ExaminationPage {...{ webhook, type, refused }} />, 409);
     }
   });
   return app;

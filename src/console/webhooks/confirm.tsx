@@ -6,14 +6,12 @@ import { nameOf } from '../../domain/webhook-name.ts';
 import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { ConfirmPage } from '../confirm.tsx';
-import type { Viewer } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import type { Rejection } from '../problems.ts';
 import { Time, windowText } from '../times.tsx';
 import { OwnSecret } from './form.tsx';
 
 interface Asked {
-  readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
   readonly policy: RetryPolicy;
   /** Until when the former secret signs too; null if there is none. */
@@ -24,9 +22,8 @@ interface Asked {
 }
 
 export const confirmations = {
-  deactivate: ({ viewer, webhook, policy }: Asked) => (
+  deactivate: ({ webhook, policy }: Asked) => (
     <ConfirmPage
-      viewer={viewer}
       here="/webhooks"
       title={`Deactivate ${nameOf(webhook)}?`}
       button="Deactivate webhook"
@@ -40,9 +37,8 @@ export const confirmations = {
       </p>
     </ConfirmPage>
   ),
-  pause: ({ viewer, webhook, webhook: { id, pausedUntil }, policy, fields = {}, refused }: Asked) => (
+  pause: ({ webhook, webhook: { id, pausedUntil }, policy, fields = {}, refused }: Asked) => (
     <ConfirmPage
-      viewer={viewer}
       here="/webhooks"
       title={
         pausedUntil === null
@@ -68,9 +64,8 @@ export const confirmations = {
       />
     </ConfirmPage>
   ),
-  delete: ({ viewer, webhook, webhook: { id, url } }: Asked) => (
+  delete: ({ webhook, webhook: { id, url } }: Asked) => (
     <ConfirmPage
-      viewer={viewer}
       here="/webhooks"
       title={`Delete ${nameOf(webhook)}?`}
       button="Delete webhook"
@@ -83,9 +78,8 @@ export const confirmations = {
       </p>
     </ConfirmPage>
   ),
-  rotate: ({ viewer, webhook, webhook: { id }, overlapUntil, fields = {}, refused }: Asked) => (
+  rotate: ({ webhook, webhook: { id }, overlapUntil, fields = {}, refused }: Asked) => (
     <ConfirmPage
-      viewer={viewer}
       here="/webhooks"
       title={`Regenerate the secret of ${nameOf(webhook)}?`}
       button="Regenerate secret"

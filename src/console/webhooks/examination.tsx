@@ -5,7 +5,6 @@ import type { WebhookRecord } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { Badge } from '../badges.tsx';
-import type { Viewer } from '../deps.ts';
 import { TypeChoice } from '../form-fields.tsx';
 import { Act, Page } from '../layout.tsx';
 import { Table } from '../parts.tsx';
@@ -56,7 +55,6 @@ function Found({ found }: { found: Examination }) {
 }
 
 interface ExaminationPageProps {
-  readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
   readonly found?: Examination;
   readonly refused?: Rejection;
@@ -64,12 +62,12 @@ interface ExaminationPageProps {
   readonly type?: string | undefined;
 }
 
-export function ExaminationPage({ viewer, webhook, found, refused, type }: ExaminationPageProps) {
+export function ExaminationPage({ webhook, found, refused, type }: ExaminationPageProps) {
   const { id, url, method } = webhook;
   const path = `/webhooks/${id}`;
   const name = nameOf(webhook);
   return (
-    <Page title={`Examine ${name}`} viewer={viewer} here="/webhooks" refused={refused}>
+    <Page title={`Examine ${name}`} here="/webhooks" refused={refused}>
       <h1>Examine {name}</h1>
       <p class="quiet wrap">
         {method} {url}
@@ -83,7 +81,6 @@ export function ExaminationPage({ viewer, webhook, found, refused, type }: Exami
       <div class="acts">
         <Act
           action={`${path}/examine`}
-          viewer={viewer}
           kind={found === undefined ? 'main' : 'plain'}
           choice={<TypeChoice types={typesOf(webhook)} value={type} />}
         >

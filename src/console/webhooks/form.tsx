@@ -2,7 +2,6 @@
 import { MASK } from '../../domain/static-headers.ts';
 import { webhookFields } from '../../domain/webhook.ts';
 import { parameterNames } from '../../domain/webhook-fields.ts';
-import type { Viewer } from '../deps.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
@@ -41,22 +40,21 @@ export function OwnSecret({ value }: { value?: string | undefined }) {
 
 /** @param id null for a new one */
 export function WebhookForm(props: {
-  viewer: Viewer;
   id: string | null;
   /** Of the stored webhook. */
   name?: string;
   fields: Fields;
   refused?: Rejection | undefined;
 }) {
-  const { viewer, id, name, fields } = props;
+  const { id, name, fields } = props;
   const refused = inForm(props.refused);
   const title = id === null ? 'New webhook' : `Edit ${name}`;
   const back = id === null ? `${CONSOLE}/webhooks` : `${CONSOLE}/webhooks/${id}`;
   return (
-    <Page title={title} viewer={viewer} here="/webhooks" refused={refused} fields={PATHS}>
+    <Page title={title} here="/webhooks" refused={refused} fields={PATHS}>
       <h1>{title}</h1>
       <form method="post" action={id === null ? back : `${back}/edit`} class="card form">
-        <Csrf token={viewer.csrf} />
+        <Csrf />
         <Input
           name="url"
           label="URL"

@@ -47,7 +47,7 @@ export function Health({ webhook }: { webhook: WebhookRecord }) {
 }
 
 /** The problems of a webhook, in sentences, if any. */
-export function Trouble({ webhook, now }: { webhook: WebhookRecord; now: Date }) {
+export function Trouble({ webhook }: { webhook: WebhookRecord }) {
   const { active, incident, lastDeactivation } = webhook;
   if (incident !== null) {
     const { since, failures, lastError, deactivationAt } = incident;
@@ -55,15 +55,15 @@ export function Trouble({ webhook, now }: { webhook: WebhookRecord; now: Date })
       <div class="note warn">
         <p>
           <strong>
-            Started failing <Ago at={since} now={now} />
+            Started failing <Ago at={since} />
           </strong>
           : {failures} failed {failures === 1 ? 'attempt' : 'attempts'}
           {lastError === null ? '.' : `, the last with “${lastError}”.`}
         </p>
         {deactivationAt === null ? null : (
           <p>
-            The webhook is deactivated when all retries of a delivery have failed:{' '}
-            <Ago at={deactivationAt} now={now} /> at the earliest.
+            The webhook is deactivated when all retries of a delivery have failed: <Ago at={deactivationAt} />{' '}
+            at the earliest.
           </p>
         )}
       </div>
@@ -74,7 +74,7 @@ export function Trouble({ webhook, now }: { webhook: WebhookRecord; now: Date })
   return (
     <div class="note warn">
       <p>
-        Deactivated <Ago at={at} now={now} />, {whyDeactivated[reason]}
+        Deactivated <Ago at={at} />, {whyDeactivated[reason]}
         {lastError === null ? '.' : `: “${lastError}”.`}{' '}
         {deliveryId === null ? null : <a href={`${CONSOLE}/deliveries/${deliveryId}`}>View the delivery</a>}
       </p>
@@ -87,14 +87,13 @@ export function Trouble({ webhook, now }: { webhook: WebhookRecord; now: Date })
 }
 
 /** Until when a webhook is paused, if it is. */
-export function Paused(props: { webhook: WebhookRecord; policy: RetryPolicy; now: Date }) {
-  const { webhook, policy, now } = props;
+export function Paused({ webhook, policy }: { webhook: WebhookRecord; policy: RetryPolicy }) {
   const { pausedUntil } = webhook;
   if (pausedUntil === null) return null;
   return (
     <div class="note">
       <p>
-        Paused until <Time at={pausedUntil} /> (<Ago at={pausedUntil} now={now} />
+        Paused until <Time at={pausedUntil} /> (<Ago at={pausedUntil} />
         ). Deliveries are held, and continue automatically then; the time does not count against their window
         of {windowText(policy)}.
       </p>
@@ -103,8 +102,7 @@ export function Paused(props: { webhook: WebhookRecord; policy: RetryPolicy; now
 }
 
 /** A webhook that needs attention, in a list. @param eshop if the list has those of several */
-export function TroubledWebhook(props: { webhook: WebhookRecord; eshop?: string; now: Date }) {
-  const { webhook, eshop, now } = props;
+export function TroubledWebhook({ webhook, eshop }: { webhook: WebhookRecord; eshop?: string }) {
   return (
     <li class="stack">
       <h3>
@@ -114,7 +112,7 @@ export function TroubledWebhook(props: { webhook: WebhookRecord; eshop?: string;
           {eshop === undefined ? null : ` of e-shop ${eshop}`}
         </span>
       </h3>
-      <Trouble webhook={webhook} now={now} />
+      <Trouble webhook={webhook} />
     </li>
   );
 }

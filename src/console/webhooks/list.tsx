@@ -5,7 +5,6 @@ import { webhookStates } from '../../domain/webhook-facts.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { type Query, queryText } from '../api-client.ts';
-import type { Viewer } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
@@ -16,8 +15,7 @@ import { byUrgency, Health, stateOf } from './health.tsx';
 
 const PATH = '/webhooks';
 
-function Row(props: { webhook: WebhookRecord; accepted: string | undefined; now: Date }) {
-  const { webhook, accepted, now } = props;
+function Row({ webhook, accepted }: { webhook: WebhookRecord; accepted: string | undefined }) {
   const { id, url, method, payloadVersion, incident } = webhook;
   return (
     <li>
@@ -39,16 +37,16 @@ function Row(props: { webhook: WebhookRecord; accepted: string | undefined; now:
               'no success yet'
             ) : (
               <>
-                last success <Ago at={accepted} now={now} />
+                last success <Ago at={accepted} />
               </>
             )}
           </span>
         ) : (
           <span>
-            since <Ago at={incident.since} now={now} />
+            since <Ago at={incident.since} />
             {incident.deactivationAt === null ? null : (
               <>
-                , will be deactivated <Ago at={incident.deactivationAt} now={now} />
+                , will be deactivated <Ago at={incident.deactivationAt} />
               </>
             )}
           </span>
@@ -88,18 +86,17 @@ function hasText(webhook: WebhookRecord, text: string): boolean {
 
 /** @param accepted when each last accepted a delivery */
 export function WebhooksPage(props: {
-  viewer: Viewer;
   asked: Query;
   webhooks: readonly WebhookRecord[];
   accepted: ReadonlyMap<number, string>;
   notice?: string | undefined;
 }) {
-  const { viewer, asked, webhooks, accepted, notice } = props;
+  const { asked, webhooks, accepted, notice } = props;
   const { q = '', state = '' } = asked;
   const found = webhooks.filter((webhook) => hasText(webhook, q.trim()));
   const shown = byUrgency(found).filter((webhook) => state === '' || stateOf(webhook) === state);
   return (
-    <Page title="Webhooks" viewer={viewer} here={PATH} notice={notice}>
+    <Page title="Webhooks" here={PATH} notice={notice}>
       <div class="top">
         <h1>Webhooks</h1>
         <a class="button main" href={`${CONSOLE}${PATH}/new`}>
@@ -126,7 +123,7 @@ export function WebhooksPage(props: {
             {shown.length > 0 ? (
               <ul class="rows">
                 {shown.map((webhook) => (
-                  <Row webhook={webhook} accepted={accepted.get(webhook.id)} now={viewer.now} />
+                  <Row webhook={webhook} accepted={accepted.get(webhook.id)} />
                 ))}
               </ul>
             ) : webhooks.length > 0 ? (

@@ -13,7 +13,6 @@ import { factsOf } from '../../domain/webhook-facts.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
-import type { Viewer } from '../deps.ts';
 import { TypeChoice } from '../form-fields.tsx';
 import { Act, Page } from '../layout.tsx';
 import { Live, LivePart } from '../live-parts.tsx';
@@ -23,6 +22,7 @@ import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
+import { useViewer } from '../viewer.ts';
 import { Health, needsAttention, Paused, Trouble } from './health.tsx';
 import { namesOf } from './name.tsx';
 import { PublicKeys } from './public-keys.tsx';
@@ -31,7 +31,6 @@ import { NewSecret, Overlap } from './secret.tsx';
 import { TestResultCard } from './test-result.tsx';
 
 export interface WebhookPageProps {
-  readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
   readonly policy: RetryPolicy;
   readonly accepted: string | undefined;
@@ -60,11 +59,7 @@ function TypeLine({ type }: { type: EventType }) {
 }
 
 /** The most useful first. @param tested the type that was tested before */
-function Actions({
-  webhook,
-  viewer,
-  tested,
-}: Pick<WebhookPageProps, 'webhook' | 'viewer'> & { tested: string | undefined }) {
+function Actions({ webhook, tested }: { webhook: WebhookRecord; tested: string | undefined }) {
   const { id, active, pausedUntil, lastDeactivation } = webhook;
   const path = `/webhooks/${id}`;
   const link = (to: string, name: string, kind = '') => (
@@ -77,19 +72,18 @@ function Actions({
   return (
     <div class="acts">
       {active ? null : (
-        <Act action={`${path}/activate`} viewer={viewer} kind="main">
+        <Act action={`${path}/activate`} kind="main">
           Activate
         </Act>
       )}
       {pausedUntil === null ? null : (
-        <Act action={`${path}/resume`} viewer={viewer} kind="main">
+        <Act action={`${path}/resume`} kind="main">
           Resume
         </Act>
       )}
       {lost ? link('recover', 'Recover', 'main') : null}
       <Act
         action={`${path}/test`}
-        viewer={viewer}
         kind={isHealthy && pausedUntil === null && !lost ? 'main' : 'plain'}
         choice={<TypeChoice types={typesOf(webhook)} value={tested} />}
       >
@@ -107,7 +101,8 @@ function Actions({
 }
 
 export function WebhookPage(props: WebhookPageProps) {
-  const { viewer, webhook, policy, accepted, deliveries, recoveries, sent, overlapUntil } = props;
+  const viewer = useViewer();
+  const { webhook, policy, accepted, deliveries, recoveries, sent, overlapUntil } = props;
   const { secret, testResult, notice, refused } = props;
   const { addresses, userAgent } = props.deliveriesFrom;
   const { id, url, method, headers } = webhook;
@@ -116,7 +111,7 @@ export function WebhookPage(props: WebhookPageProps) {
   const names = namesOf([webhook]);
   const path = `/webhooks/${id}`;
   return (
-    <Page title={name} here="/webhooks" {...{ viewer, notice, refused, names }}>
+    <Page title={name} here="/webhooks" {...{ notice, refused, names }}>
       <Live id="health" path={`${CONSOLE}${path}`} also={['latest', 'recovered']}>
         <div class="stack">
           <div class="top">
@@ -130,12 +125,12 @@ export function WebhookPage(props: WebhookPageProps) {
             </div>
             <Health webhook={webhook} />
           </div>
-          <Paused {...{ webhook, policy }} now={viewer.now} />
-          <Trouble webhook={webhook} now={viewer.now} />
+          <Paused {...{ webhook, policy }} />
+          <Trouble webhook={webhook} />
         </div>
       </Live>
-      <Actions webhook={webhook} viewer={viewer} tested={testResult?.request.headers['x-service-event']} />
-      <Overlap until={overlapUntil} now={viewer.now} />
+      <Actions webhook={webhook} tested={testResult?.request.headers['x-service-event']} />
+      <Overlap until={overlapUntil} />
       {secret === undefined ? null : (
         <NewSecret secret={secret} use="Your receiver verifies signatures with it." />
       )}
@@ -150,12 +145,12 @@ export function WebhookPage(props: WebhookPageProps) {
               ['Source addresses', addresses.length === 0 ? null : addresses.join(', ')],
               ['User-Agent', userAgent],
               ['Registered', <Time at={webhook.registeredAt} />],
-              ['Last success', accepted === undefined ? 'none yet' : <Ago at={accepted} now={viewer.now} />],
+              ['Last success', accepted === undefined ? 'none yet' : <Ago at={accepted} />],
             ]}
           />
         </div>
       </section>
-      {webhook.asymmetric ? <PublicKeys viewer={viewer} id={id} keys={props.signingKeys} /> : null}
+      {webhook.asymmetric ? <PublicKeys id={id} keys={props.signingKeys} /> : null}
       <TemporalLinkList links={linksOf(viewer, { webhookId: id })} />
       <LivePart id="latest">
         <section class="card flush" aria-labelledby="deliveries">
@@ -169,7 +164,7 @@ export function WebhookPage(props: WebhookPageProps) {
             </Empty>
           ) : (
             <>
-              <DeliveryRows deliveries={deliveries} viewer={viewer} />
+              <DeliveryRows deliveries={deliveries} />
               <p class="pages">
                 <a href={`${CONSOLE}/deliveries?webhookId=${id}`}>All deliveries of this webhook</a>
               </p>
@@ -178,11 +173,11 @@ export function WebhookPage(props: WebhookPageProps) {
         </section>
       </LivePart>
       <LivePart id="recovered">
-        {recoveries.length === 0 ? null : <Recoveries {...{ recoveries, webhook, viewer }} />}
+        {recoveries.length === 0 ? null : <Recoveries {...{ recoveries, webhook }} />}
         {sent.length === 0 ? null : (
           <section class="card flush" aria-labelledby="sent">
             <h2 id="sent">Notices</h2>
-            <NoticeRows notices={sent} names={names} now={viewer.now} />
+            <NoticeRows notices={sent} names={names} />
           </section>
         )}
       </LivePart>

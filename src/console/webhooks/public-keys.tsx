@@ -1,19 +1,14 @@
 /** The e-shop's public keys, on the page of an asymmetric webhook. */
 import type { SigningKeyRecord } from '../../domain/signing-key.ts';
-import type { Viewer } from '../deps.ts';
 import { Act } from '../layout.tsx';
 import { Code } from '../parts.tsx';
 import { Time } from '../times.tsx';
 
-interface PublicKeysProps {
-  readonly viewer: Viewer;
-  /** The id of the webhook. */
-  readonly id: number;
-  /** The newest first: one, or two while both sign. */
-  readonly keys: readonly SigningKeyRecord[];
-}
-
-export function PublicKeys({ viewer, id, keys }: PublicKeysProps) {
+/**
+ * @param id of the webhook
+ * @param keys the newest first: one, or two while both sign
+ */
+export function PublicKeys({ id, keys }: { id: number; keys: readonly SigningKeyRecord[] }) {
   const replaced = keys.some(({ signsUntil }) => signsUntil !== null);
   return (
     <section class="card" aria-labelledby="public-keys">
@@ -34,11 +29,7 @@ export function PublicKeys({ viewer, id, keys }: PublicKeysProps) {
           <Code text={publicKey} named="A public key" fold />
         </>
       ))}
-      {replaced ? null : (
-        <Act action={`/webhooks/${id}/next-key`} viewer={viewer}>
-          Make the next key
-        </Act>
-      )}
+      {replaced ? null : <Act action={`/webhooks/${id}/next-key`}>Make the next key</Act>}
     </section>
   );
 }

@@ -2,7 +2,6 @@
 import type * as v from 'valibot';
 import type { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
 import { type Recoverable, recoverable } from '../../domain/recovery.ts';
-import type { Viewer } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
@@ -18,7 +17,6 @@ const WORDS: Readonly<Record<Recoverable, string>> = {
 
 /** @param counted the result of a dry run */
 export function RecoverPage(props: {
-  viewer: Viewer;
   id: string;
   name: string;
   fields: Readonly<Record<string, string | undefined>>;
@@ -26,15 +24,9 @@ export function RecoverPage(props: {
   counted?: v.InferOutput<typeof recoverAnswer> | undefined;
   refused?: Rejection | undefined;
 }) {
-  const { viewer, id, name, fields, include, counted, refused } = props;
+  const { id, name, fields, include, counted, refused } = props;
   return (
-    <Page
-      title={`Recover ${name}`}
-      viewer={viewer}
-      here="/webhooks"
-      refused={refused}
-      fields={['since', 'until']}
-    >
+    <Page title={`Recover ${name}`} here="/webhooks" refused={refused} fields={['since', 'until']}>
       <div class="top">
         <div>
           <h1>Recover</h1>
@@ -45,7 +37,7 @@ export function RecoverPage(props: {
         </div>
       </div>
       <form method="post" action={`${CONSOLE}/webhooks/${id}/recover`} class="card form">
-        <Csrf token={viewer.csrf} />
+        <Csrf />
         <div class="filters">
           <Input
             name="since"

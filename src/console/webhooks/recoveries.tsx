@@ -4,7 +4,6 @@ import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { RecoveryBadge } from '../badges.tsx';
-import type { Viewer } from '../deps.ts';
 import { Act } from '../layout.tsx';
 import { Ago, Time } from '../times.tsx';
 
@@ -18,7 +17,7 @@ function actionsOf({ state }: Recovery, waits: boolean): readonly (readonly [Rec
   return waits ? [cancel] : [['resume', 'Resume recovery'], cancel];
 }
 
-function Row({ recovery, waits, viewer }: { recovery: Recovery; waits: boolean; viewer: Viewer }) {
+function Row({ recovery, waits }: { recovery: Recovery; waits: boolean }) {
   const { recoveryId, webhookId, state, reason, count, done, failed, superseded, left } = recovery;
   const { since, createdAt, estimatedEndAt } = recovery;
   return (
@@ -35,19 +34,17 @@ function Row({ recovery, waits, viewer }: { recovery: Recovery; waits: boolean; 
         {superseded === 0 ? null : <span>{superseded} superseded</span>}
         {estimatedEndAt === null ? null : (
           <span>
-            ends <Ago at={estimatedEndAt} now={viewer.now} />
+            ends <Ago at={estimatedEndAt} />
           </span>
         )}
         {reason === null ? null : <span>{reason}</span>}
       </p>
       <div class="end">
         <RecoveryBadge state={state} />
-        <Ago at={createdAt} now={viewer.now} />
+        <Ago at={createdAt} />
         <div class="acts">
           {actionsOf(recovery, waits).map(([action, name]) => (
-            <Act action={`/webhooks/${webhookId}/recoveries/${recoveryId}/${action}`} viewer={viewer}>
-              {name}
-            </Act>
+            <Act action={`/webhooks/${webhookId}/recoveries/${recoveryId}/${action}`}>{name}</Act>
           ))}
         </div>
       </div>
@@ -58,16 +55,15 @@ function Row({ recovery, waits, viewer }: { recovery: Recovery; waits: boolean; 
 export function Recoveries(props: {
   recoveries: readonly Recovery[];
   webhook: Pick<WebhookRecord, 'active' | 'pausedUntil'>;
-  viewer: Viewer;
 }) {
-  const { recoveries, webhook, viewer } = props;
+  const { recoveries, webhook } = props;
   const waits = !webhook.active || webhook.pausedUntil !== null;
   return (
     <section class="card flush" aria-labelledby="recoveries">
       <h2 id="recoveries">Recoveries</h2>
       <ul class="rows">
         {recoveries.map((recovery) => (
-          <Row {...{ recovery, waits, viewer }} />
+          <Row recovery={recovery} waits={waits} />
         ))}
       </ul>
     </section>

@@ -7,7 +7,7 @@ import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts
 import { nameOf } from '../../domain/webhook-name.ts';
 import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { html } from '../layout.tsx';
+import { respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
 import { RecoverPage } from './recover.tsx';
@@ -30,16 +30,16 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPa
   app.get('/webhooks/:id/recover', async (c) => {
     const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
     const since = c.req.query('since') ?? lostSince(webhook, policy.windowMs)?.slice(0, 16);
-    const page = { viewer: c.var.viewer, id: String(webhook.id), name: nameOf(webhook) };
-    return c.html(html(<RecoverPage {...page} fields={{ since }} include={usuallyRecovered} />));
+    const page = { id: String(webhook.id), name: nameOf(webhook) };
+    return respond(c, <RecoverPage {...page} fields={{ since }} include={usuallyRecovered} />);
   });
 
   app.post('/webhooks/:id/recover', async (c) => {
-    const { form, viewer, api } = c.var;
+    const { form, api } = c.var;
     const id = c.req.param('id');
     const include = recoverable.filter((name) => form[name] === 'true');
     const webhook = await api.get(webhookRecordSchema, `/v21/webhooks/${piece(id)}`);
-    const page = { viewer, id, name: nameOf(webhook), fields: form, include };
+    const page = { id, name: nameOf(webhook), fields: form, include };
     const until = form.until === '' ? undefined : fromField(form.until);
     const asked = { since: fromField(form.since), ...(until === undefined ? {} : { until }), include };
     const dryRun = form.go !== 'begin';
@@ -47,10 +47,10 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPa
       const path = `/v21/webhooks/${piece(id)}/recover`;
       const { data: counted } = await api.send(recoverAnswer, 'POST', path, { ...asked, dryRun });
       return dryRun
-        ? c.html(html(<RecoverPage {...page} counted={counted} />))
+        ? respond(c, <RecoverPage {...page} counted={counted} />)
         : c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=recovering`, 303);
     } catch (error) {
-      return c.html(html(<RecoverPage {...page} refused={rejectionOf(error)} />), 400);
+      return respond(c, <RecoverPage {...page} refused={rejectionOf(error)} />, 400);
     }
   });
 

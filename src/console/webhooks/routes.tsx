@@ -6,7 +6,7 @@ import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webho
 import { nameOf } from '../../domain/webhook-name.ts';
 import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { html } from '../layout.tsx';
+import { respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { webhookActionRoutes } from './actions.tsx';
 import { WebhookForm } from './form.tsx';
@@ -30,16 +30,16 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     ]);
     const { done = '', ...asked } = c.req.query();
     const notice = NOTICES.get(done);
-    return c.html(html(<WebhooksPage {...{ viewer, asked, webhooks, accepted, notice }} />));
+    return respond(c, <WebhooksPage {...{ asked, webhooks, accepted, notice }} />);
   });
 
   app.get('/webhooks/new', (c) => {
     const fields = { ...newFields, ...fieldsAbout(c.req.query('about')) };
-    return c.html(html(<WebhookForm viewer={c.var.viewer} id={null} fields={fields} />));
+    return respond(c, <WebhookForm id={null} fields={fields} />);
   });
 
   app.post('/webhooks', async (c) => {
-    const { form, viewer, api } = c.var;
+    const { form, api } = c.var;
     try {
       const { data: made } = await api.send(webhookWithSecretSchema, 'POST', '/v21/webhooks', {
         ...inputOf(form, form.active === 'true'),
@@ -48,24 +48,23 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       secrets.keep(c, made.id, made.secret);
       return c.redirect(`${CONSOLE}/webhooks/${made.id}?done=created`, 303);
     } catch (error) {
-      const page = { viewer, id: null, fields: form, refused: rejectionOf(error) };
-      return c.html(html(<WebhookForm {...page} />), 400);
+      return respond(c, <WebhookForm id={null} fields={form} refused={rejectionOf(error)} />, 400);
     }
   });
 
-  app.get('/webhooks/:id', async (c) =>
-    c.html(await shown(c, c.req.param('id'), { notice: NOTICES.get(c.req.query('done') ?? '') })),
+  app.get('/webhooks/:id', (c) =>
+    shown(c, c.req.param('id'), { notice: NOTICES.get(c.req.query('done') ?? '') }),
   );
 
   app.get('/webhooks/:id/edit', async (c) => {
     const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
-    const page = { viewer: c.var.viewer, id: String(webhook.id), name: nameOf(webhook) };
+    const page = { id: String(webhook.id), name: nameOf(webhook) };
     const fields = { ...fieldsOf(webhook), ...fieldsAbout(c.req.query('about')) };
-    return c.html(html(<WebhookForm {...page} fields={fields} />));
+    return respond(c, <WebhookForm {...page} fields={fields} />);
   });
 
   app.post('/webhooks/:id/edit', async (c) => {
-    const { form, viewer, api } = c.var;
+    const { form, api } = c.var;
     const id = c.req.param('id');
     const at = `/v21/webhooks/${piece(id)}`;
     const webhook = await api.get(webhookRecordSchema, at);
@@ -75,8 +74,8 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       await api.send(webhookRecordSchema, 'PUT', at, input, { keepsActive: true });
       return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=saved`, 303);
     } catch (error) {
-      const page = { viewer, id, name: nameOf(webhook), fields: form, refused: rejectionOf(error) };
-      return c.html(html(<WebhookForm {...page} />), 400);
+      const page = { id, name: nameOf(webhook), fields: form, refused: rejectionOf(error) };
+      return respond(c, <WebhookForm {...page} />, 400);
     }
   });
 

@@ -14,11 +14,11 @@ export function NewSecret({ secret, use }: { secret: string; use: string }) {
 }
 
 /** While the former secret signs, too. */
-export function Overlap({ until, now }: { until: string | null; now: Date }) {
+export function Overlap({ until }: { until: string | null }) {
   if (until === null) return null;
   return (
     <p class="note">
-      The previous secret is also used for signing until <Time at={until} /> (<Ago at={until} now={now} />
+      The previous secret is also used for signing until <Time at={until} /> (<Ago at={until} />
       ).
     </p>
   );

@@ -11,7 +11,7 @@ import { signingKeySchema } from '../../domain/signing-key.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
 import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { html } from '../layout.tsx';
+import { respond } from '../layout.tsx';
 import { WebhookPage, type WebhookPageProps } from './page.tsx';
 import { secretOnce } from './secret-once.ts';
 
@@ -63,15 +63,17 @@ export function webhookPages(deps: ConsoleDeps) {
       listNotices(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 10 }),
       webhook.asymmetric ? api.get(SigningKeys, SIGNING_KEYS) : null,
     ]);
-    return html(
+    return respond(
+      c,
       <WebhookPage
         {...extra}
-        {...{ viewer, webhook, policy, overlapUntil, sent, deliveries, recoveries }}
+        {...{ webhook, policy, overlapUntil, sent, deliveries, recoveries }}
         secret={secrets.take(c, webhook.id)}
         accepted={accepted.get(webhook.id)}
         deliveriesFrom={eshop.deliveriesFrom}
         signingKeys={keys ?? []}
       />,
+      extra.refused === undefined ? 200 : 409,
     );
   }
 
@@ -80,7 +82,7 @@ export function webhookPages(deps: ConsoleDeps) {
     try {
       return await act();
     } catch (error) {
-      return c.html(await shown(c, id, { refused: rejectionOf(error) }), 409);
+      return await shown(c, id, { refused: rejectionOf(error) });
     }
   }
 
