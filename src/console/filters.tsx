@@ -13,65 +13,30 @@ import { useViewer } from './viewer.ts';
 /** Of the filters that the API may refuse: they are named as there. */
 export const FILTER_FIELDS: FieldPaths = ['entityId', 'since', 'until', 'lastStatus'];
 
-/**
- * The filters of a list, in one row.
- * @param path of the list, below `/console`
- * @param more filters that are seldom needed, shown on demand
- * @param folded their names: one that is set is shown at once
- */
-export function Filters(props: {
-  path: string;
-  asked: Query;
-  more?: Child;
-  folded?: readonly string[];
-  children: Child;
-}) {
-  const { path, asked, more = null, folded = [], children } = props;
-  // Neither is a filter: a page of the list, and a delivery that it continues after.
-  const { page: _page, before: _before, ...set } = given(asked);
-  return (
-    <form method="get" action={`${CONSOLE}${path}`} class="filters">
-      {children}
-      <button type="submit">Filter</button>
-      {Object.keys(set).length === 0 ? null : (
-        <a class="button" href={`${CONSOLE}${path}`}>
-          Clear
-        </a>
-      )}
-      {more === null ? null : (
-        <details id="more-filters" open={folded.some((name) => set[name] !== undefined)}>
-          <summary>More filters</summary>
-          <div class="filters">{more}</div>
-        </details>
-      )}
-    </form>
-  );
-}
-
 export function ChoiceFilter(props: Parameters<typeof Select>[0]) {
   const { options, ...more } = props;
   return <Select {...more} options={[['', 'Any'], ...options]} />;
 }
 
-/** A filter by e-shop, if there are several. Its name is not the one that chooses the e-shop of other pages. */
-export function EshopFilter({ value }: { value: string | undefined }) {
+/** By e-shop, if there are several. Its name is not the one that chooses the e-shop of other pages. */
+function EshopFilter({ among }: Query) {
   const { eshops } = useViewer();
-  if (eshops.length > MAX_ESHOPS_LISTED) return <Input name="among" label="E-shop number" value={value} />;
+  if (eshops.length > MAX_ESHOPS_LISTED) return <Input name="among" label="E-shop number" value={among} />;
   const options = eshops.map((eshop) => [String(eshop.id), eshopTitle(eshop)] as const);
-  return <Select name="among" label="E-shop" value={value} options={[['', 'All'], ...options]} />;
+  return <Select name="among" label="E-shop" value={among} options={[['', 'All'], ...options]} />;
 }
 
-export function EventTypeFilter({ value }: { value: string | undefined }) {
+function EventTypeFilter({ webhookType }: Query) {
   const options = eventTypeNames.map((type) => [type, type] as const);
-  return <ChoiceFilter name="webhookType" label="Event type" value={value} options={options} />;
+  return <ChoiceFilter name="webhookType" label="Event type" value={webhookType} options={options} />;
 }
 
-export function StateFilter({ value }: { value: string | undefined }) {
-  const options = deliveryStates.map((state) => [state, state] as const);
-  return <ChoiceFilter name="state" label="State" value={value} options={options} />;
+function StateFilter({ state }: Query) {
+  const options = deliveryStates.map((each) => [each, each] as const);
+  return <ChoiceFilter name="state" label="State" value={state} options={options} />;
 }
 
-export function StatusFilter({ asked: { lastStatus, attempts } }: { asked: Query }) {
+function StatusFilter({ lastStatus, attempts }: Query) {
   return (
     <>
       <Input
@@ -99,19 +64,60 @@ export function StatusFilter({ asked: { lastStatus, attempts } }: { asked: Query
   );
 }
 
-export function EntityFilter({ value }: { value: string | undefined }) {
-  return <Input name="entityId" label="Order or other identifier" value={value} />;
-}
+/** By the names of their fields. */
+const FILTERS = {
+  among: EshopFilter,
+  entityId: ({ entityId }: Query) => (
+    <Input name="entityId" label="Order or other identifier" value={entityId} />
+  ),
+  lastStatus: StatusFilter,
+  receiver: ({ receiver }: Query) => (
+    <Input name="receiver" label="Receiver" value={receiver} placeholder="shop.example" />
+  ),
+  since: ({ since }: Query) => <Input name="since" label="Since (UTC)" type="datetime-local" value={since} />,
+  state: StateFilter,
+  trouble: ({ trouble }: Query) => (
+    <ChoiceFilter name="trouble" label="Health" value={trouble} options={[['true', 'needs attention']]} />
+  ),
+  until: ({ until }: Query) => <Input name="until" label="Until (UTC)" type="datetime-local" value={until} />,
+  webhookId: ({ webhookId }: Query) => <Input name="webhookId" label="Webhook number" value={webhookId} />,
+  webhookType: EventTypeFilter,
+};
+type FilterName = keyof typeof FILTERS;
 
-export function ReceiverFilter({ value }: { value: string | undefined }) {
-  return <Input name="receiver" label="Receiver" value={value} placeholder="shop.example" />;
-}
-
-export function TimeFilters({ asked: { since, until } }: { asked: Query }) {
+/**
+ * The filters of a list, in one row.
+ * @param path of the list, below `/console`
+ * @param more filters that are seldom needed, shown on demand: one that is set is shown at once
+ * @param children further ones, of this list alone
+ */
+export function Filters(props: {
+  path: string;
+  asked: Query;
+  shown?: readonly FilterName[];
+  more?: readonly FilterName[];
+  children?: Child;
+}) {
+  const { path, asked, shown = [], more = [], children } = props;
+  const filter = (name: FilterName) => FILTERS[name](asked);
+  // Neither is a filter: a page of the list, and a delivery that it continues after.
+  const { page: _page, before: _before, ...set } = given(asked);
   return (
-    <>
-      <Input name="since" label="Since (UTC)" type="datetime-local" value={since} />
-      <Input name="until" label="Until (UTC)" type="datetime-local" value={until} />
-    </>
+    <form method="get" action={`${CONSOLE}${path}`} class="filters">
+      {shown.map(filter)}
+      {children}
+      <button type="submit">Filter</button>
+      {Object.keys(set).length === 0 ? null : (
+        <a class="button" href={`${CONSOLE}${path}`}>
+          Clear
+        </a>
+      )}
+      {more.length === 0 ? null : (
+        <details id="more-filters" open={more.some((name) => set[name] !== undefined)}>
+          <summary>More filters</summary>
+          <div class="filters">{more.map(filter)}</div>
+        </details>
+      )}
+    </form>
   );
 }

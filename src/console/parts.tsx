@@ -82,6 +82,40 @@ export function Pages({ paging, path, query }: { paging: Pagination; path: strin
 }
 
 /**
+ * The turns of a list that begins with the newest.
+ * @param asked its query, in which `before` says where this page begins
+ * @param next where the next one begins; undefined if this is the last
+ */
+export function Turns(props: {
+  text: string;
+  older: string;
+  path: string;
+  asked: Query;
+  next: string | undefined;
+}) {
+  const { text, older, path, asked, next } = props;
+  if (next === undefined && !asked.before) return null;
+  const to = (before: string) => `${CONSOLE}${path}${queryText({ ...asked, before })}`;
+  return (
+    <nav class="pages" aria-label="Pages">
+      <span>{text}</span>
+      <span class="acts">
+        {asked.before ? (
+          <a class="button" href={to('')}>
+            Newest
+          </a>
+        ) : null}
+        {next === undefined ? null : (
+          <a class="button" href={to(next)} rel="next">
+            {older}
+          </a>
+        )}
+      </span>
+    </nav>
+  );
+}
+
+/**
  * A table that scrolls on its own on a narrow screen.
  * @param named its description, for screen readers
  * @param numbers columns of numbers, after the others

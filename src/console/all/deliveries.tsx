@@ -7,20 +7,11 @@ import { type Query, queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import { ACTIONS } from '../deliveries/actions.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
-import {
-  EntityFilter,
-  EshopFilter,
-  EventTypeFilter,
-  Filters,
-  ReceiverFilter,
-  StateFilter,
-  StatusFilter,
-  TimeFilters,
-} from '../filters.tsx';
+import { Filters } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
-import { Empty } from '../parts.tsx';
+import { Empty, Turns } from '../parts.tsx';
 import { Sentence } from '../sentence.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { useViewer } from '../viewer.ts';
@@ -102,29 +93,6 @@ export function GiveUpAllPage({ form, ids }: { form: Query; ids: readonly string
   );
 }
 
-/** @param last the last one of a full list, if it is full */
-function Turns({ asked, last }: { asked: Query; last: OperatorsDelivery | undefined }) {
-  if (last === undefined && !asked.before) return null;
-  const to = (before: string) => `${CONSOLE}${PATH}${queryText({ ...asked, before })}`;
-  return (
-    <nav class="pages" aria-label="Pages">
-      <span>{MAX_ROWS} at a time, the newest first</span>
-      <span class="acts">
-        {asked.before ? (
-          <a class="button" href={to('')}>
-            Newest
-          </a>
-        ) : null}
-        {last === undefined ? null : (
-          <a class="button" href={to(last.id)} rel="next">
-            Older
-          </a>
-        )}
-      </span>
-    </nav>
-  );
-}
-
 export function AllDeliveriesPage(props: {
   asked: Query;
   deliveries: readonly OperatorsDelivery[];
@@ -171,21 +139,9 @@ export function AllDeliveriesPage(props: {
       <Filters
         path={PATH}
         asked={asked}
-        more={
-          <>
-            <Input name="webhookId" label="Webhook number" value={asked.webhookId} />
-            <ReceiverFilter value={asked.receiver} />
-            <EventTypeFilter value={asked.webhookType} />
-            <StatusFilter asked={asked} />
-            <TimeFilters asked={asked} />
-          </>
-        }
-        folded={['webhookId', 'receiver', 'webhookType', 'lastStatus', 'since', 'until']}
-      >
-        <EshopFilter value={asked.among} />
-        <StateFilter value={asked.state} />
-        <EntityFilter value={asked.entityId} />
-      </Filters>
+        shown={['among', 'state', 'entityId']}
+        more={['webhookId', 'receiver', 'webhookType', 'lastStatus', 'since', 'until']}
+      />
       {offered.size === 0 ? null : <ActionsCard asked={asked} offered={offered} />}
       <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
         <section class="card flush" aria-label="Deliveries found">
@@ -201,7 +157,13 @@ export function AllDeliveriesPage(props: {
               choose={choose}
             />
           )}
-          <Turns asked={asked} last={deliveries[MAX_ROWS - 1]} />
+          <Turns
+            text={`${MAX_ROWS} at a time, the newest first`}
+            older="Older"
+            path={PATH}
+            asked={asked}
+            next={deliveries[MAX_ROWS - 1]?.id}
+          />
         </section>
       </Live>
     </Page>

@@ -7,7 +7,7 @@ import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { type Query, queryText } from '../api-client.ts';
-import { ChoiceFilter, EshopFilter, EventTypeFilter, Filters, ReceiverFilter } from '../filters.tsx';
+import { Filters } from '../filters.tsx';
 import { Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
 import { Empty } from '../parts.tsx';
@@ -30,17 +30,7 @@ export function AllWebhooksPage(props: {
   return (
     <Page title="All webhooks" here={PATH} refused={refused}>
       <h1>All webhooks</h1>
-      <Filters path={PATH} asked={asked}>
-        <EshopFilter value={asked.among} />
-        <ChoiceFilter
-          name="trouble"
-          label="Health"
-          value={asked.trouble}
-          options={[['true', 'needs attention']]}
-        />
-        <EventTypeFilter value={asked.webhookType} />
-        <ReceiverFilter value={asked.receiver} />
-      </Filters>
+      <Filters path={PATH} asked={asked} shown={['among', 'trouble', 'webhookType', 'receiver']} />
       <Live id="webhooks" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
         <section class="card flush" aria-label="Webhooks found">
           {webhooks.length === 0 ? (

@@ -2,16 +2,7 @@
 
 import type * as v from 'valibot';
 import { given, type Query, queryText } from '../api-client.ts';
-import {
-  ChoiceFilter,
-  EntityFilter,
-  EventTypeFilter,
-  FILTER_FIELDS,
-  Filters,
-  StateFilter,
-  StatusFilter,
-  TimeFilters,
-} from '../filters.tsx';
+import { ChoiceFilter, FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
 import { Empty, Pages } from '../parts.tsx';
@@ -39,17 +30,9 @@ export function DeliveriesPage(props: {
       <Filters
         path={PATH}
         asked={asked}
-        more={
-          <>
-            <EventTypeFilter value={asked.webhookType} />
-            <StatusFilter asked={asked} />
-            <TimeFilters asked={asked} />
-          </>
-        }
-        folded={['webhookType', 'lastStatus', 'since', 'until']}
+        shown={['entityId', 'state']}
+        more={['webhookType', 'lastStatus', 'since', 'until']}
       >
-        <EntityFilter value={asked.entityId} />
-        <StateFilter value={asked.state} />
         <ChoiceFilter
           name="webhookId"
           label="Webhook"

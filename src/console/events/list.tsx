@@ -5,7 +5,7 @@ import { Pagination } from '../../api/pagination.ts';
 import { MAX_EVENTS_SEARCHED } from '../../db/console/undelivered-events.ts';
 import type { Query } from '../api-client.ts';
 import { Badge } from '../badges.tsx';
-import { EntityFilter, EventTypeFilter, FILTER_FIELDS, Filters, TimeFilters } from '../filters.tsx';
+import { FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Select } from '../form-fields.tsx';
 import { Page } from '../layout.tsx';
 import { Empty, Pages, TypeName } from '../parts.tsx';
@@ -71,18 +71,7 @@ export function EventsPage(props: {
   return (
     <Page title="Events" here={EVENTS} fields={FILTER_FIELDS} refused={refused}>
       <h1>Events</h1>
-      <Filters
-        path={EVENTS}
-        asked={asked}
-        more={
-          <>
-            <EventTypeFilter value={asked.webhookType} />
-            <TimeFilters asked={asked} />
-          </>
-        }
-        folded={['webhookType', 'since', 'until']}
-      >
-        <EntityFilter value={asked.entityId} />
+      <Filters path={EVENTS} asked={asked} shown={['entityId']} more={['webhookType', 'since', 'until']}>
         <Select
           name="arrived"
           label="Show"

@@ -1,10 +1,10 @@
 /** The records of a kind: the newest first, or filtered. */
 import type { Pagination } from '../../api/pagination.ts';
-import { piece, queryText } from '../api-client.ts';
+import { piece, type Query } from '../api-client.ts';
 import { ChoiceFilter, Filters } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
 import { Page } from '../layout.tsx';
-import { Empty, Pages } from '../parts.tsx';
+import { Empty, Pages, Turns } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
 import { type Item, idIn, plain } from './fields.tsx';
@@ -32,38 +32,10 @@ function Row({ kind: { entry, summaryFields }, item }: { kind: Kind; item: Item 
   );
 }
 
-interface Listed {
-  readonly items: readonly Item[];
-  /** Whether this page begins with the newest of all. */
-  readonly isFirst: boolean;
-  /** Where the next page begins; null if this is the last. */
-  readonly next: string | null;
-}
-
-function Onward({ path, listed: { isFirst, next } }: { path: string; listed: Listed }) {
-  if (isFirst && next === null) return null;
-  return (
-    <nav class="pages" aria-label="Pages">
-      <span>Newest first</span>
-      <span class="acts">
-        {isFirst ? null : (
-          <a class="button" href={`${CONSOLE}${path}`}>
-            Newest
-          </a>
-        )}
-        {next === null ? null : (
-          <a class="button" href={`${CONSOLE}${path}${queryText({ before: next })}`} rel="next">
-            Next
-          </a>
-        )}
-      </span>
-    </nav>
-  );
-}
-
-function FilterBy({ kind: { entry, by }, value }: { kind: Kind; value: string }) {
+function FilterBy({ kind: { entry, by }, asked }: { kind: Kind; asked: Query }) {
   if (by === undefined) return null;
   const { field, label, values } = by;
+  const value = asked[field];
   return (
     <Filters path={entry.path} asked={{ [field]: value }}>
       {values === undefined ? (
@@ -75,13 +47,18 @@ function FilterBy({ kind: { entry, by }, value }: { kind: Kind; value: string })
   );
 }
 
-/** @param filtered by the kind's own field; null if the newest of all are listed */
+/**
+ * @param paging of a list that is filtered by the kind's own field; left out if the newest of all are listed
+ * @param next where the next page of these begins, if there is one
+ */
 export function ListPage(props: {
   kind: Kind;
-  listed: Listed;
-  filtered?: { readonly value: string; readonly paging: Pagination };
+  items: readonly Item[];
+  asked: Query;
+  paging?: Pagination;
+  next?: string | undefined;
 }) {
-  const { kind, listed, filtered } = props;
+  const { kind, items, asked, paging, next } = props;
   const { entry, title } = kind;
   return (
     <Page title={title} here={entry.path}>
@@ -91,11 +68,11 @@ export function ListPage(props: {
           <Input name="id" label={`Identifier of the ${entry.noun}`} required />
           <button type="submit">Open</button>
         </form>
-        <FilterBy kind={kind} value={filtered?.value ?? ''} />
+        <FilterBy kind={kind} asked={asked} />
       </div>
       <section class="card flush" aria-label={title}>
-        {listed.items.length === 0 ? (
-          filtered === undefined ? (
+        {items.length === 0 ? (
+          paging === undefined ? (
             <Empty title={`No ${title.toLowerCase()} yet`}>
               <p>
                 They appear here as soon as they are created through the <a href="/docs">API</a>.
@@ -110,19 +87,15 @@ export function ListPage(props: {
           )
         ) : (
           <ul class="rows">
-            {listed.items.map((item) => (
+            {items.map((item) => (
               <Row kind={kind} item={item} />
             ))}
           </ul>
         )}
-        {filtered === undefined ? (
-          <Onward path={entry.path} listed={listed} />
+        {paging === undefined ? (
+          <Turns text="Newest first" older="Next" path={entry.path} asked={asked} next={next} />
         ) : (
-          <Pages
-            paging={filtered.paging}
-            path={entry.path}
-            query={{ [kind.by?.field ?? '']: filtered.value }}
-          />
+          <Pages paging={paging} path={entry.path} query={asked} />
         )}
       </section>
     </Page>

@@ -33,22 +33,19 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       const { by } = kind;
       const value = by === undefined ? '' : (c.req.query(by.field) ?? '').trim();
       if (by !== undefined && value !== '') {
-        const query = { [by.field]: value, page: c.req.query('page'), items: String(ROWS) };
-        const { data: items, pagination: paging } = await api.list(Many, `/v21${path}`, query);
-        const listed = { items, isFirst: true, next: null };
-        return respond(c, <ListPage kind={kind} listed={listed} filtered={{ value, paging }} />);
+        const asked = { [by.field]: value, page: c.req.query('page') };
+        const listed = await api.list(Many, `/v21${path}`, { ...asked, items: String(ROWS) });
+        const { data: items, pagination: paging } = listed;
+        return respond(c, <ListPage {...{ kind, items, asked, paging }} />);
       }
-      const before = c.req.query('before') ?? null;
+      const asked = { before: c.req.query('before') };
       // One more, to see whether there are more.
-      const rows = await newestRecords(sql, kind.entry.kind, viewer.session.eshopId, {
-        before,
-        most: ROWS + 1,
-      });
+      const wanted = { before: asked.before ?? null, most: ROWS + 1 };
+      const rows = await newestRecords(sql, kind.entry.kind, viewer.session.eshopId, wanted);
       const items = rows.slice(0, ROWS);
       const last = rows.length > ROWS ? items.at(-1) : undefined;
-      const next = last === undefined ? null : idIn(last, kind.entry);
-      const listed = { items, isFirst: before === null, next };
-      return respond(c, <ListPage kind={kind} listed={listed} />);
+      const next = last === undefined ? undefined : idIn(last, kind.entry);
+      return respond(c, <ListPage {...{ kind, items, asked, next }} />);
     });
 
     app.get(`${path}/:id`, async (c) => {
