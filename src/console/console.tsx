@@ -15,7 +15,7 @@ import { Problem } from '../domain/problem.ts';
 import { publicLinks } from '../theme/public-url.ts';
 import { securedPages } from '../theme/secured.ts';
 import { allRoutes } from './all/routes.tsx';
-import { ApiError, apiClient } from './api-client.ts';
+import { apiClient } from './api-client.ts';
 import { assetRoutes } from './assets.ts';
 import { confirmationRoutes } from './confirm-address.tsx';
 import { deliveryRoutes } from './deliveries/routes.tsx';
@@ -140,7 +140,7 @@ export function createConsole(
   };
 
   app.onError((error, c) => {
-    if (error instanceof Problem || error instanceof ApiError) return problem(c, error.status, error.message);
+    if (error instanceof Problem) return problem(c, error.status, error.message);
     const { requestId: id } = c.var;
     deps.log.error({ err: error, requestId: id }, 'a page of the console failed');
     const message = `The page could not be loaded. Try again; if the error persists, give the operator the request id ${id}.`;

@@ -7,8 +7,9 @@ import { createApp } from '../../src/api/app.ts';
 import { DeliveryWithAttempts } from '../../src/api/deliveries/record.ts';
 import type { ApiDeps } from '../../src/api/deps.ts';
 import { readSettings } from '../../src/config/config.ts';
-import { type ApiClient, ApiError, apiClient } from '../../src/console/api-client.ts';
+import { type ApiClient, apiClient } from '../../src/console/api-client.ts';
 import { databaseTime } from '../../src/db/clock.ts';
+import { Problem } from '../../src/domain/problem.ts';
 import { createActionRequester } from '../../src/temporal/action-requester.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -55,7 +56,7 @@ const ask = (client: ApiClient, id: string, action: string) =>
   client.send(DeliveryWithAttempts, 'POST', `/v21/deliveries/${id}/${action}`);
 const refused = async (client: ApiClient, id: string, action: string) => {
   const answer = await ask(client, id, action).catch((error: unknown) => error);
-  if (!(answer instanceof ApiError)) throw new Error('It was not refused.');
+  if (!(answer instanceof Problem)) throw new Error('It was not refused.');
   return [answer.status, answer.message];
 };
 

@@ -7,8 +7,9 @@ import { wasWindowLost } from '../../db/console/lost-window.ts';
 import { findSentRequest } from '../../db/webhooks/request-settings.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
+import { Problem } from '../../domain/problem.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
-import { ApiError, piece, rejectionOf } from '../api-client.ts';
+import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
@@ -88,7 +89,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
       const found = await api.list(DeliveryList, '/v21/deliveries', query);
       return respond(c, <DeliveriesPage {...{ asked, names, found }} />);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 400) throw error;
+      if (!(error instanceof Problem) || error.status !== 400) throw error;
       const page = { asked, names, found: null, refused: rejectionOf(error) };
       return respond(c, <DeliveriesPage {...page} />, 400);
     }

@@ -5,8 +5,9 @@ import { eventFilter } from '../../api/deliveries/event-filter.ts';
 import { withOutcomes } from '../../api/event-outcomes.ts';
 import { EventWithRecord } from '../../api/event-schemas.ts';
 import { listUndeliveredEvents } from '../../db/console/undelivered-events.ts';
+import { Problem } from '../../domain/problem.ts';
 import { dateOf } from '../../domain/timestamp.ts';
-import { ApiError, given, piece, type Query, rejectionOf } from '../api-client.ts';
+import { given, piece, type Query, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import { fromField } from '../times.tsx';
@@ -22,7 +23,7 @@ const MAX_ROWS = 100;
 export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 
-  /** @throws ApiError if a filter is invalid */
+  /** @throws Problem 400 if a filter is invalid */
   async function search({ var: { api, viewer } }: Context<ConsoleEnv>, asked: Query): Promise<FoundEvents> {
     const { arrived, ...rest } = asked;
     const query = { ...rest, since: fromField(asked.since), until: fromField(asked.until) };
@@ -45,7 +46,7 @@ export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv>
       );
       return respond(c, <EventsPage {...{ asked, found, names }} />);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 400) throw error;
+      if (!(error instanceof Problem) || error.status !== 400) throw error;
       const page = { asked, found: null, names: new Map(), refused: rejectionOf(error) };
       return respond(c, <EventsPage {...page} />, 400);
     }
