@@ -52,6 +52,8 @@ export interface Ledger {
   machineTime: (at: number) => number;
   /** By the database's clock all that waited has waited for an hour: what was delivered needs no workflow then. */
   hourPassed: boolean;
+  /** The worker's clock differs from the machine's, and so do its signatures. */
+  workerClockWrong: boolean;
   /** Failures other than of deliveries, as sentences. */
   readonly complaints: string[];
   /** Violations found by a fault's own checks. */
@@ -70,6 +72,7 @@ export function newLedger(graceMs: number): Ledger {
     webhookExceptions: new Map(),
     ordered: new Map(),
     hourPassed: false,
+    workerClockWrong: false,
     workflowsLost: false,
     mailsMayRepeat: false,
     graceMs,

@@ -17,6 +17,8 @@ export interface Arrival {
   readonly host?: string;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** The time in its signature, in milliseconds since 1970. */
+  readonly signedAt: number;
   /** When it was answered, or should have been; infinite until then. */
   endedAt: number;
   /** When the sender closed its connection without an answer; absent if it did not. */
@@ -130,6 +132,7 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
       number: Number(request.headers['x-service-attempt']),
       host,
       at: Date.now(),
+      signedAt: 1_000 * Number(request.headers['webhook-timestamp']),
       endedAt: Number.POSITIVE_INFINITY,
       status: null,
     };

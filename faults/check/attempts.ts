@@ -15,6 +15,8 @@ const RECORDING = 1 / 5;
 const MAX_RECORDING_MS = 4_000;
 /** Tolerance for two clocks and for the time in which a receiver notices a request, in milliseconds. */
 const EARLY_MS = 1_000;
+/** How far the time of a signature may be from its arrival, in milliseconds: receivers allow five minutes. */
+const SIGNATURE_MS = 60_000;
 
 /** Checks the requests of one delivery. */
 export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evidence, row: DeliveryRow) {
@@ -66,6 +68,9 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
     }
     if (pauses.some(({ from, to }) => arrival.at > from + EARLY_MS && arrival.at < to))
       wrong(`attempt ${number} came during a pause`);
+    const signedOff = arrival.signedAt - arrival.at;
+    if (Math.abs(signedOff) > SIGNATURE_MS && !ledger.workerClockWrong)
+      wrong(`attempt ${number} was signed for a time ${signedOff} ms off`);
     previous = arrival;
   }
   return { repeated, latestMs, violations };

@@ -49,9 +49,14 @@ function serve({ outcome, answer }: Hostile, scene: Scene, arrivals: Arrival[]) 
       if (seen || !text.includes('\r\n\r\n')) return;
       const header = (name: string) => new RegExp(`^${name}: *(\\S+)`, 'im').exec(text)?.[1] ?? '';
       const at = Date.now();
-      const number = Number(header('x-service-attempt'));
-      const status = outcome === 'delivered' ? 200 : null;
-      const arrival: Arrival = { deliveryId: header('x-service-delivery'), number, at, endedAt: at, status };
+      const arrival: Arrival = {
+        deliveryId: header('x-service-delivery'),
+        number: Number(header('x-service-attempt')),
+        at,
+        signedAt: 1_000 * Number(header('webhook-timestamp')),
+        endedAt: at,
+        status: outcome === 'delivered' ? 200 : null,
+      };
       arrivals.push(arrival);
       socket.once('close', () => {
         arrival.endedAt = Date.now();

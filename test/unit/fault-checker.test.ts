@@ -16,7 +16,14 @@ const policy: RetryPolicy = {
 const START = 1_000_000;
 
 function arrival(number: number, at: number, status: number | null = 503): Arrival {
-  return { deliveryId: 'delivery', number, at: START + at, endedAt: START + at + 100, status };
+  return {
+    deliveryId: 'delivery',
+    number,
+    at: START + at,
+    signedAt: START + at,
+    endedAt: START + at + 100,
+    status,
+  };
 }
 /** Three attempts on time. */
 const all = [arrival(1, 50), arrival(2, 10_150), arrival(3, 30_250)];
@@ -103,6 +110,11 @@ test.each<[string, string, Seen]>([
   ['lost', 'never taken', { ...delivered, arrivals: [] }],
   ['stuck', 'open at the end', { ...delivered, row: { state: 'retrying' }, arrivals: [arrival(1, 50)] }],
   ['wrong', 'an attempt left out', { arrivals: [arrival(1, 50), arrival(3, 30_250)] }],
+  [
+    'wrong',
+    'signed for an hour later',
+    { ...delivered, arrivals: [{ ...arrival(1, 50, 200), signedAt: START + 3_600_000 }] },
+  ],
   ['wrong', 'made again without a fault', { ...delivered, arrivals: [...taken, arrival(1, 400, 200)] }],
   [
     'wrong',
