@@ -84,15 +84,6 @@ it.runIf(process.platform === 'linux')(
   },
 );
 
-// Only their sockets tell them apart: they have the same id.
-it.runIf(process.platform === 'linux')('one of many processes that start at once gets the folder', async () => {
-  const starts = await Promise.allSettled(Array.from({ length: 9 }, () => lockDataDir(dataDir)));
-  const locked = starts.filter((start) => start.status === 'fulfilled');
-  expect(locked).toHaveLength(1);
-  await locked[0]?.value();
-  expect(await readdir(dataDir.path)).toEqual([]);
-});
-
 it.runIf(process.platform === 'linux')(
   'the socket of a killed process, in a folder of any depth, is replaced',
   async () => {
