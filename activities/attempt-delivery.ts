@@ -72,7 +72,7 @@ function whyDeferred(outcome: AttemptDeferral): string {
     case 'paused':
       return `Held: the webhook is paused. It goes on ${outcome.until.toISOString()}.`;
     case 'concurrencyLimit':
-      return 'Deferred: the limit on concurrent attempts for this e-shop or receiver has been reached.';
+      return 'Deferred: the limit on concurrent requests is reached, of its receiver, of the e-shop, or of all receivers that hang.';
   }
 }
 

@@ -58,7 +58,7 @@ test('the next attempt of the one in front is shown while it is planned: not onc
   expect(await said()).toEqual(silent);
 });
 
-test('deferred for its receiver or host, it waits for that limit; with an attempt of another owner it does not', async () => {
+test('a delivery deferred by a concurrency limit waits for it; one that another owner is attempting does not', async () => {
   const { id: webhookId } = await createWebhook(api.shop);
   const id = await fireDelivery(api.sql, { eshopId: api.eshop.eshopId, webhookId });
   const read = async () => (await api.shop('GET', `/v21/deliveries/${id}`)).data;

@@ -92,10 +92,10 @@ test.each<[string, () => Promise<unknown>, string, string]>([
     'Waits for an older event of its record.',
   ],
   [
-    'its receiver',
+    'a limit',
     () => sql`delete from attempts where delivery_id = ${retrying}`.then(() => pending({})),
-    ' waits for its receiver ',
-    'Waits for its receiver, which has as many requests under way as it can take.',
+    ' waits for other requests ',
+    'Waits for other requests: the limit on concurrent requests is reached, of its receiver, of the e-shop, or of all receivers that hang.',
   ],
   [
     'its recovery',

@@ -94,7 +94,7 @@ const deliveryEntries = {
         v.object({
           reason: described(
             v.picklist(['order', 'limit', 'pause']),
-            '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: as many requests are under way as the receiver takes. `pause`: its webhook is paused, or its recovery is.',
+            '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: the limit on concurrent requests is reached: of its receiver, of the e-shop, or of all receivers that hang. `pause`: its webhook is paused, or its recovery is.',
           ),
           deliveryId: described(v.nullable(uuid()), 'The delivery that it waits for, where there is one.'),
           since: time(),

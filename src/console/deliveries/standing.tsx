@@ -87,7 +87,7 @@ export function Why({ delivery }: { delivery: v.InferOutput<typeof Delivery> }) 
 /** Of a delivery that is not held: a paused webhook would hold it. */
 const WAITS = {
   order: 'waits for an older event',
-  limit: 'waits for its receiver',
+  limit: 'waits for other requests',
   pause: 'its recovery is paused',
 } as const;
 
@@ -110,7 +110,12 @@ export function Standing(props: StandingProps) {
         );
       }
       if (waitsFor?.reason === 'limit')
-        return <>Waits for its receiver, which has as many requests under way as it can take.</>;
+        return (
+          <>
+            Waits for other requests: the limit on concurrent requests is reached, of its receiver, of the
+            e-shop, or of all receivers that hang.
+          </>
+        );
       if (waitsFor?.reason === 'pause')
         return (
           <>
