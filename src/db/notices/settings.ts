@@ -7,6 +7,7 @@ import {
   type NoticeFormat,
   type NotificationsPatch,
 } from '../../domain/notifications.ts';
+import { invalid, tooManyRequests } from '../../domain/problem.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 
@@ -47,44 +48,24 @@ export interface ChangeTerms {
   newSecret(): string;
 }
 
-export type Changed =
-  /** `secret`: made or set now; null if it stayed as it was. */
-  | { readonly kind: 'changed'; readonly eshop: EshopRecord; readonly secret: string | null }
-  /** Mails have no links, and new addresses cannot be confirmed. */
-  | { readonly kind: 'noLinks' }
-  /** A secret without a URL that it signs for. */
-  | { readonly kind: 'noUrl' }
-  /** Today's mails that ask for a confirmation are used up. */
-  | { readonly kind: 'tooMany'; readonly retryAfterMs: number };
-
-/** Undoes the transaction. */
-class Refused extends Error {
-  readonly why: Changed;
-  constructor(why: Changed) {
-    super(why.kind);
-    this.why = why;
-  }
-}
-
-/** Changes what is given. All of it, or nothing. */
+/**
+ * Changes what is given. All of it, or nothing.
+ * @returns the e-shop, and the secret that was made or set now; null if it stayed as it was
+ * @throws Problem 400 for new addresses if mails have no links, and for a secret without a URL that it signs for; 429
+ * if today's mails that ask for a confirmation are used up
+ */
 export async function changeNotifications(
   sql: Pool,
   eshopId: number,
   change: NotificationsPatch,
   terms: ChangeTerms,
-): Promise<Changed> {
-  try {
-    return await transaction(sql, async (tx): Promise<Changed> => {
-      await setChoice(tx, eshopId, change);
-      const secret = await setUrl(tx, eshopId, change, terms);
-      if (change.emails !== undefined)
-        await setAddresses(tx, eshopId, addressesOf(change.emails ?? []), terms);
-      return { kind: 'changed', eshop: await readEshop(tx, eshopId), secret };
-    });
-  } catch (error) {
-    if (error instanceof Refused) return error.why;
-    throw error;
-  }
+): Promise<{ readonly eshop: EshopRecord; readonly secret: string | null }> {
+  return await transaction(sql, async (tx) => {
+    await setChoice(tx, eshopId, change);
+    const secret = await setUrl(tx, eshopId, change, terms);
+    if (change.emails !== undefined) await setAddresses(tx, eshopId, addressesOf(change.emails ?? []), terms);
+    return { eshop: await readEshop(tx, eshopId), secret };
+  });
 }
 
 /** Locks the e-shop's row as well: changes follow one another. */
@@ -114,7 +95,8 @@ async function setUrl(
   const former = before?.noticeUrl ?? null;
   const next = url === undefined ? former : url;
   if (next === null) {
-    if (given !== undefined && given !== null) throw new Refused({ kind: 'noUrl' });
+    if (given !== undefined && given !== null)
+      throw invalid([{ path: 'notifications.secret', message: 'needs a url' }]);
     await tx`update eshops set notice_url = null, notice_secret = null where id = ${eshopId}`;
     return null;
   }
@@ -146,14 +128,18 @@ async function setAddresses(
     if (row !== undefined) asked.push(row.id);
   }
   if (asked.length === 0) return;
-  if (!canLink) throw new Refused({ kind: 'noLinks' });
+  if (!canLink) {
+    const message =
+      'cannot be confirmed: the operator of the warehouse has not set the address of this service (PUBLIC_URL)';
+    throw invalid([{ path: 'notifications.emails', message }]);
+  }
   const recent = await tx<{ at: Date; waitMs: number }[]>`
     select at, extract(epoch from at + interval '1 day' - now())::float8 * 1000 as wait_ms
     from notices where eshop_id = ${eshopId} and kind = 'confirmation' and at > now() - interval '1 day' order by at`;
   const beyond = recent.length + asked.length - CONFIRMATIONS_PER_DAY;
   if (beyond > 0) {
     const retryAfterMs = recent[Math.min(beyond, recent.length) - 1]?.waitMs ?? 0;
-    throw new Refused({ kind: 'tooMany', retryAfterMs });
+    throw tooManyRequests('Ten confirmation mails have been sent within a day.', retryAfterMs);
   }
   for (const id of asked) {
     await tx`
