@@ -9,9 +9,9 @@ import { resealNoticeSecrets } from '../db/notices/secrets.ts';
 import type { Pool } from '../db/pool.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
 import { resealSigningKeys } from '../db/signing-keys.ts';
-import { resealBatch } from '../db/webhooks/secrets.ts';
+import { resealWebhooks } from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
-import type { AnswerOwner, Keys, SecretOwner } from '../secrets/keys.ts';
+import type { Keys, SecretOwner } from '../secrets/keys.ts';
 import {
   CHECK_VALUE,
   configuredKeys,
@@ -21,8 +21,8 @@ import {
   wrongKey,
 } from './master-key.ts';
 
-/** Webhooks per transaction: their rows are locked for a moment only. */
-const BATCH = 200;
+/** Rows per transaction: they are locked for a moment only. */
+export const BATCH = 200;
 
 export type Rotation =
   /** A new key was made; Waybill has to be started with it before anything is sealed under it. */
@@ -56,63 +56,47 @@ export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | nul
   };
 }
 
-/** Reseals the kept answers. One that no key opens stays: its request is not repeated (`src/api/idempotency.ts`). */
-async function resealAllAnswers(sql: Pool, keys: Keys, batch: number): Promise<void> {
-  for (let after: AnswerOwner | null | undefined; after !== null; ) {
-    after = await resealAnswers(sql, after ?? null, batch, (sealed, owner) =>
-      keys.isCurrent(sealed) ? null : resealing(keys, owner)(sealed),
-    );
-  }
-}
-
-/** Reseals the e-shops' signing keys. @returns the e-shops whose present key no key opens */
-async function resealAllSigningKeys(sql: Pool, keys: Keys, batch: number): Promise<number[]> {
-  const unreadable: number[] = [];
-  for (let after: number | null = 0; after !== null; ) {
-    after = await resealSigningKeys(sql, after, batch, ({ eshopId, privateKey, previousPrivateKey }) => {
-      if ([privateKey, previousPrivateKey].every((each) => each === null || keys.isCurrent(each)))
-        return null;
-      const reseal = resealing(keys, { eshopId, of: 'signing key' });
-      const made = reseal(privateKey);
-      if (made === null) unreadable.push(eshopId);
-      return made === null ? null : { privateKey: made, previousPrivateKey: reseal(previousPrivateKey) };
-    });
-  }
-  return unreadable;
-}
-
+/** Reseals everything that is stored sealed. @param batch rows per transaction */
 export async function resealAll(sql: Pool, keys: Keys, batch = BATCH): Promise<Resealed> {
+  const areCurrent = (sealed: readonly (Buffer | null)[]) =>
+    sealed.every((each) => each === null || keys.isCurrent(each));
   let resealed = 0;
   const unreadable: number[] = [];
-  for (let after: number | null = 0; after !== null; ) {
-    after = await resealBatch(sql, after, batch, (sealed) => {
-      const { id, eshopId, secret, headers, previousSecret, deleted } = sealed;
-      if ([secret, headers, previousSecret].every((each) => each === null || keys.isCurrent(each)))
-        return null;
-      const reseal = resealing(keys, { eshopId, webhookId: id });
-      const made = {
-        secret: reseal(secret),
-        headers: reseal(headers),
-        previousSecret: reseal(previousSecret),
-      };
-      if (made.secret === null || (headers !== null && made.headers === null)) {
-        if (!deleted) unreadable.push(id);
-        return null;
-      }
-      resealed += 1;
-      // A previous secret that no key opens no longer signs.
-      return { ...made, secret: made.secret };
-    });
-  }
-  await resealAllAnswers(sql, keys, batch);
-  const unreadableNotices: number[] = [];
-  await resealNoticeSecrets(sql, ({ eshopId, secret }) => {
-    if (keys.isCurrent(secret)) return null;
-    const reseal = resealing(keys, { eshopId, of: 'notices' })(secret);
-    if (reseal === null) unreadableNotices.push(eshopId);
-    return reseal;
+  await resealWebhooks(sql, batch, ({ id, eshopId, secret, headers, previousSecret, deleted }) => {
+    if (areCurrent([secret, headers, previousSecret])) return null;
+    const reseal = resealing(keys, { eshopId, webhookId: id });
+    const made = {
+      secret: reseal(secret),
+      headers: reseal(headers),
+      previousSecret: reseal(previousSecret),
+    };
+    if (made.secret === null || (headers !== null && made.headers === null)) {
+      if (!deleted) unreadable.push(id);
+      return null;
+    }
+    resealed += 1;
+    // A previous secret that no key opens no longer signs.
+    return { ...made, secret: made.secret };
   });
-  const unreadableKeys = await resealAllSigningKeys(sql, keys, batch);
+  // One that no key opens stays: its request is not repeated (`src/api/idempotency.ts`).
+  await resealAnswers(sql, batch, ({ answer, ...owner }) =>
+    areCurrent([answer]) ? null : resealing(keys, owner)(answer),
+  );
+  const unreadableNotices: number[] = [];
+  await resealNoticeSecrets(sql, batch, ({ eshopId, secret }) => {
+    if (areCurrent([secret])) return null;
+    const made = resealing(keys, { eshopId, of: 'notices' })(secret);
+    if (made === null) unreadableNotices.push(eshopId);
+    return made;
+  });
+  const unreadableKeys: number[] = [];
+  await resealSigningKeys(sql, batch, ({ eshopId, privateKey, previousPrivateKey }) => {
+    if (areCurrent([privateKey, previousPrivateKey])) return null;
+    const reseal = resealing(keys, { eshopId, of: 'signing key' });
+    const made = reseal(privateKey);
+    if (made === null) unreadableKeys.push(eshopId);
+    return made === null ? null : { privateKey: made, previousPrivateKey: reseal(previousPrivateKey) };
+  });
   return { resealed, unreadable, unreadableNotices, unreadableKeys };
 }
 

@@ -8,7 +8,7 @@ import { type LostSecrets, replaceSecrets, type StoredSecrets } from '../db/webh
 import type { DataDir } from '../embedded/data-dir.ts';
 import { newWebhookSecret } from '../secrets/keys.ts';
 import { newSealedPair } from '../secrets/signing-keys.ts';
-import { resealing } from './key-rotation.ts';
+import { BATCH, resealing } from './key-rotation.ts';
 import { CHECK_VALUE, configuredKeys, PREVIOUS_KEY_FILE } from './master-key.ts';
 
 /**
@@ -43,7 +43,7 @@ export async function replaceLostKey(
   }
 
   if (!dryRun) {
-    await resealNoticeSecrets(sql, ({ eshopId, secret }) => {
+    await resealNoticeSecrets(sql, BATCH, ({ eshopId, secret }) => {
       const owner = { eshopId, of: 'notices' } as const;
       return resealing(keys, owner)(secret) ?? keys.encryptSecret(newWebhookSecret(), owner);
     });

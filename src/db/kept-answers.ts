@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto';
 import type { EntityKind } from '../domain/event-types.ts';
 import type { AnswerOwner } from '../secrets/keys.ts';
 import type { Pool, Sql } from './pool.ts';
-import { type Transaction, transaction } from './transaction.ts';
+import { resealRows } from './reseal.ts';
+import type { Transaction } from './transaction.ts';
 
 /** How long an answer is kept, in hours. */
 export const KEPT_ANSWER_HOURS = 24;
@@ -78,34 +79,18 @@ interface SealedAnswer extends AnswerOwner {
   readonly answer: Buffer;
 }
 
-/**
- * Reseals the next answers in one transaction, for a new master key.
- * @param after the last one of the previous batch; null for the first
- * @param reseal returns the new value; null to leave it as it is
- * @returns the last one read, or null if none were left
- */
+/** @param reseal as of {@link resealRows} */
 export async function resealAnswers(
   sql: Pool,
-  after: AnswerOwner | null,
   limit: number,
-  reseal: (sealed: Buffer, owner: AnswerOwner) => Buffer | null,
-): Promise<AnswerOwner | null> {
-  return await transaction(sql, async (tx) => {
-    const rows = await readAnswers(tx, after, limit);
-    for (const { answer, ...owner } of rows) {
-      const made = reseal(answer, owner);
-      if (made === null) continue;
-      await tx`
-        update kept_answers set answer = ${made}
-        where eshop_id = ${owner.eshopId} and role = ${owner.role} and key = ${owner.key}`;
-    }
-    return rows.at(-1) ?? null;
-  });
-}
-
-async function readAnswers(tx: Sql, after: AnswerOwner | null, limit: number): Promise<SealedAnswer[]> {
-  const { eshopId, role, key } = after ?? { eshopId: 0, role: '', key: '' };
-  return await tx<SealedAnswer[]>`
+  reseal: (sealed: SealedAnswer) => Buffer | null,
+): Promise<void> {
+  const beginning = { eshopId: 0, role: '', key: '' };
+  const read = (tx: Sql, { eshopId, role, key }: AnswerOwner = beginning) => tx<SealedAnswer[]>`
     select eshop_id, role, key, answer from kept_answers
     where (eshop_id, role, key) > (${eshopId}::int, ${role}, ${key}) order by eshop_id, role, key limit ${limit} for update`;
+  const write = (tx: Sql, answer: Buffer, { eshopId, role, key }: AnswerOwner) => tx`
+    update kept_answers set answer = ${answer}
+    where eshop_id = ${eshopId} and role = ${role} and key = ${key}`;
+  await resealRows(sql, read, reseal, write);
 }

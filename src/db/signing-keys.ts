@@ -1,6 +1,7 @@
 /** The signing keys of e-shops. The key before the present one also signs, for a day (docs/interface.md, D19). */
 import { OVERLAP_HOURS } from '../domain/webhook-secret.ts';
 import type { Pool, Sql } from './pool.ts';
+import { resealRows } from './reseal.ts';
 import { type Transaction, transaction } from './transaction.ts';
 
 /** A pair whose private key is sealed. */
@@ -76,30 +77,23 @@ export interface SealedSigningKeys {
 const sealedKeys = (sql: Sql) => sql`
   eshop_id, private_key, case when previous_until > now() then previous_private_key end as previous_private_key`;
 
-/**
- * Reseals the next keys in one transaction, for a new master key.
- * @param after the last e-shop of the previous batch; 0 for the first
- * @param reseal returns the new values; null to leave them as they are
- * @returns the last e-shop read, or null if none were left
- */
+/** @param reseal as of {@link resealRows} */
 export async function resealSigningKeys(
   sql: Pool,
-  after: number,
   limit: number,
   reseal: (sealed: SealedSigningKeys) => Omit<SealedSigningKeys, 'eshopId'> | null,
-): Promise<number | null> {
-  return await transaction(sql, async (tx) => {
-    const rows = await tx<SealedSigningKeys[]>`
-      select ${sealedKeys(tx)} from signing_keys where eshop_id > ${after} order by eshop_id limit ${limit} for update`;
-    for (const row of rows) {
-      const made = reseal(row);
-      if (made === null) continue;
-      await tx`
-        update signing_keys set private_key = ${made.privateKey}, previous_private_key = ${made.previousPrivateKey}
-        where eshop_id = ${row.eshopId}`;
-    }
-    return rows.at(-1)?.eshopId ?? null;
-  });
+): Promise<void> {
+  const read = (tx: Sql, after?: SealedSigningKeys) => tx<SealedSigningKeys[]>`
+    select ${sealedKeys(tx)} from signing_keys
+    where eshop_id > ${after?.eshopId ?? 0} order by eshop_id limit ${limit} for update`;
+  await resealRows(
+    sql,
+    read,
+    reseal,
+    (tx, { privateKey, previousPrivateKey }, { eshopId }) => tx`
+      update signing_keys set private_key = ${privateKey}, previous_private_key = ${previousPrivateKey}
+      where eshop_id = ${eshopId}`,
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The sealed secrets of all webhooks, for a new master key. */
 
-import type { Pool } from '../pool.ts';
+import type { Pool, Sql } from '../pool.ts';
+import { resealRows } from '../reseal.ts';
 import { writeSetting } from '../settings.ts';
 import { type ReplaceSigningKeys, replaceSigningKeys } from '../signing-keys.ts';
 import { transaction } from '../transaction.ts';
@@ -18,32 +19,22 @@ interface SealedSecrets {
   readonly deleted: boolean;
 }
 
-/**
- * Reseals the secrets of the next webhooks in one transaction.
- * @param after the last id of the previous batch; 0 for the first
- * @param reseal returns the new values, or null to leave a webhook as it is
- * @returns the last id read, or null if none were left
- */
-export async function resealBatch(
+type Resealed = Pick<SealedSecrets, 'secret' | 'headers' | 'previousSecret'>;
+
+/** @param reseal as of {@link resealRows} */
+export async function resealWebhooks(
   sql: Pool,
-  after: number,
   limit: number,
-  reseal: (sealed: SealedSecrets) => Pick<SealedSecrets, 'secret' | 'headers' | 'previousSecret'> | null,
-): Promise<number | null> {
-  return await transaction(sql, async (tx) => {
-    const rows = await tx<SealedSecrets[]>`
-      select id, eshop_id, secret, headers, case when previous_secret_until > now() then previous_secret end as previous_secret,
-        deleted_at is not null as deleted
-      from webhooks where id > ${after} and secret <> '' order by id limit ${limit} for update`;
-    for (const row of rows) {
-      const made = reseal(row);
-      if (made === null) continue;
-      await tx`
-        update webhooks set secret = ${made.secret}, headers = ${made.headers}, previous_secret = ${made.previousSecret}
-        where id = ${row.id}`;
-    }
-    return rows.at(-1)?.id ?? null;
-  });
+  reseal: (sealed: SealedSecrets) => Resealed | null,
+): Promise<void> {
+  const read = (tx: Sql, after?: SealedSecrets) => tx<SealedSecrets[]>`
+    select id, eshop_id, secret, headers, case when previous_secret_until > now() then previous_secret end as previous_secret,
+      deleted_at is not null as deleted
+    from webhooks where id > ${after?.id ?? 0} and secret <> '' order by id limit ${limit} for update`;
+  const write = (tx: Sql, { secret, headers, previousSecret }: Resealed, { id }: SealedSecrets) => tx`
+    update webhooks set secret = ${secret}, headers = ${headers}, previous_secret = ${previousSecret}
+    where id = ${id}`;
+  await resealRows(sql, read, reseal, write);
 }
 
 /** A webhook as read after the loss of the master key. */
@@ -55,7 +46,7 @@ export interface StoredSecrets extends Omit<SealedSecrets, 'deleted'> {
 }
 
 /** Its new values, and its losses. */
-interface ReplacedSecrets extends Pick<SealedSecrets, 'secret' | 'headers' | 'previousSecret'> {
+interface ReplacedSecrets extends Resealed {
   /** Whether its secret could not be opened. */
   readonly lostSecret: boolean;
   /** The names of static headers that could not be opened: they are lost. */
