@@ -15,7 +15,7 @@ import { startReconciler } from '../reconciler/reconciler.ts';
 import type { MakeQueueAttempt } from '../relay/deps.ts';
 import { type Relay, startRelay } from '../relay/relay.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
-import { ownPolls } from '../temporal/own-polls.ts';
+import { ownPolls } from '../temporal/pollers.ts';
 import { keepSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { runTogether } from '../temporal/run-together.ts';
 import { scheduleRetention } from '../temporal/schedule-retention.ts';

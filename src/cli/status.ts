@@ -19,8 +19,8 @@ import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts
 import { counted, oneLine } from '../domain/text.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { PausedWorkflows } from '../temporal/paused.ts';
+import type { WorkersSeen } from '../temporal/pollers.ts';
 import type { TemporalTarget } from '../temporal/target.ts';
-import type { WorkersSeen } from '../temporal/workers-seen.ts';
 import { instanceOf, withDatabase } from './open-database.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryStatus } from './recovery-record.ts';
@@ -189,7 +189,7 @@ export async function askDatabase(sql: Pool) {
 export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
   // Loading the client takes longer than the calls.
   const { TemporalAway, withTemporal } = await import('./open-temporal.ts');
-  const { workersSeen } = await import('../temporal/workers-seen.ts');
+  const { workersSeen } = await import('../temporal/pollers.ts');
   const { pausedWorkflows } = await import('../temporal/paused.ts');
   const { isRateLimited } = await import('../temporal/rejection.ts');
   try {

@@ -10,14 +10,6 @@ const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.ap
 export const polledKinds = ['workflows', 'attempts', 'steps'] as const;
 export type PolledKind = (typeof polledKinds)[number];
 
-/** A worker, and when it last polled, by Temporal's clock. */
-export interface Poller {
-  /** Process and machine: `4711@host`. */
-  readonly identity: string;
-  readonly seconds: number;
-  readonly nanos: number;
-}
-
 /** The task queue of each kind, and the type of its tasks. */
 function queueOf(taskQueue: string, kind: PolledKind) {
   return kind === 'workflows'
@@ -25,11 +17,11 @@ function queueOf(taskQueue: string, kind: PolledKind) {
     : { name: kind === 'attempts' ? taskQueue : stepsQueue(taskQueue), type: TASK_QUEUE_TYPE_ACTIVITY };
 }
 
-/** The pollers of each kind: Temporal lists them for five minutes after their last poll. */
-export async function readPollers(
-  client: Client,
-  taskQueue: string,
-): Promise<Readonly<Record<PolledKind, readonly Poller[]>>> {
+/**
+ * The workers that poll for each kind, by process and machine (`4711@host`), and when each last did, by Temporal's
+ * clock. Temporal lists them for five minutes after their last poll.
+ */
+async function readPollers(client: Client, taskQueue: string) {
   const { namespace } = client.options;
   const of = async (kind: PolledKind) => {
     const { name, type: taskQueueType } = queueOf(taskQueue, kind);
@@ -45,4 +37,55 @@ export async function readPollers(
     const [workflows, attempts, steps] = await Promise.all([of('workflows'), of('attempts'), of('steps')]);
     return { workflows, attempts, steps };
   });
+}
+
+/**
+ * Whether Temporal accepts the polls of this process.
+ * @param identity of the workers, by which Temporal lists them
+ * @returns a function that resolves to the kinds of which Temporal has accepted a poll since it was last called; to
+ * all if it does not say, for the question may be forbidden where polls are not
+ */
+export function ownPolls(
+  client: Client,
+  taskQueue: string,
+  identity: string,
+): () => Promise<readonly PolledKind[]> {
+  const last = new Map<PolledKind, string>();
+  return async () => {
+    const pollers = await readPollers(client, taskQueue).catch(() => null);
+    if (pollers === null) return polledKinds;
+    return polledKinds.filter((kind) => {
+      const own = pollers[kind].find((each) => each.identity === identity);
+      if (own === undefined) return false;
+      // By Temporal's clock, which may differ from this one.
+      const polledAt = `${own.seconds}.${own.nanos}`;
+      if (polledAt === last.get(kind)) return false;
+      last.set(kind, polledAt);
+      return true;
+    });
+  };
+}
+
+/**
+ * A living worker has polled within this time, in milliseconds: a poll lasts a minute. Temporal lists workers for
+ * five minutes after their end.
+ */
+const ASKED_WITHIN_MS = 90_000;
+
+export interface WorkersSeen {
+  /** The living workers by their identities, process and machine: `4711@host`. */
+  readonly workers: readonly string[];
+  /** What none of them polls for. */
+  readonly unpolled: readonly PolledKind[];
+}
+
+/** The living workers of an installation. */
+export async function workersSeen(client: Client, taskQueue: string): Promise<WorkersSeen> {
+  const pollers = await readPollers(client, taskQueue);
+  const since = Date.now() - ASKED_WITHIN_MS;
+  const living = (kind: PolledKind) => pollers[kind].filter(({ seconds }) => seconds * 1_000 >= since);
+  return {
+    workers: [...new Set(polledKinds.flatMap(living).map(({ identity }) => identity))].sort(),
+    unpolled: polledKinds.filter((kind) => living(kind).length === 0),
+  };
 }

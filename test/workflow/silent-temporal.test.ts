@@ -4,7 +4,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { historiesOf, latestRun, runsFor } from '../../src/replay/fetch.ts';
 import { createBulkActions } from '../../src/temporal/bulk-actions.ts';
-import { workersSeen } from '../../src/temporal/workers-seen.ts';
+import { workersSeen } from '../../src/temporal/pollers.ts';
 import { signalWorkflow } from '../../src/temporal/workflow-calls.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
