@@ -3,9 +3,8 @@
  * leave out (W24).
  */
 import type { EntityKind } from './event-types.ts';
-import { personalOrderFields, withoutCustomer } from './order/personal-data.ts';
+import { billingFields, recipientFields } from './order/billing.ts';
 import type { OrderRecord } from './order/schema.ts';
-import { personalReturnFields, returnWithoutCustomer } from './return/personal-data.ts';
 import type { ReturnRecord } from './return/schema.ts';
 
 /** A record as it is stored, by its kind. */
@@ -16,14 +15,32 @@ export interface PersonalRecords {
 /** The kinds of records that have personal data. */
 export type PersonalKind = keyof PersonalRecords;
 
-const erasers: { readonly [Kind in PersonalKind]: (record: PersonalRecords[Kind]) => PersonalRecords[Kind] } =
-  { order: withoutCustomer, return: returnWithoutCustomer };
-
-/** The personal fields of each kind: null without personal data, except that `orderFiles` is an empty list. */
-export const personalFields: Readonly<Record<PersonalKind, readonly string[]>> = {
-  order: personalOrderFields,
-  return: personalReturnFields,
+/** Null once erased; of a return they are free texts, which may contain a name. */
+export const nulledFields: Readonly<Record<PersonalKind, readonly string[]>> = {
+  order: [...recipientFields, ...billingFields, ...(['pickupPoint', 'note'] satisfies (keyof OrderRecord)[])],
+  return: ['description', 'eshopNote', 'note'] satisfies (keyof ReturnRecord)[],
 };
+
+/** All of them, as paths: null without personal data, except that `orderFiles` is an empty list. */
+export const personalFields: Readonly<Record<PersonalKind, readonly string[]>> = {
+  order: [...nulledFields.order, 'orderFiles', 'statusHistory[].note'],
+  return: nulledFields.return,
+};
+
+function nulled<Kind extends PersonalKind>(kind: Kind, record: PersonalRecords[Kind]): PersonalRecords[Kind] {
+  return { ...record, ...Object.fromEntries(nulledFields[kind].map((field) => [field, null])) };
+}
+
+const erasers: { readonly [Kind in PersonalKind]: (record: PersonalRecords[Kind]) => PersonalRecords[Kind] } =
+  {
+    /** Files, such as invoices, go too, and the notes of its status changes. */
+    order: (order) => ({
+      ...nulled('order', order),
+      orderFiles: [],
+      statusHistory: order.statusHistory.map((change) => ({ ...change, note: null })),
+    }),
+    return: (record) => nulled('return', record),
+  };
 
 export function hasPersonalData(kind: EntityKind): kind is PersonalKind {
   return Object.hasOwn(erasers, kind);

@@ -9,8 +9,8 @@ import { transaction } from '../../src/db/transaction.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { sampleOf } from '../../src/domain/catalogue.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
-import { nulledOrderFields } from '../../src/domain/order/personal-data.ts';
 import { sampleOrder } from '../../src/domain/order/record.ts';
+import { nulledFields } from '../../src/domain/personal-data.ts';
 import { render } from '../../src/domain/render.ts';
 import {
   accepted,
@@ -89,7 +89,7 @@ describe('the payload', () => {
     const parameters = { withoutPersonalData: true };
     const { id, webhookId } = await newDelivery({ parameters });
     const sent = (await payload(id)).data;
-    for (const field of nulledOrderFields) expect(sent[field]).toBeNull();
+    for (const field of nulledFields.order) expect(sent[field]).toBeNull();
     expect(sent).toMatchObject({ orderFiles: [], eshopOrderId: sampleOrder.eshopOrderId });
     const [event] = (await request('GET', '/v21/events')).data;
     expect((await request('GET', `/v21/events/${event.id}`)).data.record).toMatchObject({

@@ -13,9 +13,9 @@ import { returns } from '../../src/db/records/returns.ts';
 import { create } from '../../src/db/records/write.ts';
 import { ensureSigningKey, replaceSigningKey } from '../../src/db/signing-keys.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { nulledOrderFields } from '../../src/domain/order/personal-data.ts';
 import { orderRecordSchema, sampleOrder } from '../../src/domain/order/record.ts';
 import type { OrderRecord } from '../../src/domain/order/schema.ts';
+import { nulledFields } from '../../src/domain/personal-data.ts';
 import { sampleProduct } from '../../src/domain/product/schema.ts';
 import { sampleReturn } from '../../src/domain/return/schema.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
@@ -106,7 +106,7 @@ it('erases a customer: records, snapshots and responses, once what waits has end
   expect(hers).toMatchObject({ state: 'canceled', canceledBy: 'operator', responses: 0 });
   expect(await stack.untilClosed(hers.id)).toBeDefined();
   const after = await order('hers');
-  const nulls = Object.fromEntries(nulledOrderFields.map((field) => [field, null]));
+  const nulls = Object.fromEntries(nulledFields.order.map((field) => [field, null]));
   for (const record of [after, hers.record]) {
     expect(record).toMatchObject({
       ...nulls,

@@ -1,11 +1,10 @@
 /** The payload of an event for a webhook (docs/interface.md, D1–D3). */
 import { expect, test } from 'vitest';
 import type { EventType } from '../../../src/domain/event-types.ts';
-import { withoutCustomer } from '../../../src/domain/order/personal-data.ts';
 import { sampleOrder } from '../../../src/domain/order/record.ts';
 import { payloadOf } from '../../../src/domain/payload.ts';
+import { withoutPersonalData } from '../../../src/domain/personal-data.ts';
 import { render } from '../../../src/domain/render.ts';
-import { returnWithoutCustomer } from '../../../src/domain/return/personal-data.ts';
 import { sampleReturn } from '../../../src/domain/return/schema.ts';
 
 const event = {
@@ -50,9 +49,9 @@ test('without personal data it is what an erasure would leave, in the form of th
       snapshot: JSON.stringify(snapshot),
     }).body;
   const order = { ...sampleOrder, note: 'Zoe called', pickupPoint: 'at hers' };
-  expect(bodyOf('CREATE_ORDER', order)).toBe(render(withoutCustomer(order), form));
+  expect(bodyOf('CREATE_ORDER', order)).toBe(render(withoutPersonalData('order', order), form));
   const returned = { ...sampleReturn, description: 'of Zoe', eshopNote: 'for Zoe', note: 'by Zoe' };
-  expect(bodyOf('UPDATE_RETURN', returned)).toBe(render(returnWithoutCustomer(returned), form));
+  expect(bodyOf('UPDATE_RETURN', returned)).toBe(render(withoutPersonalData('return', returned), form));
   // An open delivery of another type, from before the webhook's type was changed.
   expect(bodyOf('CREATE_PRODUCT', { note: 'blue' })).toBe('{"note":"blue"}');
 });

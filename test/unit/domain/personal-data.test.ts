@@ -1,8 +1,7 @@
 /** What is left of an order and of its return once the customer is erased (docs/interface.md, O14). */
 import { expect, test } from 'vitest';
-import { withoutCustomer } from '../../../src/domain/order/personal-data.ts';
 import { sampleOrder } from '../../../src/domain/order/record.ts';
-import { returnWithoutCustomer } from '../../../src/domain/return/personal-data.ts';
+import { withoutPersonalData } from '../../../src/domain/personal-data.ts';
 import { sampleReturn } from '../../../src/domain/return/schema.ts';
 
 const nulls = (...names: string[]) => Object.fromEntries(names.map((name) => [name, null]));
@@ -11,7 +10,7 @@ const PARTY = ['Name', 'CompanyName', 'Email', 'Phone', 'Street', 'City', 'PostC
 test('an order has neither recipient nor billing, pickup point, notes and files; the rest stays', () => {
   const status = { status: 'received', at: '2026-11-20T19:33:00.000Z' } as const;
   const order = { ...sampleOrder, statusHistory: [{ ...status, note: 'Zoe called' }] };
-  expect(withoutCustomer(order)).toEqual({
+  expect(withoutPersonalData('order', order)).toEqual({
     ...order,
     ...nulls(...PARTY.flatMap((name) => [`recipient${name}`, `billing${name}`]), 'pickupPoint', 'note'),
     orderFiles: [],
@@ -21,7 +20,7 @@ test('an order has neither recipient nor billing, pickup point, notes and files;
 
 test('a return has none of its free texts; the rest stays', () => {
   const texts = { description: 'of Zoe', eshopNote: 'for Zoe', note: 'by Zoe' };
-  expect(returnWithoutCustomer({ ...sampleReturn, ...texts })).toEqual({
+  expect(withoutPersonalData('return', { ...sampleReturn, ...texts })).toEqual({
     ...sampleReturn,
     ...nulls(...Object.keys(texts)),
   });
