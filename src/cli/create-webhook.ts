@@ -2,14 +2,12 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { type EventType, eventTypeNames, groupNames, typesAbout } from '../domain/event-types.ts';
-import { Problem } from '../domain/problem.ts';
 import type { webhookCreationSchema } from '../domain/webhook.ts';
 import { typesFact } from '../domain/webhook-types.ts';
 import { type CommandContext, flag, option, requiredOption, runs } from '../lib/command-line.ts';
-import { UserError } from '../lib/user-error.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { eshopOption } from './options.ts';
+import { eshopOption, refused } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
 /** "orders" for everything about orders; "stock-movements". */
@@ -94,9 +92,7 @@ export function addCreate(command: Command, { env, print }: CommandContext): voi
           dryRun: false,
         });
         return await create({ ...fields, webhookType, additionalTypes, active: true });
-      }).catch((error: unknown) => {
-        throw error instanceof Problem ? new UserError(error.message) : error;
-      });
+      }).catch(refused);
       const { id, url, secret, note, outcome } = made;
       if (json) return print(JSON.stringify({ webhookId: id, outcome, secret: secret ?? null, note }));
       if (outcome !== 'created' || webhookType === undefined) return print(`Not created: ${note}.`);

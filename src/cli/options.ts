@@ -3,6 +3,7 @@
 import { userInfo } from 'node:os';
 import * as v from 'valibot';
 import { eventTypeNames } from '../domain/event-types.ts';
+import { Problem } from '../domain/problem.ts';
 import { flag, option, requiredOption, whole } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 
@@ -77,6 +78,11 @@ export const idOf = (what: string) =>
   v.pipe(v.string(), v.uuid(`<id> must be the id of a ${what}.`), v.toLowerCase());
 
 export const noSuchWebhook = (id: number) => new UserError(`There is no webhook ${id}.`);
+
+/** Makes what the service refuses an error for people. */
+export function refused(error: unknown, exitCode = 1): never {
+  throw error instanceof Problem ? new UserError(error.message, exitCode) : error;
+}
 
 /** For a command that cannot be undone: it needs a confirmation, or only reports. */
 export const confirmationOptions = {

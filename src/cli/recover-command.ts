@@ -4,8 +4,7 @@ import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
 import { beginRecovery, countRecovery, measuredPace } from '../db/recoveries/recoveries.ts';
-import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
-import { findWebhook } from '../db/webhooks/webhooks.ts';
+import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
 import { estimatedDurationMs, recoverable, recoveryOfWebhook, usuallyRecovered } from '../domain/recovery.ts';
 import { counted } from '../domain/text.ts';
 import { type CommandContext, checked, flag, option, runs } from '../lib/command-line.ts';
@@ -57,16 +56,15 @@ type Options = v.InferOutput<typeof recoverOptions>;
 /** Begins a recovery; a dry run only counts, for an inactive webhook, too. @throws UserError if it cannot begin */
 async function recover(sql: Pool, webhookId: number, options: Options) {
   const { since, until = null, include, dryRun } = options;
-  const eshopId = await eshopOfWebhook(sql, webhookId);
-  const webhook = eshopId === null ? null : await findWebhook(sql, eshopId, webhookId);
-  if (eshopId === null || webhook === null) throw noSuchWebhook(webhookId);
+  const [webhook] = await listAllWebhooks(sql, { id: webhookId }, 1);
+  if (webhook === undefined) throw noSuchWebhook(webhookId);
   const what = recoveryOfWebhook({ since, include }, webhook);
   if (what === null) throw new UserError(`Webhook ${webhookId} has never been deactivated: give --since.`);
   if (!dryRun && !webhook.active)
     throw new UserError(
       `Webhook ${webhookId} is inactive. Activate it first: waybill webhooks activate ${webhookId}`,
     );
-  const input = { eshopId, webhookId, until, ...what };
+  const input = { eshopId: webhook.eshopId, webhookId, until, ...what };
   const done = dryRun ? await countRecovery(sql, input) : await beginRecovery(sql, input);
   if (done.kind === 'busy')
     throw new UserError(

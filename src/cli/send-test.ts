@@ -4,18 +4,17 @@ import { createExaminer } from '../attempt/examiner.ts';
 import { signersOf } from '../attempt/prepare.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { Pool } from '../db/pool.ts';
-import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
 import { beginExamination, endExamination } from '../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../db/webhooks/with-secrets.ts';
 import type { Sender } from '../delivery/sender.ts';
 import type { EventType } from '../domain/event-types.ts';
-import { type Examination, examinationConflicts } from '../domain/examination.ts';
+import type { Examination } from '../domain/examination.ts';
 import { Problem } from '../domain/problem.ts';
 import { asOfType, type TestDeliveryResult, type WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Keys } from '../secrets/keys.ts';
-import { withDatabase } from './open-database.ts';
-import { noSuchWebhook } from './options.ts';
+import { ofItsEshop, withDatabase } from './open-database.ts';
+import { refused } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -43,9 +42,7 @@ interface Tested {
 async function toWebhook<T>(env: Env, { id, type }: Tested, work: (parts: Parts) => Promise<T>): Promise<T> {
   const { config, own, keys } = await ownParts(env);
   return await withDatabase(config.settings, async (sql) => {
-    const eshopId = await eshopOfWebhook(sql, id);
-    const found = eshopId === null ? null : await findWebhookWithSecrets(sql, eshopId, id);
-    if (found === null) throw noSuchWebhook(id);
+    const found = await ofItsEshop(sql, id, (eshopId) => findWebhookWithSecrets(sql, eshopId, id));
     const webhook = ofType(found, type);
     const timeoutMs = config.retryPolicy.attemptTimeoutMs;
     const known = await keys(sql);
@@ -81,13 +78,12 @@ export const sendTestTo = (env: Env, tested: Tested): Promise<TestDeliveryResult
 export const examineReceiverOf = (env: Env, tested: Tested, signal: AbortSignal): Promise<Examination> =>
   toWebhook(env, tested, async ({ sql, webhook, ...parts }) => {
     const { id } = tested;
-    const begun = await beginExamination(sql, id);
-    if (begun.kind !== 'begun') throw new UserError(examinationConflicts[begun.kind](id));
+    const until = await beginExamination(sql, id).catch(refused);
     try {
-      return await createExaminer(parts)(webhook, signal);
-    } catch (error) {
-      throw error instanceof Problem ? new UserError(error.message, INCONCLUSIVE) : error;
+      return await createExaminer(parts)(webhook, signal).catch((error: unknown) =>
+        refused(error, INCONCLUSIVE),
+      );
     } finally {
-      await endExamination(sql, id, begun.until);
+      await endExamination(sql, id, until);
     }
   });

@@ -2,14 +2,15 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import { endPauseOf, pauseFor, switchWebhook } from '../db/webhooks/all-webhooks.ts';
+import { setActive } from '../db/webhooks/change.ts';
+import { pauseWebhook, resumeWebhook } from '../db/webhooks/pause.ts';
 import { Problem } from '../domain/problem.ts';
 import { MAX_PAUSE_DAYS } from '../domain/webhook-pause.ts';
 import { type CommandContext, checked, noOptions, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { minute } from './layout.ts';
-import { withDatabase } from './open-database.ts';
-import { noSuchWebhook, time, webhookNumber } from './options.ts';
+import { ofItsEshop, withDatabase } from './open-database.ts';
+import { time, webhookNumber } from './options.ts';
 
 const switches = [
   {
@@ -33,8 +34,9 @@ export function addSwitches(command: Command, { env, print }: CommandContext): v
     const part = command.command(verb).description(description).argument('<id>', 'its number');
     runs(part, noOptions, async ({ json }, written) => {
       const id = checked(webhookNumber('<id>'), written);
-      const changed = await withDatabase(readSettings(env), (sql) => switchWebhook(sql, id, active));
-      if (changed === null) throw noSuchWebhook(id);
+      const { changed } = await withDatabase(readSettings(env), (sql) =>
+        ofItsEshop(sql, id, (eshopId) => setActive(sql, eshopId, id, active)),
+      );
       if (json) return print(JSON.stringify({ webhookId: id, active, changed }));
       const already = `is already ${active ? 'active' : 'inactive'}. Nothing was changed`;
       print(`Webhook ${id} ${changed ? done : already}.`);
@@ -57,6 +59,12 @@ function refusePause(error: unknown): never {
   throw new UserError(about === undefined ? error.message : `--${about.path} ${about.message}.`);
 }
 
+/** An inactive webhook is not paused. */
+function notPaused(error: unknown) {
+  if (!(error instanceof Problem)) throw error;
+  return { changed: false };
+}
+
 /** Adds `pause`, and `resume`, which also ends a pause that an e-shop has begun. */
 export function addPauses(command: Command, { env, print }: CommandContext): void {
   const pause = command
@@ -65,8 +73,12 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
     .argument('<id>', 'its number');
   runs(pause, pauseOptions, async ({ until = null, json }, written) => {
     const id = checked(webhookNumber('<id>'), written);
-    const end = await withDatabase(readSettings(env), (sql) => pauseFor(sql, id, until).catch(refusePause));
-    if (end === null) throw noSuchWebhook(id);
+    const end = await withDatabase(readSettings(env), (sql) =>
+      ofItsEshop(sql, id, async (eshopId) => {
+        const paused = await pauseWebhook(sql, eshopId, id, until).catch(refusePause);
+        return paused?.pausedUntil ?? null;
+      }),
+    );
     if (json) return print(JSON.stringify({ webhookId: id, pausedUntil: end }));
     print(
       `Webhook ${id} is paused until ${minute(end)}. Its deliveries are held, and continue automatically then.`,
@@ -78,8 +90,9 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
     .argument('<id>', 'its number');
   runs(part, noOptions, async ({ json }, written) => {
     const id = checked(webhookNumber('<id>'), written);
-    const changed = await withDatabase(readSettings(env), (sql) => endPauseOf(sql, id));
-    if (changed === null) throw noSuchWebhook(id);
+    const { changed } = await withDatabase(readSettings(env), (sql) =>
+      ofItsEshop(sql, id, (eshopId) => resumeWebhook(sql, eshopId, id).catch(notPaused)),
+    );
     if (json) return print(JSON.stringify({ webhookId: id, changed }));
     print(
       changed

@@ -45,13 +45,6 @@ export type Examination = v.InferOutput<typeof examinationSchema>;
 /** The most examinations of a webhook that may begin in an hour. */
 export const EXAMINATIONS_PER_HOUR = 10;
 
-/** Why an examination does not begin: one is under way, or there were too many. */
-export const examinationConflicts = {
-  busy: (webhookId: number) => `Webhook ${webhookId} is being examined. Wait for the result.`,
-  spent: (webhookId: number) =>
-    `Webhook ${webhookId} was examined ${EXAMINATIONS_PER_HOUR} times within the last hour. Try again later.`,
-} as const;
-
 /**
  * Examines the receiver of a webhook. Changes no state, incident or limit.
  * @param signal ends it early

@@ -1,8 +1,7 @@
-/** A webhook that an operator switches. */
+/** A webhook that is switched on and off. */
 import { expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { switchWebhook } from '../../src/db/webhooks/all-webhooks.ts';
-import { deleteWebhook } from '../../src/db/webhooks/change.ts';
+import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 import { until } from '../support/until.ts';
@@ -12,10 +11,11 @@ test('of two who deactivate it at the same moment one has changed something', as
   onTestFinished(drop);
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
   const id = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  const both: Promise<boolean | null>[] = [];
+  const switched = async (active: boolean) => (await setActive(sql, eshopId, id, active))?.changed;
+  const both: ReturnType<typeof switched>[] = [];
   await sql.begin(async (tx) => {
     await tx`select from webhooks where id = ${id} for update`;
-    for (const _ of [1, 2]) both.push(switchWebhook(sql, id, false));
+    for (const _ of [1, 2]) both.push(switched(false));
     await until('both to wait', async () => {
       const waiting = await sql`
         select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -23,8 +23,8 @@ test('of two who deactivate it at the same moment one has changed something', as
     });
   });
   expect((await Promise.all(both)).toSorted()).toEqual([false, true]);
-  expect(await switchWebhook(sql, id, true)).toBe(true);
-  expect(await switchWebhook(sql, id, true)).toBe(false);
+  expect(await switched(true)).toBe(true);
+  expect(await switched(true)).toBe(false);
   await deleteWebhook(sql, eshopId, id);
-  expect(await switchWebhook(sql, id, false)).toBeNull();
+  expect(await switched(false)).toBeUndefined();
 });

@@ -7,8 +7,8 @@ import type { Turns } from '../../concurrency/turns.ts';
 import { beginExamination, endExamination } from '../../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import { EXAMINATIONS_PER_HOUR, examinationConflicts, examinationSchema } from '../../domain/examination.ts';
-import { conflict, existing, tooManyRequests } from '../../domain/problem.ts';
+import { EXAMINATIONS_PER_HOUR, examinationSchema } from '../../domain/examination.ts';
+import { existing } from '../../domain/problem.ts';
 import { asOfType, testedType, testResultSchema } from '../../domain/test-delivery.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -52,10 +52,7 @@ export function receiverTestRoutes(
   /** @throws Problem (400, 404, 409, 429) */
   async function begun(eshopId: number, id: number, type: EventType | undefined) {
     const webhook = await found(eshopId, id, type);
-    const begun = await beginExamination(sql, id);
-    if (begun.kind === 'busy') throw conflict(examinationConflicts.busy(id));
-    if (begun.kind === 'spent') throw tooManyRequests(examinationConflicts.spent(id), begun.waitMs);
-    return { webhook, until: begun.until };
+    return { webhook, until: await beginExamination(sql, id) };
   }
 
   app.post(

@@ -1,9 +1,7 @@
 /** Webhooks of all e-shops, as operators see them. Deleted ones are left out. */
 import { CLASS } from '../outbox/outbox.ts';
 import { sends } from '../pauses.ts';
-import type { Pool, Sql } from '../pool.ts';
-import { setActive } from './change.ts';
-import { pauseWebhook, resumeWebhook } from './pause.ts';
+import type { Sql } from '../pool.ts';
 import { selectWebhooks, type WebhookRow } from './webhooks.ts';
 
 interface AllWebhooksFilter {
@@ -104,35 +102,4 @@ export async function eshopOfWebhook(sql: Sql, id: number): Promise<number | nul
   const [row] = await sql<{ eshopId: number }[]>`
     select eshop_id from webhooks where id = ${id} and deleted_at is null`;
   return row?.eshopId ?? null;
-}
-
-/**
- * Activates or deactivates for an operator.
- * @returns whether that changed anything; null if there is no such webhook
- */
-export async function switchWebhook(sql: Pool, id: number, active: boolean): Promise<boolean | null> {
-  const eshopId = await eshopOfWebhook(sql, id);
-  const switched = eshopId === null ? null : await setActive(sql, eshopId, id, active);
-  return switched === null ? null : switched.changed;
-}
-
-/**
- * Pauses a webhook for an operator; of a paused one, moves the end.
- * @param until null: as late as possible
- * @returns when the pause ends; null if there is no such webhook
- * @throws Problem as `pauseWebhook`
- */
-export async function pauseFor(sql: Pool, id: number, until: Date | null): Promise<Date | null> {
-  const eshopId = await eshopOfWebhook(sql, id);
-  const paused = eshopId === null ? null : await pauseWebhook(sql, eshopId, id, until);
-  return paused?.pausedUntil ?? null;
-}
-
-/** Ends the pause of a webhook for an operator. @returns whether it was paused; null if there is no such webhook */
-export async function endPauseOf(sql: Pool, id: number): Promise<boolean | null> {
-  const [webhook] = await sql<{ eshopId: number; active: boolean }[]>`
-    select eshop_id, active from webhooks where id = ${id} and deleted_at is null`;
-  if (webhook === undefined) return null;
-  if (!webhook.active) return false;
-  return (await resumeWebhook(sql, webhook.eshopId, id))?.changed ?? null;
 }

@@ -3,6 +3,7 @@
  * hour.
  */
 import { EXAMINATIONS_PER_HOUR } from '../../domain/examination.ts';
+import { conflict, tooManyRequests } from '../../domain/problem.ts';
 import type { Sql } from '../pool.ts';
 
 /** How long an examination counts as under way after its process died, in seconds. */
@@ -12,13 +13,11 @@ const LEASE_S = 130;
  */
 const AHEAD_S = 60;
 
-/** @property until identifies it for {@link endExamination} @property waitMs until another may begin */
-type BegunExamination =
-  | { readonly kind: 'begun'; readonly until: Date }
-  | { readonly kind: 'busy' }
-  | { readonly kind: 'spent'; readonly waitMs: number };
-
-export async function beginExamination(sql: Sql, webhookId: number): Promise<BegunExamination> {
+/**
+ * @returns until when it counts as under way: this identifies it for {@link endExamination}
+ * @throws Problem 409 while another is under way, 429 after too many within an hour
+ */
+export async function beginExamination(sql: Sql, webhookId: number): Promise<Date> {
   const clock = sql`(select date_trunc('milliseconds', clock_timestamp()) as now) clock`;
   const recent = sql`array(
     select t from unnest(e.times) t
@@ -32,13 +31,15 @@ export async function beginExamination(sql: Sql, webhookId: number): Promise<Beg
     from ${clock}
     where e.webhook_id = ${webhookId} and not ${busy} and cardinality(${recent}) < ${EXAMINATIONS_PER_HOUR}
     returning e.busy_until as until`;
-  if (begun !== undefined) return { kind: 'begun', until: begun.until };
+  if (begun !== undefined) return begun.until;
   const [row] = await sql<{ busy: boolean; waitMs: number }[]>`
     select ${busy} as busy,
            coalesce(extract(epoch from (${recent})[1] + interval '1 hour' - clock.now), 0)::float8 * 1000 as wait_ms
     from examinations e, ${clock} where e.webhook_id = ${webhookId}`;
-  if (row === undefined || row.busy) return { kind: 'busy' };
-  return { kind: 'spent', waitMs: row.waitMs };
+  if (row === undefined || row.busy)
+    throw conflict(`Webhook ${webhookId} is being examined. Wait for the result.`);
+  const message = `Webhook ${webhookId} was examined ${EXAMINATIONS_PER_HOUR} times within the last hour. Try again later.`;
+  throw tooManyRequests(message, row.waitMs);
 }
 
 /** @param until as returned when it began: after that time another may have begun */
