@@ -113,7 +113,7 @@ async function prepareGeneratedKey(dataDir: DataDir): Promise<boolean> {
 /**
  * Reseals the secrets under the present master key: the one in `SECRET_KEY`, with the old one in
  * `SECRET_KEY_PREVIOUS`; without these, a new one in the folder.
- * @throws ConfigError when the database's key is none of them
+ * @throws UserError when the database's key is none of them
  */
 export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Rotation> {
   const generated = settings.SECRET_KEY === undefined;

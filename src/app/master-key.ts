@@ -1,10 +1,10 @@
 /** The master key, from `SECRET_KEY` or made once in `DATA_DIR`, checked against the database's own record. */
 import { randomBytes } from 'node:crypto';
-import { ConfigError } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import type { Pool } from '../db/pool.ts';
 import { checkSetting, readSetting, writeSetting } from '../db/settings.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
+import { UserError } from '../lib/user-error.ts';
 import { createKeys, type Keys } from '../secrets/keys.ts';
 
 /** The files in `DATA_DIR` with the generated key, and with the previous one while secrets are resealed. */
@@ -31,8 +31,8 @@ export async function configuredKeys(settings: Settings, dataDir: DataDir): Prom
 }
 
 /** The error if the key is not that of the database. */
-export function wrongKey(settings: Settings, dataDir: DataDir): ConfigError {
-  return new ConfigError(
+export function wrongKey(settings: Settings, dataDir: DataDir): UserError {
+  return new UserError(
     settings.SECRET_KEY === undefined
       ? `SECRET_KEY is not set, and the key in ${dataDir.path} is not the one that this database was created with.`
       : 'SECRET_KEY is not the one that this database was created with. While it is being replaced, SECRET_KEY_PREVIOUS must contain the old one.',
@@ -41,7 +41,7 @@ export function wrongKey(settings: Settings, dataDir: DataDir): ConfigError {
 
 /**
  * The keys of a server process. A key newer than the database's is noted: then `waybill keys rotate` may reseal.
- * @throws ConfigError when the database was created with another key: its webhook secrets could not be read
+ * @throws UserError when the database was created with another key: its webhook secrets could not be read
  */
 export async function masterKeys(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Keys> {
   const keys = await configuredKeys(settings, dataDir);
@@ -54,7 +54,7 @@ export async function masterKeys(sql: Pool, settings: Settings, dataDir: DataDir
 
 /**
  * Checks the key given to a command, or else that in the folder. If there is neither, there is nothing to check.
- * @throws ConfigError when the database was created with another key: e-shops' secrets could not be read
+ * @throws UserError when the database was created with another key: e-shops' secrets could not be read
  */
 export async function checkKey(sql: Pool, settings: Settings, dataDir: DataDir): Promise<void> {
   const kept = settings.DATABASE_URL === undefined ? await dataDir.read(KEY_FILE) : undefined;
@@ -63,7 +63,7 @@ export async function checkKey(sql: Pool, settings: Settings, dataDir: DataDir):
 
 /**
  * The keys of a command that runs beside the server processes. It makes no note: nothing is resealed for it.
- * @throws ConfigError when the database was created with another key
+ * @throws UserError when the database was created with another key
  */
 export async function commandKeys(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Keys> {
   const keys = await configuredKeys(settings, dataDir);

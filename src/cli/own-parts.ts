@@ -14,11 +14,11 @@ interface OwnParts {
   readonly config: Config;
   /** Never a destination of webhooks. */
   readonly own: OwnEndpoints;
-  /** The keys that seal webhook secrets. @throws ConfigError when they are not those of this database */
+  /** The keys that seal webhook secrets. @throws UserError when they are not those of this database */
   keys(sql: Pool): Promise<Keys>;
 }
 
-/** @throws ConfigError with one sentence */
+/** @throws UserError with one sentence */
 export async function ownParts(env: Readonly<Record<string, string | undefined>>): Promise<OwnParts> {
   const config = loadConfig(env);
   const { settings } = config;

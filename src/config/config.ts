@@ -5,11 +5,9 @@
  */
 import * as v from 'valibot';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
-import { ConfigError } from './config-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import { CONFIDENTIAL, type Environment } from './secret-files.ts';
 import { type Settings, variables } from './variables.ts';
-
-export { ConfigError };
 
 export interface Config {
   readonly settings: Settings;
@@ -34,7 +32,7 @@ export function confidentialValues(env: Environment): ReadonlyMap<string, string
 
 /**
  * Reads each variable on its own.
- * @throws ConfigError with one sentence naming the invalid variable
+ * @throws UserError with one sentence naming the invalid variable
  */
 export function readSettings(env: Environment): Settings {
   // An empty list is a value; any other empty or blank variable is refused, lest it seem to have an effect. But by
@@ -45,7 +43,7 @@ export function readSettings(env: Environment): Settings {
       .filter(([name, value]) => value !== undefined && !(value === '' && name.startsWith('OTEL_'))),
   );
   if (written.FIRST_ATTEMPTS !== undefined)
-    throw new ConfigError(
+    throw new UserError(
       'FIRST_ATTEMPTS is no longer a variable: there is only one way to attempt. WORKFLOWS (all or undelivered) decides which deliveries get a workflow.',
     );
   const result = v.safeParse(variables, written, { abortEarly: true });
@@ -56,13 +54,13 @@ export function readSettings(env: Environment): Settings {
     const file = `${name}_FILE`;
     const isFromFile = CONFIDENTIAL.includes(name) && written[file] !== undefined;
     if (written[name] === '')
-      throw new ConfigError(
+      throw new UserError(
         isFromFile
           ? `${file} must name a file that is not empty: leave it out for the default of ${name}.`
           : `${name} must not be empty: leave it out for its default.`,
       );
     const shown = CONFIDENTIAL.includes(name) ? '' : `, not ${JSON.stringify(written[name])}`;
-    throw new ConfigError(`${isFromFile ? `${name}, from ${file},` : name} ${issue.message}${shown}.`);
+    throw new UserError(`${isFromFile ? `${name}, from ${file},` : name} ${issue.message}${shown}.`);
   }
   return result.output;
 }
@@ -98,11 +96,11 @@ function* contradictions(settings: Settings): Generator<string, void> {
 
 /**
  * Reads the configuration of a server process, and checks variables against each other.
- * @throws ConfigError with one sentence naming the invalid variable
+ * @throws UserError with one sentence naming the invalid variable
  */
 export function loadConfig(env: Environment): Config {
   const settings = readSettings(env);
-  for (const problem of contradictions(settings)) throw new ConfigError(problem);
+  for (const problem of contradictions(settings)) throw new UserError(problem);
   const unconfigured = settings.DATABASE_URL === undefined && settings.TEMPORAL_ADDRESS === undefined;
   return {
     settings,

@@ -3,7 +3,7 @@
  * those.
  */
 import { readFileSync, statSync } from 'node:fs';
-import { ConfigError } from './config-error.ts';
+import { UserError } from '../lib/user-error.ts';
 
 /** Variables whose values never appear in a message; each may also come from a file. */
 export const CONFIDENTIAL = [
@@ -24,14 +24,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * The variables, where `SECRET_KEY_FILE` names a file with the value of `SECRET_KEY`, and so for each confidential
  * one.
- * @throws ConfigError with one sentence naming the variable, if both are set or the file cannot be read
+ * @throws UserError with one sentence naming the variable, if both are set or the file cannot be read
  */
 export function withSecretFiles(env: Environment): Environment {
   const read = FROM_FILES.flatMap((name) => {
     const variable = `${name}_FILE`;
     const path = env[variable];
     if (path === undefined) return [];
-    if (env[name] !== undefined) throw new ConfigError(`${name} and ${variable} must not both be set.`);
+    if (env[name] !== undefined) throw new UserError(`${name} and ${variable} must not both be set.`);
     return [[name, contentsOf(variable, path)] as const];
   });
   return { ...env, ...Object.fromEntries(read) };
@@ -40,15 +40,13 @@ export function withSecretFiles(env: Environment): Environment {
 /** The path is not shown: it may be the value itself, put there by mistake. */
 function contentsOf(variable: string, path: string): string {
   const refused = (why: string) =>
-    new ConfigError(
-      `${variable} must name a file that can be read (${why}): it holds a path, not the value.`,
-    );
+    new UserError(`${variable} must name a file that can be read (${why}): it holds a path, not the value.`);
   try {
     // Reading a pipe or a device would not end.
     if (!statSync(path).isFile()) throw refused('not a file');
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
+    if (error instanceof UserError) throw error;
     throw refused(error instanceof Error && 'code' in error ? String(error.code) : 'unreadable');
   }
 }

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import type { TLSConfig } from '@temporalio/client';
-import { ConfigError } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
+import { UserError } from '../lib/user-error.ts';
 
 export interface TemporalTarget {
   /** `host:port` */
@@ -21,13 +21,13 @@ async function fileOf(
   const path = settings[name];
   if (path === undefined) return undefined;
   return await readFile(path).catch(() => {
-    throw new ConfigError(`${name} ${path} cannot be read.`);
+    throw new UserError(`${name} ${path} cannot be read.`);
   });
 }
 
 /**
  * @param address `host:port`; of the embedded server if `TEMPORAL_ADDRESS` is unset
- * @throws ConfigError if a file cannot be read
+ * @throws UserError if a file cannot be read
  */
 export async function temporalTarget(settings: Settings, address: string): Promise<TemporalTarget> {
   const [ca, crt, key] = await Promise.all([

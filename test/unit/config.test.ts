@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { uncheckedTls } from '../../src/app/outgoing.ts';
-import { ConfigError, loadConfig, readSettings } from '../../src/config/config.ts';
+import { loadConfig, readSettings } from '../../src/config/config.ts';
 import { variables } from '../../src/config/variables.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { UserError } from '../../src/lib/user-error.ts';
 
 const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 const DATABASE_URL = 'postgres://waybill:hidden@db.example:5432/waybill';
@@ -11,7 +12,7 @@ function complaint(env: Record<string, string>): string {
   try {
     loadConfig(env);
   } catch (error) {
-    if (error instanceof ConfigError) return error.message;
+    if (error instanceof UserError) return error.message;
     throw error;
   }
   throw new Error('accepted');

@@ -2,8 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { ConfigError, readSettings } from '../../src/config/config.ts';
+import { readSettings } from '../../src/config/config.ts';
 import { withSecretFiles } from '../../src/config/secret-files.ts';
+import { UserError } from '../../src/lib/user-error.ts';
 import { folderOfTest } from '../support/ends.ts';
 
 let directory: string;
@@ -25,12 +26,12 @@ it('takes a value without its line break from the file; all else stays', async (
 it('refuses in one sentence a file that is missing, and a variable that is set both ways', () => {
   const file = join(directory, 'none');
   expect(() => withSecretFiles({ SMTP_URL_FILE: file })).toThrow(
-    new ConfigError(
+    new UserError(
       'SMTP_URL_FILE must name a file that can be read (ENOENT): it holds a path, not the value.',
     ),
   );
   expect(() => withSecretFiles({ SECRET_KEY: 'hidden', SECRET_KEY_FILE: file })).toThrow(
-    new ConfigError('SECRET_KEY and SECRET_KEY_FILE must not both be set.'),
+    new UserError('SECRET_KEY and SECRET_KEY_FILE must not both be set.'),
   );
 });
 
@@ -41,7 +42,7 @@ it('names the variable of the file if its value is missing or wrong', async () =
     return () => readSettings(withSecretFiles({ SECRET_KEY_FILE: file }));
   };
   expect(await error('\n')).toThrow(
-    new ConfigError(
+    new UserError(
       'SECRET_KEY_FILE must name a file that is not empty: leave it out for the default of SECRET_KEY.',
     ),
   );
