@@ -6,7 +6,7 @@
  */
 import { loadavg } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { stopOnInterruption } from '../src/lib/shutdown.ts';
+import { stopOnInterruption } from '../test/support/stop-on-interruption.ts';
 import { judge } from './acceptance.ts';
 import { positiveInteger, positiveNumber } from './options.ts';
 import { json, machine, report } from './report.ts';
