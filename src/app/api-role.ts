@@ -1,39 +1,23 @@
 /** The API role: the application with its own connections, on a port. */
-import type { Logger } from 'pino';
-import type { Config } from '../config/config.ts';
 import { createConsole, withConsole } from '../console/console.tsx';
-import type { Pool } from '../db/pool.ts';
-import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
-import type { Sender } from '../delivery/sender.ts';
 import type { EmbeddedStack } from '../embedded/index.ts';
 import { listen } from '../http/http-server.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
 import { started } from '../log/log.ts';
 import { type Metrics, statusClass } from '../metrics/metrics.ts';
-import type { Keys } from '../secrets/keys.ts';
 import { createActionRequester } from '../temporal/action-requester.ts';
 import { createUiLinks } from '../temporal/ui-links.ts';
 import { publicPrefix } from '../theme/public-url.ts';
 import type { Traces } from '../traces/traces.ts';
-import { createApplication } from './application.ts';
+import { type ApplicationParts, createApplication } from './application.ts';
 
-interface ApiOptions {
-  readonly config: Config;
-  readonly sql: Pool;
-  readonly healthSql: Pool;
-  readonly isDiskFull: () => boolean;
-  readonly keys: Keys;
-  /** Never a destination of webhooks; the API's own port is added. */
-  readonly own: OwnEndpoints;
-  /** For tests of webhooks. */
-  readonly sender: Sender;
-  readonly temporalState: () => 'up' | 'down' | 'unknown';
+interface ApiOptions
+  extends Omit<ApplicationParts, 'requestAction' | 'onAnswer' | 'onChangeLoop' | 'traces'> {
   readonly metrics: Metrics;
   /** Null if they are off. */
   readonly traces: Traces | null;
   /** Temporal and its UI, if started here. */
   readonly embedded: Pick<EmbeddedStack, 'temporalAddress' | 'temporalUiUrl'>;
-  readonly log: Logger;
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Sender } from '../delivery/sender.ts';
 import { version } from '../lib/version.ts';
 import { configuredGuard, deliveriesFrom } from './outgoing.ts';
 
-interface ApplicationParts
+export interface ApplicationParts
   extends Pick<
     ApiDeps,
     | 'sql'

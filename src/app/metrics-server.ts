@@ -1,12 +1,9 @@
 /** The port on which every process, whatever its role, shows its metrics and its health. */
 import { Hono } from 'hono';
-import type { Logger } from 'pino';
 import type { ApiEnv } from '../api/deps.ts';
 import { systemRoutes } from '../api/system.ts';
-import type { Config } from '../config/config.ts';
 import { databaseAnswers } from '../db/health.ts';
 import { createPool, type Pool } from '../db/pool.ts';
-import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import { type HttpServer, listen, PortInUse } from '../http/http-server.ts';
 import { isLocalHost, isLoopback } from '../lib/local-host.ts';
 import { processIdentity } from '../lib/process-identity.ts';
@@ -15,27 +12,22 @@ import { version } from '../lib/version.ts';
 import { started } from '../log/log.ts';
 import { readDatabaseMetrics } from '../metrics/database-metrics.ts';
 import { type Metrics, watchProcess } from '../metrics/metrics.ts';
+import type { ApplicationParts } from './application.ts';
 
 /** The sources of metrics and health. */
-interface MetricsServerOptions {
-  readonly config: Config;
+interface MetricsServerOptions
+  extends Pick<ApplicationParts, 'config' | 'sql' | 'healthSql' | 'own' | 'temporalState' | 'log'> {
   readonly databaseUrl: string;
   /** Whether `databaseUrl` leads to the server itself, without a pooler. */
   readonly session: boolean;
-  /** The pool whose connections are counted. */
-  readonly sql: Pool;
-  readonly healthSql: Pool;
   readonly isDiskFull: () => boolean;
   readonly metrics: Metrics;
-  readonly own: OwnEndpoints;
-  readonly temporalState: () => 'up' | 'down' | 'unknown';
   /** False for a worker that never has. */
   readonly hasReachedTemporal: () => boolean;
   /** Where Temporal's SDK shows its own metrics; null if it does not run. */
   readonly sdkUrl: string | null;
   /** How many lines of the log were dropped so far. */
   readonly logLinesLost: () => number;
-  readonly log: Logger;
 }
 
 /** The usual port for metrics of a Node program; used if it is free and no other is configured. */
