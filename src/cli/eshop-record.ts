@@ -1,8 +1,9 @@
-/** `waybill eshop show|update`. */
+/** `waybill eshop show|update|notices`. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
+import { type ListedNotice, listNotices } from '../db/console/notices.ts';
 import { findEshop, readContract, updateEshop } from '../db/eshops.ts';
 import { sendMailsAgain } from '../db/notices/outcome.ts';
 import { chooseWarnings, readEshop } from '../db/notices/settings.ts';
@@ -14,9 +15,9 @@ import { counted } from '../domain/text.ts';
 import { type CommandContext, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { contractRows } from './contract-command.ts';
-import { minute, pairs } from './layout.ts';
+import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { email, eshopOption, name, oneEshop, yesOrNo } from './options.ts';
+import { email, eshopOption, limitOption, name, oneEshop, yesOrNo } from './options.ts';
 
 const changeOptions = v.object({
   eshop: eshopOption,
@@ -100,5 +101,31 @@ export function addRecord(command: Command, { env, print }: CommandContext): voi
     print(details(found));
     if (sentAgain !== null && sentAgain > 0)
       print(`${counted(sentAgain, 'mail')} that had been given up will be sent to the new address.`);
+  });
+}
+
+const noticesOptions = v.object({ eshop: eshopOption, limit: limitOption });
+
+const rowOf = ({ at, kind, webhookId, to, state, sentAt, error }: ListedNotice) => ({
+  decided: minute(at),
+  kind,
+  webhook: webhookId ?? '',
+  to: to ?? '(removed)',
+  state,
+  sent: sentAt === null ? '' : minute(sentAt),
+  error: state === 'sent' ? '' : (error ?? ''),
+});
+
+export function addNotices(command: Command, { env, print }: CommandContext): void {
+  const notices = command
+    .command('notices')
+    .description("the notices about an e-shop's webhooks, their recipients and their times");
+  runs(notices, noticesOptions, async ({ eshop, limit, json }) => {
+    const rows = await withDatabase(readSettings(env), async (sql) => {
+      if ((await findEshop(sql, eshop)) === null) throw noSuchEshop(eshop);
+      return await listNotices(sql, eshop, { webhookId: null, limit });
+    });
+    if (json) return print(JSON.stringify(rows));
+    print(rows.length === 0 ? 'Nothing yet.' : table(rows.map(rowOf), { error: 12, to: 12 }));
   });
 }
