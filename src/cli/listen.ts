@@ -1,21 +1,92 @@
-/** Listens until interrupted. */
+/** Listens until interrupted. Its webhook is removed then, or by the next listener if it was killed. */
 import { once } from 'node:events';
+import { hostname } from 'node:os';
+import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { configuredGuard } from '../app/outgoing.ts';
-import { findEshop } from '../db/eshops.ts';
+import { findEshop, readContract } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { deleteWebhook } from '../db/webhooks/change.ts';
+import { createWebhook } from '../db/webhooks/create.ts';
+import { listWebhooks } from '../db/webhooks/webhooks.ts';
+import { contractOf, contractProblems } from '../domain/contract.ts';
+import { type EventType, eventTypeNames } from '../domain/event-types.ts';
 import { counted } from '../domain/text.ts';
+import { settled, webhookInputSchema } from '../domain/webhook.ts';
+import { typesOf } from '../domain/webhook-types.ts';
+import { isAlive } from '../embedded/processes.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
-import { newWebhookSecret } from '../secrets/keys.ts';
+import { type Keys, newWebhookSecret } from '../secrets/keys.ts';
+import { sealing } from '../secrets/static-headers.ts';
 import { pairs } from './layout.ts';
 import type { ListenOptions } from './listen-options.ts';
-import { type OwnWebhook, register, removeLeftovers } from './listen-webhooks.ts';
 import { type ListeningServer, type ReceivedRequest, startListening } from './listening-server.ts';
 import { withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
+
+interface Listener {
+  readonly url: string;
+  readonly secret: string;
+  readonly webhook: { readonly id: number; readonly types: readonly EventType[] };
+}
+
+/** The beginning of the description, by which the webhooks of a killed process are recognized. */
+const PREFIX = `waybill listen on ${hostname()}, process `;
+
+/** Removes the webhooks left behind by earlier listeners. @returns how many */
+async function removeLeftovers(sql: Pool, eshopId: number): Promise<number> {
+  let removed = 0;
+  for (const { id, description } of await listWebhooks(sql, eshopId, null)) {
+    if (description === null || !description.startsWith(PREFIX)) continue;
+    if (await isAlive(Number(description.slice(PREFIX.length)))) continue;
+    if (await deleteWebhook(sql, eshopId, id)) removed += 1;
+  }
+  return removed;
+}
+
+/**
+ * Registers one webhook for all types.
+ * @throws UserError with the reason if the contract of the e-shop does not allow it
+ */
+async function register(
+  sql: Pool,
+  keys: Keys,
+  { eshop: eshopId, types, method, payloadVersion }: ListenOptions,
+  { url, secret }: Pick<Listener, 'url' | 'secret'>,
+): Promise<Listener['webhook']> {
+  const contract = contractOf(await readContract(sql, eshopId));
+  const [webhookType, ...additionalTypes] = types ?? contract.webhookTypes ?? eventTypeNames;
+  if (webhookType === undefined)
+    throw new UserError(`The contract of e-shop ${eshopId} allows no event type.`);
+  const description = `${PREFIX}${process.pid}`;
+  const wanted: v.InferInput<typeof webhookInputSchema> = {
+    url,
+    method,
+    payloadVersion,
+    webhookType,
+    additionalTypes,
+    active: true,
+    description,
+  };
+  const input = settled(v.parse(webhookInputSchema, wanted));
+  const [problem] = contractProblems(contract, input);
+  if (problem !== undefined) throw new UserError(`E-shop ${eshopId}: ${problem.message}.`);
+  const row = await createWebhook(
+    sql,
+    eshopId,
+    input,
+    sealing(keys, eshopId, { secret }),
+    contract.maxWebhooks,
+  );
+  if (row === null) {
+    throw new UserError(
+      `The contract of e-shop ${eshopId} allows at most ${counted(contract.maxWebhooks, 'webhook')}: delete one first.`,
+    );
+  }
+  return { id: row.id, types: typesOf(input) };
+}
 
 /** One line: time, delivery, response; then the body, if requested. */
 function lines(
@@ -39,10 +110,7 @@ function addressOf(port: number, forwardTo: string | undefined): string {
 }
 
 /** The text before the first request. */
-function beginning(
-  { eshop: eshopId, json }: ListenOptions,
-  { url, secret, webhook }: { url: string; secret: string; webhook: OwnWebhook },
-): string {
+function beginning({ eshop: eshopId, json }: ListenOptions, { url, secret, webhook }: Listener): string {
   if (json) return JSON.stringify({ eshopId, url, secret, webhook });
   return pairs([
     ['Listening', url],
@@ -57,7 +125,7 @@ function beginning(
  * @throws UserError with the reason if it cannot
  */
 export async function listen({ env, print }: CommandContext, options: ListenOptions): Promise<void> {
-  const { eshop: eshopId, forwardTo, types, method, payloadVersion } = options;
+  const { eshop: eshopId, forwardTo } = options;
   const { config, own, keys } = await ownParts(env);
   const secret = options.secret ?? newWebhookSecret();
   const forward =
@@ -83,8 +151,7 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
     const left = await removeLeftovers(sql, eshopId);
     if (left > 0 && !options.json)
       print(`Removed ${counted(left, 'webhook')} left behind by a listener that was killed.`);
-    const registration = { eshopId, types, url, method, payloadVersion, secret };
-    const webhook = await register(sql, opened, registration);
+    const webhook = await register(sql, opened, options, { url, secret });
     try {
       print(beginning(options, { url, secret, webhook }));
       if (!signal.aborted) await once(signal, 'abort');
