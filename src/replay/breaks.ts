@@ -1,7 +1,43 @@
-/** The point at which the present workflow code departs from a history. */
+/** Replays histories against one build of the workflow code, and finds the point at which that departs from one. */
+import type { HistoryAndWorkflowId } from '@temporalio/client';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { commandBehind, commandFound, messageOf } from './commands.ts';
-import { firstDecision, type Replayer } from './replayer.ts';
+
+/**
+ * The position of the first event with which workflow code can disagree; -1 if no worker has decided anything yet.
+ * The SDK would wait forever for the first decision of such a history.
+ */
+function firstDecision({ events }: History): number {
+  return events?.findIndex((event) => event.workflowTaskCompletedEventAttributes) ?? -1;
+}
+
+/** A worker that replays, without a server. It is created with the first replay. */
+export function startReplayer(workflowBundle: WorkflowBundleOption) {
+  let wanted: HistoryAndWorkflowId | undefined;
+  async function* histories(): AsyncGenerator<HistoryAndWorkflowId> {
+    while (wanted !== undefined) {
+      const next = wanted;
+      wanted = undefined;
+      yield next;
+    }
+  }
+  // The SDK asks for the next history only when the next result is asked for.
+  const results = Worker.runReplayHistories({ workflowBundle }, histories());
+  return {
+    /** The error of Temporal's SDK; undefined if the history replays. One call at a time. */
+    async replay(workflowId: string, history: History): Promise<Error | undefined> {
+      if (firstDecision(history) < 0) return undefined;
+      wanted = { workflowId, history };
+      const { done, value } = await results.next();
+      if (done === true) throw new Error(`The history of ${workflowId} was not replayed.`);
+      return value.error;
+    },
+    async close(): Promise<void> {
+      await results.return?.();
+    },
+  };
+}
 
 /** The first event of a history that the code does not lead to. */
 export interface Break {
@@ -19,7 +55,7 @@ export interface Break {
  * finds the shortest beginning of the history that fails.
  */
 export async function breakOf(
-  replayer: Replayer,
+  replayer: ReturnType<typeof startReplayer>,
   workflowId: string,
   history: History,
 ): Promise<Break | undefined> {

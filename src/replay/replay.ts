@@ -3,14 +3,16 @@
  *
  * Module replay, which imports domain, lib, temporal, workflows. Begin: this file.
  */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { WorkflowBundleOption } from '@temporalio/worker';
+import { makeFolder } from '../lib/make-folder.ts';
 import { silenceTemporalLogs } from '../temporal/logs.ts';
-import { type Break, breakOf } from './breaks.ts';
-import type { Finding } from './confidential.ts';
-import { historiesOf, type Run } from './fetch.ts';
-import { keepHistory } from './keep.ts';
-import { startReplayer } from './replayer.ts';
+import { type Break, breakOf, startReplayer } from './breaks.ts';
+import { confidentialIn, type Finding } from './confidential.ts';
+import { historiesOf, type Run, type RunHistory } from './fetch.ts';
 
 /** Where histories are kept. */
 interface Keeping {
@@ -32,6 +34,34 @@ export interface Replayed {
   readonly refused: readonly Named<Finding>[];
 }
 
+/** The maximum length of a workflow's id in its file name. */
+const MAX_FILE_NAME_CHARS = 120;
+
+/** Removes identities (`process@machine`, an operator's address), which say nothing about the workflow. */
+function anonymous(json: string): string {
+  const identities = new Set(
+    [...json.matchAll(/"identity": "([^"]+@[^"]+)"/g)].map(([, found = '']) => found),
+  );
+  return [...identities].reduce((text, identity) => text.replaceAll(identity, 'worker'), json);
+}
+
+/**
+ * Writes a history into a folder, for the owner only; creates the folder if it is missing.
+ * @returns why it was not written; undefined if it was
+ */
+async function keepHistory(
+  { workflowId, runId, history }: RunHistory,
+  { directory, known }: Keeping,
+): Promise<Finding | undefined> {
+  const text = anonymous(historyToJSON(history));
+  const finding = confidentialIn(historyFromJSON(JSON.parse(text)), known);
+  if (finding !== undefined) return finding;
+  await makeFolder(directory, 0o700);
+  const name = `${workflowId.replaceAll(/[^\w.-]+/g, '_').slice(0, MAX_FILE_NAME_CHARS)}.${runId}.json`;
+  await writeFile(join(directory, name), `${text}\n`, { mode: 0o600 });
+  return undefined;
+}
+
 /** Fetches, keeps and replays these runs. */
 export async function replayRuns(
   client: Client,
@@ -49,7 +79,7 @@ export async function replayRuns(
     for await (const run of historiesOf(client, runs)) {
       const { workflowId, runId, live, history } = run;
       if (keeping !== undefined) {
-        const finding = await keepHistory(keeping.directory, run, keeping.known);
+        const finding = await keepHistory(run, keeping);
         if (finding === undefined) counts.saved += 1;
         else refused.push({ workflowId, runId, ...finding });
       }

@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { replayCommand } from '../../src/cli/replay.ts';
 import { exitCodeOf, shownError } from '../../src/lib/user-error.ts';
-import { startReplayer } from '../../src/replay/replayer.ts';
+import { startReplayer } from '../../src/replay/breaks.ts';
 import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { authorityFile, behindTls } from '../support/behind-tls.ts';

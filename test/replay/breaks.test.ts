@@ -2,9 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type History, historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, expect, test } from 'vitest';
-import { breakOf } from '../../src/replay/breaks.ts';
+import { breakOf, startReplayer } from '../../src/replay/breaks.ts';
 import { confidentialIn } from '../../src/replay/confidential.ts';
-import { startReplayer } from '../../src/replay/replayer.ts';
 import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 

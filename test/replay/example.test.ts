@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { breakOf } from '../../src/replay/breaks.ts';
-import { startReplayer } from '../../src/replay/replayer.ts';
+import { breakOf, startReplayer } from '../../src/replay/breaks.ts';
 import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 
