@@ -9,7 +9,6 @@ import { type ClockStep, lastClockStep } from '../db/future-times.ts';
 import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
 import { type NoticesOverview, readNotices } from '../db/notices/overview.ts';
-import { CLASS } from '../db/outbox/outbox.ts';
 import { queueClasses, readOverdue } from '../db/overdue.ts';
 import { countIncidents, countWindowsLost, readDatabase, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
@@ -57,7 +56,7 @@ export interface Status {
 export const CHANGE_LATE_SECONDS = 60;
 /** How long an attempt in Temporal may be due, in seconds: workers take it within moments, unless all are busy. */
 export const ATTEMPT_LATE_SECONDS = 300;
-/** How long deliveries of a class may be due in the queue while none of them is claimed, in seconds. */
+/** How long deliveries of a class may be due in the queue while no worker asks for any, in seconds. */
 export const QUEUE_LATE_SECONDS = 300;
 /** How long an open transaction may hold cursors and recoveries up: Waybill's take a moment, an import's a few. */
 export const HELD_UP_LATE_SECONDS = 300;
@@ -94,7 +93,8 @@ function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
     yield `Temporal does not begin the attempts of its deliveries: the first has been due for ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`;
   for (const waiting of queueClasses) {
     const seconds = overdue.queue[waiting];
-    if (seconds <= QUEUE_LATE_SECONDS || outbox.claimed.includes(CLASS[waiting])) continue;
+    const asked = overdue.lastClaims[waiting] ?? Number.POSITIVE_INFINITY;
+    if (seconds <= QUEUE_LATE_SECONDS || asked <= QUEUE_LATE_SECONDS) continue;
     yield `No worker takes the deliveries of the class ${waiting} from the queue, the first due for ${formatTime(seconds * 1_000)}: the workers' log says why. Restart them: nothing is lost.`;
   }
   if (isLate(outbox.oldestChangeSeconds, CHANGE_LATE_SECONDS))

@@ -2,6 +2,7 @@
  * What is overdue: attempts of deliveries that Temporal has, the queue, and what waits in the order of its record.
  * Measured in Postgres, whatever has died. Found by indexes of open and of waiting rows.
  */
+import { readLastClaims } from './outbox/last-claims.ts';
 import { attemptClasses } from './outbox/notify.ts';
 import { keepsOrdering, placeOf, predecessors } from './outbox/ordering.ts';
 import { CLASS } from './outbox/outbox.ts';
@@ -28,6 +29,8 @@ export interface Overdue {
    */
   readonly attemptSeconds: number;
   readonly queue: DueSeconds;
+  /** How long ago a worker last asked for deliveries of each class, in seconds; absent if none ever did. */
+  readonly lastClaims: Readonly<Partial<DueSeconds>>;
   /**
    * Deliveries that wait in the order of their record although no open one is before them: the relay lets them
    * go. For longer than a moment, it fails.
@@ -40,6 +43,7 @@ export async function readOverdue(sql: Sql): Promise<Overdue> {
   return {
     attemptSeconds: await readAttempts(sql),
     queue: await readQueue(sql),
+    lastClaims: await readLastClaims(sql),
     stuck: await readStuck(sql),
   };
 }

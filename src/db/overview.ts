@@ -4,7 +4,7 @@
  */
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
-import { CLASS, type DeliveryClass } from './outbox/outbox.ts';
+import { CLASS } from './outbox/outbox.ts';
 import { countWithoutWorkflow } from './outbox/unstarted-workflows.ts';
 import { isPaused, sends } from './pauses.ts';
 import { counted, oneRow, type Sql } from './pool.ts';
@@ -37,8 +37,6 @@ interface OutboxOverview {
    * delivered ones.
    */
   readonly oldestSeconds: number | null;
-  /** The classes of which a process has claimed some: the others wait for a place. */
-  readonly claimed: readonly DeliveryClass[];
   /** Changes of webhooks and pre-orders that are being passed on, and how long ago the oldest was due. */
   readonly changes: number;
   readonly oldestChangeSeconds: number | null;
@@ -46,12 +44,7 @@ interface OutboxOverview {
 
 export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
-  const { claimed, ...row } = await oneRow(
-    sql<
-      (Omit<OutboxOverview, 'withoutWorkflow' | 'claimed'> & {
-        claimed: DeliveryClass[] | null;
-      })[]
-    >`
+  const row = await oneRow(sql<Omit<OutboxOverview, 'withoutWorkflow'>[]>`
     with queued as materialized (
       select count(*) filter (where class = ${CLASS.fresh} and not is_paused)::int as fresh,
              count(*) filter (where class = ${CLASS.bulk} and not is_paused)::int as bulk,
@@ -63,8 +56,6 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              count(*) filter (where class = ${CLASS.blocked} and w.active and not is_paused)::int as blocked,
              count(distinct ordering_key) filter (where class = ${CLASS.blocked} and w.active and not is_paused)::int as blocked_records,
              min(greatest(d.created_at, w.generation_at, w.paused_until)) filter (where class = ${CLASS.blocked} and w.active and not is_paused) as oldest_blocked,
-             -- Without its mark, one that Temporal rejected only waits.
-             array_agg(distinct class) filter (where claimed_until > now() and claim_id is not null) as claimed,
              -- What an inactive webhook held waits since its activation.
              min(greatest(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else d.created_at end, w.generation_at, w.paused_until))
                filter (where class not in (${CLASS.recovered}, ${CLASS.blocked}, ${CLASS.delivered}) and not is_paused) as oldest
@@ -72,17 +63,15 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
       cross join lateral (select class not in (${CLASS.undelivered}, ${CLASS.delivered}) and ${isPaused(sql, 'w')} is true as is_paused) p
       where dispatched_at is null),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from changes_to_signal)
-    select q.fresh, q.bulk, q.recovered, q.retry, q.paused, q.undelivered, q.delivered, q.blocked, q.blocked_records, q.claimed,
+    select q.fresh, q.bulk, q.recovered, q.retry, q.paused, q.undelivered, q.delivered, q.blocked, q.blocked_records,
            ${age(sql`q.oldest_blocked`)} as blocked_seconds, c.count as changes,
            ${age(sql`q.oldest`)} as oldest_seconds,
            ${age(sql`c.oldest`)} as oldest_change_seconds
-    from queued q, changes c`,
-  );
+    from queued q, changes c`);
   // Rows due in the future are not late.
   const atLeastNone = (seconds: number | null) => (seconds === null ? null : Math.max(0, seconds));
   return {
     ...row,
-    claimed: claimed ?? [],
     withoutWorkflow: await countWithoutWorkflow(sql),
     oldestSeconds: atLeastNone(row.oldestSeconds),
     oldestChangeSeconds: atLeastNone(row.oldestChangeSeconds),

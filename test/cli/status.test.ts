@@ -1,6 +1,8 @@
 /** `waybill status` on a real database and a real Temporal. */
 import { expect, it } from 'vitest';
+import { noteLastClaims } from '../../src/db/outbox/last-claims.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
+import { readOverdue } from '../../src/db/overdue.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { makeAttempt } from '../support/deliveries.ts';
@@ -104,7 +106,7 @@ it('counts what waits, what is open, what is held and what is recovered', async 
   expect(needs).toEqual([noWorker(stack.taskQueue)]);
 });
 
-it('names what has waited for too long, unless others of its class are under way', async () => {
+it('names what has waited for too long, unless a worker has asked for its class lately', async () => {
   const { sql } = stack;
   const fired = await stack.fireOne('is in flight');
   await sql`
@@ -119,16 +121,15 @@ it('names what has waited for too long, unless others of its class are under way
   const rest = [late[1], noWorker(stack.taskQueue)];
   expect((await status()).needs).toEqual([...late, noWorker(stack.taskQueue)]);
 
-  const postpone = (name: 'fresh' | 'retry', claimId: string | null) => sql`
-    update deliveries set claimed_until = now() + interval '1 minute', claim_id = ${claimId} where id =
-      (select id from deliveries where dispatched_at is null and class = ${CLASS[name]} order by id limit 1)`;
-  // Another class is claimed, such as for a receiver that hangs; and one whose start Temporal rejected only waits.
-  await postpone('retry', '01990000-0000-7000-8000-00000000000b');
-  await postpone('fresh', null);
+  const note = noteLastClaims(sql);
+  const noted = (name: 'fresh' | 'retry') =>
+    until('the note', async () => (await readOverdue(sql)).lastClaims[name] !== undefined);
+  note('retry');
+  await noted('retry');
   expect((await status()).needs).toEqual([...late, noWorker(stack.taskQueue)]);
-  await postpone('fresh', '01990000-0000-7000-8000-00000000000c');
+  note('fresh');
+  await noted('fresh');
   expect((await status()).needs).toEqual(rest);
-  await sql`update deliveries set claimed_until = null, claim_id = null where dispatched_at is null`;
   await sql`update deliveries set dispatched_at = now() where id = ${fired}`;
 });
 

@@ -1,6 +1,7 @@
 /** A relay with a Temporal that records its calls and fails when the test says so. */
 import pino from 'pino';
 import { unwatched } from '../../src/attempt/watch.ts';
+import type { Limits } from '../../src/concurrency/limits.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createStarts } from '../../src/concurrency/starts.ts';
 import { throughSessions } from '../../src/db/through-sessions.ts';
@@ -20,6 +21,8 @@ interface RelayToOptions {
   readonly onTemporal?: RelayOptions['onTemporal'];
   readonly onPass?: RelayOptions['onPass'];
   readonly isDiskFull?: () => boolean;
+  /** Default: everything may be claimed and attempted at once. */
+  readonly limits?: Limits;
 }
 
 /**
@@ -34,6 +37,7 @@ export function relayTo(
     onTemporal = () => {},
     onPass = () => {},
     isDiskFull = () => false,
+    limits = boundless,
   }: RelayToOptions = {},
 ) {
   const options = { ...schedulerDefaults, ...scheduler };
@@ -66,7 +70,7 @@ export function relayTo(
     async startNotice() {},
     workflows: 'all',
     isDiskFull,
-    limits: boundless,
+    limits,
     starts,
     options,
     log: pino({ level: 'silent' }),

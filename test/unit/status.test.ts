@@ -12,7 +12,6 @@ import {
   type TemporalStatus,
 } from '../../src/cli/status.ts';
 import { statusTable } from '../../src/cli/status-command.ts';
-import { CLASS } from '../../src/db/outbox/outbox.ts';
 
 type Working = Extract<DatabaseStatus, { problem: null }>;
 
@@ -44,7 +43,6 @@ const database: Working = {
     blockedRecords: 0,
     blockedSeconds: null,
     oldestSeconds: null,
-    claimed: [],
     changes: 0,
     oldestChangeSeconds: null,
   },
@@ -52,6 +50,7 @@ const database: Working = {
   overdue: {
     attemptSeconds: 0,
     queue: { fresh: 0, retry: 0, bulk: 0, recovered: 0, undelivered: 0 },
+    lastClaims: { fresh: 1, retry: 1, bulk: 1, recovered: 1, undelivered: 1 },
     stuck: [],
   },
   failing: 0,
@@ -112,18 +111,19 @@ describe('somebody is needed', () => {
     ]);
   });
 
-  it('when nothing takes a class, although others are under way', () => {
+  it('when no worker asks for a class, although they ask for others', () => {
     const { overdue } = database;
-    const due = (retry: number) => ({ ...overdue, queue: { ...overdue.queue, retry } });
-    const claimed = (...classes: Working['outbox']['claimed']) => ({
-      ...database.outbox,
-      claimed: classes,
-    });
-    expect(needs({ outbox: claimed(CLASS.fresh), overdue: due(QUEUE_LATE_SECONDS) })).toEqual([]);
-    expect(needs({ outbox: claimed(CLASS.fresh, CLASS.retry), overdue: due(301) })).toEqual([]);
-    expect(needs({ outbox: claimed(CLASS.fresh), overdue: due(301) })).toEqual([
-      "No worker takes the deliveries of the class retry from the queue, the first due for 5 min 1 s: the workers' log says why. Restart them: nothing is lost.",
-    ]);
+    const { retry: _, ...neverRetry } = overdue.lastClaims;
+    const due = (retry: number, lastClaims: Working['overdue']['lastClaims']) =>
+      needs({ overdue: { ...overdue, queue: { ...overdue.queue, retry }, lastClaims } });
+    const asked = (retry: number) => ({ ...overdue.lastClaims, retry });
+    expect(due(QUEUE_LATE_SECONDS, asked(301))).toEqual([]);
+    // As while receivers hang: nothing can be claimed, and the workers ask all the same.
+    expect(due(301, asked(QUEUE_LATE_SECONDS))).toEqual([]);
+    for (const lastClaims of [asked(301), neverRetry])
+      expect(due(301, lastClaims)).toEqual([
+        "No worker takes the deliveries of the class retry from the queue, the first due for 5 min 1 s: the workers' log says why. Restart them: nothing is lost.",
+      ]);
   });
 
   it('when deliveries expired because of a failure of Waybill itself', () => {

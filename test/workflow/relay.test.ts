@@ -1,15 +1,18 @@
 /** The relay: outbox → Temporal, each delivery once, however many processes claim. */
 
 import { expect, onTestFinished, test } from 'vitest';
+import { QUEUE_LATE_SECONDS } from '../../src/cli/status.ts';
 import { claimWebhookChanges } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, LEASE_SECONDS } from '../../src/db/outbox/outbox.ts';
+import { readOverdue } from '../../src/db/overdue.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { createDispatcher, type Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { isRejection } from '../../src/temporal/rejection.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { later } from '../support/later.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
+import { boundless } from '../support/limits.ts';
 import { attemptFromQueue } from '../support/queue-attempts.ts';
 import { fireMany, relayTo as startRelayTo } from '../support/relay.ts';
 
@@ -276,6 +279,22 @@ test('a workflow that was terminated does not stand in the way of the changes of
     async () => (await stack.sql`select 1 from changes_to_signal`).length === 0,
   );
   expect(signalled.sort()).toEqual([terminated.id, other.id].sort());
+});
+
+test('a relay whose receivers have no free place still asks for deliveries, and notes that', async () => {
+  const stack = await start(false);
+  await stack.createWebhook('http://127.0.0.1:9/');
+  const id = await stack.fireOne('10055');
+  await stack.sql`update deliveries set due_at = now() - interval '1 hour' where id = ${id}`;
+  expect((await readOverdue(stack.sql)).lastClaims).toEqual({});
+  const quotas = () => ({ eshop: 0, webhook: 0, eshops: new Map(), webhooks: new Map() });
+  relayTo(stack, {}, { limits: { ...boundless, quotas } });
+  const { lastClaims } = await stack.until('notes of all classes', async () => {
+    const overdue = await readOverdue(stack.sql);
+    return Object.keys(overdue.lastClaims).length === 6 && overdue;
+  });
+  expect(lastClaims.fresh).toBeLessThan(QUEUE_LATE_SECONDS);
+  expect((await readOverdue(stack.sql)).queue.fresh).toBeGreaterThan(QUEUE_LATE_SECONDS);
 });
 
 test('only an answer that refuses is a rejection', () => {
