@@ -37,7 +37,10 @@ interface OutboxOverview {
    * delivered ones.
    */
   readonly oldestSeconds: number | null;
-  /** Changes of webhooks and pre-orders that are being passed on, and how long ago the oldest was due. */
+  /**
+   * Changes of webhooks and pre-orders that are being passed on, and how long ago the oldest was due. A change of a
+   * webhook that waits behind another one of it is counted, but not due.
+   */
   readonly changes: number;
   readonly oldestChangeSeconds: number | null;
 }
@@ -62,7 +65,9 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
       from deliveries d join webhooks w on w.id = d.webhook_id
       cross join lateral (select class not in (${CLASS.undelivered}, ${CLASS.delivered}) and ${isPaused(sql, 'w')} is true as is_paused) p
       where dispatched_at is null),
-    changes as materialized (select count(*)::int as count, min(due_at) as oldest from changes_to_signal)
+    changes as materialized (
+      select count(*)::int as count, min(due_at) filter (where webhook_id is null or place = 1) as oldest
+      from (select webhook_id, due_at, row_number() over (partition by webhook_id order by id) as place from changes_to_signal) c)
     select q.fresh, q.bulk, q.recovered, q.retry, q.paused, q.undelivered, q.delivered, q.blocked, q.blocked_records,
            ${age(sql`q.oldest_blocked`)} as blocked_seconds, c.count as changes,
            ${age(sql`q.oldest`)} as oldest_seconds,

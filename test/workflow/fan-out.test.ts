@@ -5,6 +5,7 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { claimWebhookChanges, nextToSignal, noteSignalled } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { giveBack } from '../../src/db/outbox/release.ts';
+import { readOutbox } from '../../src/db/overview.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -87,6 +88,25 @@ test('changes that come during a signal are signalled after it, to all deliverie
   await untilPassedOn();
   expect(signalled.slice(0, 10).sort()).toEqual(ids.slice(20));
   expect(signalled.slice(10).sort()).toEqual(ids);
+});
+
+test('a change that waits behind another one of its webhook is counted, and not late', async () => {
+  const { sql } = database;
+  const { webhookId } = await openDeliveries(30);
+  await change(webhookId, false);
+  await passOnTo(20);
+  await change(webhookId, true);
+  await sql`update changes_to_signal set due_at = now() - interval '5 minutes' where signalled_id is null`;
+  const { changes: count, oldestChangeSeconds } = await readOutbox(sql);
+  expect(count).toBe(2);
+  expect(oldestChangeSeconds).toBeLessThan(60);
+  // It is late once the other one is out of its way, as is one of another webhook, or of a pre-order.
+  await sql`delete from changes_to_signal where signalled_id is not null`;
+  expect((await readOutbox(sql)).oldestChangeSeconds).toBeGreaterThanOrEqual(300);
+  await sql`
+    insert into changes_to_signal (kind, eshop_id, eshop_order_id, due_at)
+    select 'orderReleaseChanged', ${eshopId}, 'order ' || n, now() - n * interval '10 minutes' from generate_series(1, 2) n`;
+  expect((await readOutbox(sql)).oldestChangeSeconds).toBeGreaterThanOrEqual(1_200);
 });
 
 test('a change that comes while a page is being signalled reaches that page as well', async () => {
