@@ -39,14 +39,8 @@ interface DiskWatchOptions {
   readonly intervalMs?: number;
 }
 
-export interface DiskWatch {
-  isFull(): boolean;
-  /** Waits for a try under way. */
-  stop(): Promise<void>;
-}
-
 /** Notices a full disk by statements that fail anyway, and asks nothing while none do. */
-export function watchDisk({ pools, sql, onChange, intervalMs = LOOK_MS }: DiskWatchOptions): DiskWatch {
+export function watchDisk({ pools, sql, onChange, intervalMs = LOOK_MS }: DiskWatchOptions) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let looking: Promise<void> | null = null;
@@ -64,7 +58,8 @@ export function watchDisk({ pools, sql, onChange, intervalMs = LOOK_MS }: DiskWa
     };
   return {
     isFull: () => looking !== null,
-    async stop() {
+    /** Waits for a try under way. */
+    async stop(): Promise<void> {
       stopping.abort();
       await looking;
     },

@@ -20,24 +20,6 @@ export interface LoginAttempt {
   readonly address: string;
 }
 
-/**
- * The limits on logins. The looser one counts the failures of an address per e-shop: guesses without a valid API
- * key count against the address's limit for unknown keys, guesses with an e-shop's key against its limit for that
- * e-shop. So neither locks out other e-shops at the address, which all share one behind a proxy; and the limits of
- * other e-shops do not add to that of one. Numbers that belong to no e-shop are counted like real ones, or the
- * errors would reveal which ones exist. Since made-up numbers could evade every limit, an address also has one for
- * all numbers together: the only one that can lock out all e-shops at an address.
- */
-interface LoginLimits {
-  /**
-   * Counts an attempt as failed before the password is checked, so that simultaneous guesses cannot slip through.
-   * @returns null if it may go on, otherwise how long to wait, in milliseconds
-   */
-  begin(attempt: LoginAttempt): Promise<number | null>;
-  /** Takes the count back: clears the failures of this account, and this attempt of the address. */
-  succeeded(attempt: LoginAttempt): Promise<void>;
-}
-
 function storeClient(sql: Pool) {
   return {
     async query({ text, values = [] }: { text: string; values?: (string | number | null)[] }) {
@@ -69,10 +51,16 @@ function addressKey({ eshopId, address }: LoginAttempt): string {
 }
 
 /**
+ * The limits on logins. The looser one counts the failures of an address per e-shop: guesses without a valid API
+ * key count against the address's limit for unknown keys, guesses with an e-shop's key against its limit for that
+ * e-shop. So neither locks out other e-shops at the address, which all share one behind a proxy; and the limits of
+ * other e-shops do not add to that of one. Numbers that belong to no e-shop are counted like real ones, or the
+ * errors would reveal which ones exist. Since made-up numbers could evade every limit, an address also has one for
+ * all numbers together: the only one that can lock out all e-shops at an address.
  * @param perAddress failures allowed for one address at one e-shop in a quarter of an hour, in all accounts
  * together
  */
-export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
+export function createLoginLimits(sql: Pool, perAddress: number) {
   const shared = {
     storeClient: storeClient(sql),
     storeType: 'client',
@@ -97,7 +85,11 @@ export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
     { limiter: accounts, key: accountKey(attempt) },
   ];
   return {
-    async begin(attempt) {
+    /**
+     * Counts an attempt as failed before the password is checked, so that simultaneous guesses cannot slip through.
+     * @returns null if it may go on, otherwise how long to wait, in milliseconds
+     */
+    async begin(attempt: LoginAttempt): Promise<number | null> {
       const counted: ReturnType<typeof limitsOf> = [];
       for (const limit of limitsOf(attempt)) {
         const wait = await waitOf(limit.limiter.consume(limit.key));
@@ -110,7 +102,8 @@ export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
       }
       return null;
     },
-    async succeeded(attempt) {
+    /** Takes the count back: clears the failures of this account, and this attempt of the address. */
+    async succeeded(attempt: LoginAttempt): Promise<void> {
       await accounts.delete(accountKey(attempt));
       for (const { limiter, key } of limitsOf(attempt)) if (limiter !== accounts) await limiter.reward(key);
     },

@@ -39,21 +39,11 @@ const NOTHING = Buffer.alloc(0);
 /** Type and length of a message. */
 const HEADER_BYTES = 5;
 
-/** The replies that one connection waits for. */
-interface PendingReplies {
-  /** Takes the bytes sent, in pieces of any size. */
-  sent(piece: Uint8Array): void;
-  /** Takes the bytes received, in pieces of any size. */
-  received(piece: Uint8Array): void;
-  /** Whether a reply is outstanding. */
-  readonly any: boolean;
-}
-
 /**
- * Starts with a connection on which nothing has been sent.
+ * The replies that one connection waits for. Starts with one on which nothing has been sent.
  * @param onEvent called with the server's messages about the session
  */
-export function createPendingReplies(onEvent: (event: SessionEvent) => void = () => {}): PendingReplies {
+export function createPendingReplies(onEvent: (event: SessionEvent) => void = () => {}) {
   // The start of a session is answered with a ReadyForQuery too.
   let asked = 1;
   let described = 0;
@@ -69,8 +59,10 @@ export function createPendingReplies(onEvent: (event: SessionEvent) => void = ()
       described = Math.max(0, described - 1);
   });
   return {
+    /** Take the bytes sent and received, in pieces of any size. */
     sent: outgoing,
     received: incoming,
+    /** Whether a reply is outstanding. */
     get any() {
       return asked > 0 || described > 0;
     },

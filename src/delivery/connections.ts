@@ -13,13 +13,6 @@ import { KeptClient } from './kept-client.ts';
 /** The connections for a request to this origin. @param fresh whether kept connections must not be used */
 export type ConnectionsTo = (origin: string, fresh: boolean) => Dispatcher;
 
-interface Connections {
-  /** Calls with the connections of this e-shop; they stay open during a call and for a while after it. */
-  use<T>(eshopId: number, call: (connectionsTo: ConnectionsTo) => Promise<T>): Promise<T>;
-  /** Closes all, even during calls. */
-  destroy(): Promise<void>;
-}
-
 /** The idle time of a connection if the receiver announces none, and the margin before an announced end. */
 const IDLE_MS = 2_000;
 const MAX_IDLE_MS = 30_000;
@@ -42,7 +35,7 @@ interface EshopPool {
 export function createConnections(
   connectorFor: (eshopId: number) => buildConnector.connector,
   maxAgeMs: number,
-): Connections {
+) {
   const pools = new Map<number, EshopPool>();
 
   function poolOf(eshopId: number): EshopPool {
@@ -86,7 +79,8 @@ export function createConnections(
   }
 
   return {
-    async use(eshopId, call) {
+    /** Calls with the connections of this e-shop; they stay open during a call and for a while after it. */
+    async use<T>(eshopId: number, call: (connectionsTo: ConnectionsTo) => Promise<T>): Promise<T> {
       const pool = poolOf(eshopId);
       clearTimeout(pool.end);
       pool.underWay += 1;
@@ -97,7 +91,8 @@ export function createConnections(
         if (pool.underWay === 0) endLater(eshopId, pool);
       }
     },
-    async destroy() {
+    /** Closes all, even during calls. */
+    async destroy(): Promise<void> {
       for (const pool of pools.values()) clearTimeout(pool.end);
       await Promise.all([...pools.values()].map(destroyPool));
       pools.clear();

@@ -40,19 +40,6 @@ export function areLookupsFull(error: unknown): boolean {
   return error instanceof LookupError && error.code === CROWDED;
 }
 
-interface Resolver {
-  /**
-   * @param owner the owner whose lookups wait for each other if there are too many
-   * @returns at least one address, IPv4 first
-   * @throws LookupError
-   */
-  resolve(hostname: string, owner: string): Promise<readonly LookupAddress[]>;
-  /** Whether our resolver answers at all, about any name. */
-  answers(): Promise<boolean>;
-  /** Ends the lookups under way. */
-  close(): void;
-}
-
 /** The most lookups of one owner under way at once. */
 export const LOOKUPS_AT_ONCE = 16;
 /** Once one family has answered, the other gets this long, in milliseconds (RFC 8305, section 3). */
@@ -74,7 +61,7 @@ interface OwnerQueue {
   readonly underWay: Map<string, Promise<readonly LookupAddress[]>>;
 }
 
-export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolver {
+export function createResolver({ servers, timeoutMs }: ResolverOptions) {
   const lookupMs = Math.floor(timeoutMs * 0.35);
   const longestWaitMs = Math.floor(timeoutMs * 0.2);
   const controlMs = Math.floor(timeoutMs * 0.2);
@@ -189,8 +176,14 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
   }
 
   return {
+    /** Whether our resolver answers at all, about any name. */
     answers,
-    async resolve(hostname, owner) {
+    /**
+     * @param owner the owner whose lookups wait for each other if there are too many
+     * @returns at least one address, IPv4 first
+     * @throws LookupError
+     */
+    async resolve(hostname: string, owner: string): Promise<readonly LookupAddress[]> {
       const name = hostname.toLowerCase().replace(/\.$/, '');
       const local = known(name);
       if (local?.length === 0) throw new LookupError(hostname, 'ENOTFOUND', false);
@@ -203,7 +196,8 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
       queue.underWay.set(name, found);
       return await found;
     },
-    close() {
+    /** Ends the lookups under way. */
+    close(): void {
       channel().cancel();
     },
   };

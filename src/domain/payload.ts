@@ -44,16 +44,11 @@ export interface SentEvent extends EventForWebhook {
   readonly test: boolean;
 }
 
-/** The request without headers: the whole URL, and the body, which is null on GET. */
-interface Payload {
-  readonly method: 'POST' | 'GET';
-  readonly url: string;
-  /** JSON text. */
-  readonly body: string | null;
-}
-
-/** @throws TypeError if the URL is not absolute */
-export function payloadOf(event: EventForWebhook): Payload {
+/**
+ * The request without headers: the whole URL, and the body as JSON text, which is null on GET.
+ * @throws TypeError if the URL is not absolute
+ */
+export function payloadOf(event: EventForWebhook) {
   const { method, url, entityId, snapshot } = event;
   const { origin, path } = requestTarget(url, method === 'GET' ? entityId : null);
   return {

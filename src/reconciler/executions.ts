@@ -20,13 +20,6 @@ const { PENDING_WORKFLOW_TASK_STATE_STARTED } = proto.temporal.api.enums.v1.Pend
 
 export type Executions = ReturnType<typeof createExecutions>;
 
-/** A workflow in a page of the list. */
-interface ListedWorkflow {
-  readonly workflowId: string;
-  /** When the workflow ended; the beginning of 1970 while it runs. */
-  readonly closedAt: Date;
-}
-
 /** Temporal's list of workflows is away, or was refused. The list has its own store: other calls may be answered. */
 export class ListUnreadable extends UserError {
   override readonly name = 'ListUnreadable';
@@ -49,8 +42,11 @@ export function createExecutions(client: Client, taskQueue: string) {
   const queue = taskQueue.replaceAll("'", "''");
   const bounded = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + READ_DEADLINE_MS, call);
 
-  /** The workflows that meet a condition, page by page. @throws ListUnreadable */
-  async function* list(condition: string): AsyncGenerator<readonly ListedWorkflow[]> {
+  /**
+   * The workflows that meet a condition, page by page, and when each ended; the beginning of 1970 while it runs.
+   * @throws ListUnreadable
+   */
+  async function* list(condition: string) {
     const query = `WorkflowType IN ('deliverEvent', 'recoverWebhook') AND TaskQueue = '${queue}' AND ${condition}`;
     let nextPageToken: Uint8Array = new Uint8Array();
     do {

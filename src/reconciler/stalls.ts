@@ -12,26 +12,24 @@ const STALLED_MS = 100_000;
  */
 const WATCHED_AT_ONCE = 10;
 
-/** The late workflows that are watched, in the memory of one worker. */
-export interface Stalls {
-  /**
-   * Watches a workflow, if there is room.
-   * @returns whether the workflow has stood still for long enough; then it is watched no longer
-   */
-  isStalled(workflowId: string): Promise<boolean>;
-  /** The workflows to look at again. */
-  watched(): readonly string[];
-}
+export type Stalls = ReturnType<typeof createStalls>;
 
-/** @param now in milliseconds, on a clock that does not jump */
+/**
+ * The late workflows that are watched, in the memory of one worker.
+ * @param now in milliseconds, on a clock that does not jump
+ */
 export function createStalls(
   executions: Pick<Executions, 'lastCompletedTask'>,
   stalledMs = STALLED_MS,
   now: () => number = () => performance.now(),
-): Stalls {
+) {
   const seen = new Map<string, { readonly completed: string; readonly since: number }>();
   return {
-    async isStalled(workflowId) {
+    /**
+     * Watches a workflow, if there is room.
+     * @returns whether the workflow has stood still for long enough; then it is watched no longer
+     */
+    async isStalled(workflowId: string): Promise<boolean> {
       const completed = await executions.lastCompletedTask(workflowId);
       const before = seen.get(workflowId);
       if (before?.completed === completed) {
@@ -43,7 +41,8 @@ export function createStalls(
         seen.set(workflowId, { completed, since: now() });
       return false;
     },
-    watched() {
+    /** The workflows to look at again. */
+    watched(): readonly string[] {
       // A workflow that has gone on meanwhile was not asked about again, and is forgotten here.
       for (const [workflowId, { since }] of seen) if (now() - since > 2 * stalledMs) seen.delete(workflowId);
       return [...seen.keys()];

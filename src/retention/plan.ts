@@ -5,15 +5,11 @@ import { WEEK_MS, weekOf, weeksBetween } from '../domain/weeks.ts';
 /** How far ahead partitions are made: after weeks without a worker there is still the next one. */
 const WEEKS_AHEAD = 4;
 
-interface Plan {
-  /** The Mondays of weeks without partitions. */
-  readonly missing: readonly Date[];
-  /** Everything in these is older than the retention. */
-  readonly expired: readonly Partition[];
-}
-
-/** @param now by the database's clock */
-export function planOf(partitions: readonly Partition[], now: Date, retentionMs: number): Plan {
+/**
+ * @param now by the database's clock
+ * @returns the Mondays of weeks without partitions, and the partitions in which everything is older than the retention
+ */
+export function planOf(partitions: readonly Partition[], now: Date, retentionMs: number) {
   const ranges = partitions.filter(({ week }) => week !== DEFAULT);
   const reach = oldestWeek(ranges);
   // Past weeks are not made: nothing is written to them.

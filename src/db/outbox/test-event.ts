@@ -4,20 +4,11 @@ import type { Pool } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
 import { fired, firedEvents, insertDeliveries, type NewEvent, withTraceParents } from './events.ts';
 
-interface TestEvent {
-  readonly eventId: string;
-  /** At least one. */
-  readonly deliveries: readonly { readonly id: string; readonly webhookId: number }[];
-}
-
 /**
  * Writes a test event, and a delivery for each active webhook that has its type.
- * @returns null if there is no such webhook; nothing is written then
+ * @returns its id and its deliveries; null if there is no such webhook: nothing is written then
  */
-export async function recordTestEvent(
-  sql: Pool,
-  { eshopId, type, entityId, record }: NewEvent,
-): Promise<TestEvent | null> {
+export async function recordTestEvent(sql: Pool, { eshopId, type, entityId, record }: NewEvent) {
   const snapshot = JSON.stringify(record);
   const made = { origin: 'service', changed: sampleChangesOf(type) } as const;
   const event = { type, entityId, sequence: 1, happenedAt: null, snapshot, ...made };

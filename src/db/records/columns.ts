@@ -11,25 +11,8 @@ import { sqlText, type TableMapping } from './table-mapping.ts';
 
 type Named = readonly [field: string, column: string];
 
-interface Columns {
-  /** The select list that reads a whole record, in the form of a record, from a row of the table `t`. */
-  readonly selected: string;
-  /** The same without the lines: thousands of them may belong to one record. */
-  readonly selectedHead: string;
-  /** The columns of an insert, in order. */
-  readonly columns: string;
-  /** The assignments of an update from rows `x`. */
-  readonly assigned: string;
-  /** The columns of an insert of lines, in order. */
-  readonly lineColumns: string;
-  /** The column of the identifier, in the table and in that of the lines. */
-  readonly key: string;
-  readonly own: readonly Named[];
-  readonly ofLines: readonly Named[];
-}
-
 /** The columns of a kind of record; computed once, since assembling the SQL costs as much as a small query. */
-export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object>): Columns => {
+export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object>) => {
   const schema = entry.recordSchema('v2');
   const fields = fieldKinds(schema);
   const lineFields = lines === undefined ? new Map<string, FieldKind>() : fieldKinds(schema, lines.field);
@@ -49,16 +32,22 @@ export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object
   const key = postgres.fromCamel(entry.idField);
   const ofLines = withColumnNames(lineFields.keys());
   return {
+    /** The select list that reads a whole record, in the form of a record, from a row of the table `t`. */
     selected: selected(),
+    /** The same without the lines: thousands of them may belong to one record. */
     selectedHead: selected(lines?.field),
+    /** The columns of an insert, in order. */
     columns: ['eshop_id', ...own.map(([, name]) => name)].map((name) => `"${name}"`).join(', '),
+    /** The assignments of an update from rows `x`. */
     assigned: own
       .filter(([, name]) => name !== key && name !== 'updated_at')
       .map(([, name]) => `"${name}" = x."${name}"`)
       .join(', '),
+    /** The columns of an insert of lines, in order. */
     lineColumns: ['eshop_id', key, 'position', ...ofLines.map(([, name]) => name)]
       .map((name) => `"${name}"`)
       .join(', '),
+    /** The column of the identifier, in the table and in that of the lines. */
     key,
     own,
     ofLines,

@@ -44,24 +44,15 @@ export function newRecord(
   };
 }
 
-interface Inserted {
-  /** The identifiers of the records that are new. */
-  readonly made: ReadonlySet<string>;
-  readonly written: WrittenDeliveries;
-}
-
 /**
  * Inserts records of one kind and e-shop.
  * @param records at least one, each identifier once
  * @param claims whether this process claims the deliveries
+ * @returns `made`: the identifiers of the records that are new
  */
-export async function insertRecords(
-  sql: Sql,
-  records: readonly NewRecord[],
-  claims: boolean,
-): Promise<Inserted> {
+export async function insertRecords(sql: Sql, records: readonly NewRecord[], claims: boolean) {
   const [first] = records;
-  if (first === undefined) return { made: new Set(), written: NOTHING };
+  if (first === undefined) return { made: new Set<string>(), written: NOTHING };
   const { eshopId, mapping } = first;
   const { columns, lineColumns } = columnsOf(mapping);
   const id = sql(mapping.entry.idField);

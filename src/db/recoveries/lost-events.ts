@@ -135,27 +135,15 @@ interface LostEvent {
   readonly entityId: string;
 }
 
-interface LostPage {
-  readonly events: readonly LostEvent[];
-  /** All events up to here were judged. */
-  readonly lookedAtId: string | null;
-  /** Nothing comes after it. */
-  readonly last: boolean;
-}
-
 const EVENTS_PER_PAGE = 2_000;
 
 /**
  * The lost events after an id, in order.
  * @param after null: from the beginning
  * @param limit at least 1
+ * @returns them; up to which id all events were judged; and whether nothing comes after it
  */
-export async function nextLostEvents(
-  sql: Sql,
-  search: Search,
-  after: string | null,
-  limit: number,
-): Promise<LostPage> {
+export async function nextLostEvents(sql: Sql, search: Search, after: string | null, limit: number) {
   const rows = await sql<
     (Omit<LostEvent, 'id'> & { id: string | null; lookedAt: number; lookedAtId: string })[]
   >`

@@ -37,16 +37,6 @@ export interface Partition {
 /** After every week. */
 const NEVER = new Date(8.64e15);
 
-/** How far the partitions reach. */
-interface PartitionReach {
-  /** Older weeks have been dropped; null if all are still there. */
-  readonly since: Date | null;
-  /** Every table has partitions up to here. */
-  readonly until: Date;
-  /** From now until then, in seconds; negative: they have run out. */
-  readonly aheadSeconds: number;
-}
-
 /** The end of the last week of the table that is furthest behind; null if there are none. */
 export function oldestWeek(weeks: readonly Partition[]): Date | null {
   const ends = new Map<string, number>();
@@ -56,8 +46,12 @@ export function oldestWeek(weeks: readonly Partition[]): Date | null {
   return ends.size === 0 ? null : new Date(Math.min(...ends.values()));
 }
 
-/** Reads how far the partitions reach, by the database's clock. */
-export async function readPartitions(sql: Pool): Promise<PartitionReach> {
+/**
+ * Reads how far the partitions reach, by the database's clock.
+ * @returns `since`: older weeks have been dropped, null if all are still there; `until`: every table has partitions up
+ * to here; `aheadSeconds`: from now until then, negative if they have run out
+ */
+export async function readPartitions(sql: Pool) {
   const [partitions, now] = [await listPartitions(sql), await databaseTime(sql)];
   const weeks = partitions.filter(({ week }) => week !== DEFAULT);
   const until = oldestWeek(weeks) ?? now;

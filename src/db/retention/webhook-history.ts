@@ -10,13 +10,6 @@ import { isOwnWarning } from '../notices/decide.ts';
 import type { Pool } from '../pool.ts';
 import { deleteInPages, inPages, type RemovalStep } from './pages.ts';
 
-interface RemovedHistory {
-  /** Rows: versions, deactivations and notices. */
-  readonly rows: number;
-  /** Webhooks, deleted long ago, that nothing refers to any more. */
-  readonly webhooks: number;
-}
-
 /** Webhooks deleted by one statement: each is looked up in every table and partition. */
 const WEBHOOKS = 1_000;
 /** An explanation names changes that happened near its event; doubled, since times are rounded. */
@@ -29,13 +22,9 @@ type LimitOf = (eshopId: postgres.Fragment) => postgres.Fragment;
  * @param before events and deliveries made earlier are gone, except open ones
  * @param step called for each table
  * @param signal ends it early; the next run goes on
+ * @returns how many rows (versions, deactivations and notices), and how many deleted webhooks that nothing refers to
  */
-export async function removeHistory(
-  sql: Pool,
-  before: Date,
-  step: RemovalStep,
-  signal?: AbortSignal,
-): Promise<RemovedHistory> {
+export async function removeHistory(sql: Pool, before: Date, step: RemovalStep, signal?: AbortSignal) {
   const limitOf = await limits(sql, before);
   const remove = (table: string, where: postgres.Fragment, page?: number) =>
     step(table, () => deleteInPages(sql, { table, where, signal, page }));
