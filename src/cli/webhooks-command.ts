@@ -18,8 +18,7 @@ import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { listOptions, noSuchWebhook, webhookNumber } from './options.ts';
 import { formatTime } from './policy-table.ts';
-import { addPauses, addSwitches } from './switch-webhook.ts';
-import { addTest } from './webhook-test.ts';
+import { addPauses, addSwitches, addTest } from './switch-webhook.ts';
 
 const webhookFilters = v.pipe(
   v.object({

@@ -1,9 +1,9 @@
 /** Responses of Svix, Convoy and Outpost, with every documented field: only those without a counterpart are named. */
 import { expect, test } from 'vitest';
+import type { Mapping } from '../../src/cli/imports/foreign.ts';
 import { foreignLines } from '../../src/cli/imports/foreign.ts';
 import type { ForeignSystem } from '../../src/cli/imports/foreign-records.ts';
 import type { ImportLine } from '../../src/cli/imports/import-lines.ts';
-import type { Mapping } from '../../src/cli/imports/mapping.ts';
 
 const mapping = { types: { 'order.created': ['CREATE_ORDER' as const] }, eshops: {} };
 

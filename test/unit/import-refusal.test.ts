@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readMapping } from '../../src/cli/imports/mapping.ts';
+import { readMapping } from '../../src/cli/imports/foreign.ts';
 import { urlOf } from '../../src/cli/imports/problem.ts';
 import { folderOfFile } from '../support/ends.ts';
 
