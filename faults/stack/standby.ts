@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { postgresPrograms, serverUser } from '../../src/embedded/postgres-cluster.ts';
-import type { User } from '../../src/embedded/reachable.ts';
+import type { User } from '../../src/embedded/private-folder.ts';
 import { freePort } from '../../test/support/ports.ts';
 import type { PostgresPart } from './postgres.ts';
 

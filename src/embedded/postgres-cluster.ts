@@ -1,18 +1,45 @@
 /**
  * The files of the embedded Postgres: its programs, the user they run as, and the creation of the cluster.
  */
-import { chmod, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
 import { UserError } from '../lib/user-error.ts';
-import { makeLinks } from './postgres-links.ts';
-import type { User } from './reachable.ts';
+import type { User } from './private-folder.ts';
 import { ProgramError, runProgram } from './run-program.ts';
 
 /** r-xr-xr-x */
 const EXECUTABLE = 0o555;
+
+/** `target` is to be a link to `source`: paths within the package. */
+const linksSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.array(v.object({ source: v.string(), target: v.string() })),
+);
+
+/**
+ * Makes the links that are missing.
+ * @param folder the folder of the package for this platform
+ * @throws UserError if it cannot be written
+ */
+export async function makeLinks(folder: string): Promise<void> {
+  const list = await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8');
+  for (const { source, target } of v.parse(linksSchema, list)) {
+    const path = join(folder, target);
+    // Looked for first: the folder may be read-only.
+    if ((await lstat(path).catch(() => null)) !== null) continue;
+    await symlink(relative(dirname(target), source), path).catch((error: NodeJS.ErrnoException) => {
+      // Another start has just made it.
+      if (error.code === 'EEXIST') return;
+      throw new UserError(
+        `The embedded Postgres needs links between its libraries, and they cannot be created in ${dirname(path)}: start Waybill once as a user who can write there, or set DATABASE_URL.`,
+      );
+    });
+  }
+}
 
 const programsSchema = v.object({ pg_ctl: v.string(), initdb: v.string(), postgres: v.string() });
 /** The paths of the server's programs. */

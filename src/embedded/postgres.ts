@@ -9,9 +9,8 @@ import { UserError } from '../lib/user-error.ts';
 import type { DataDir } from './data-dir.ts';
 import { freePort } from './ports.ts';
 import { createCluster, ensureServerUser, type Programs, postgresPrograms } from './postgres-cluster.ts';
-import { restrictFolder } from './private-folder.ts';
+import { inaccessibleFolder, restrictFolder, type User } from './private-folder.ts';
 import { isAlive, isListed, type StopSignals } from './processes.ts';
-import { inaccessibleFolder, type User } from './reachable.ts';
 import { type Service, type ServiceOptions, startService, stopOrphan } from './service.ts';
 
 /** A running server. */

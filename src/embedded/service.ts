@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '../lib/backoff.ts';
 import { onceAMinute } from '../lib/once-a-minute.ts';
 import { UserError } from '../lib/user-error.ts';
+import type { User } from './private-folder.ts';
 import { commandLine, endProcess, isAlive, type StopSignals } from './processes.ts';
-import type { User } from './reachable.ts';
 import { childEnvironment, PROGRAMS_FOLDER } from './run-program.ts';
 
 export interface ServiceOptions {

@@ -2,7 +2,7 @@
 import { mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeLinks } from '../../src/embedded/postgres-links.ts';
+import { makeLinks } from '../../src/embedded/postgres-cluster.ts';
 import { folderOfTest } from '../support/ends.ts';
 
 /** A package with one library that is to be known by two more names. */
