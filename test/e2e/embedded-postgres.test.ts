@@ -9,7 +9,7 @@ import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { createCluster, ensureServerUser } from '../../src/embedded/postgres-cluster.ts';
 import { restrictFolder } from '../../src/embedded/private-folder.ts';
-import { writeEml } from '../../src/mail/eml-directory.ts';
+import { writeEml } from '../../src/mail/mailer.ts';
 import { folderOfTest } from '../support/ends.ts';
 import { until } from '../support/until.ts';
 
