@@ -14,6 +14,8 @@ interface Request {
   readonly ids: readonly string[];
   readonly by: string;
   readonly reason: string;
+  /** For `tryNow`: redelivers the event of a delivery that has ended, instead of refusing. */
+  readonly redelivers?: boolean;
 }
 
 export interface Answer {
@@ -77,13 +79,13 @@ export async function redeliverEach(
 /** Acts on one after the other, first on those in the queue; `answered` is called with each answer at once. */
 export async function actOnDeliveries(
   settings: Settings,
-  { action, ids, by, reason }: Request,
+  { action, ids, by, reason, redelivers = false }: Request,
   answered: (answer: Answer) => void,
 ): Promise<void> {
   await withDatabase(settings, async (sql) => {
     const open: string[] = [];
     for (const id of ids) {
-      const answer = action === 'tryNow' ? await answerIfEnded(sql, id, false) : null;
+      const answer = action === 'tryNow' ? await answerIfEnded(sql, id, redelivers) : null;
       if (answer === null) open.push(id);
       else answered(answer);
     }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import { MAX_NAME_CHARS, MAX_REASON_CHARS } from '../domain/operator-action.ts';
+import { type ActionName, MAX_NAME_CHARS, MAX_REASON_CHARS } from '../domain/operator-action.ts';
 import { counted } from '../domain/text.ts';
 import { type CommandContext, checked, noOptions, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -10,8 +10,15 @@ import { type Answer, actOnDeliveries, redeliverEach } from './act-on-deliveries
 import { bulkOptions } from './bulk-options.ts';
 import { account, idOf, text } from './options.ts';
 
-const verbs = [
+const verbs: readonly {
+  readonly verb: string;
+  readonly action: ActionName;
+  readonly description: string;
+  /** The former name of `try-now` and `redeliver`, which chose between them. */
+  readonly former?: true;
+}[] = [
   { verb: 'try-now', action: 'tryNow', description: 'make the next attempt now' },
+  { verb: 'retry', action: 'tryNow', description: 'try-now, or redeliver if it has ended', former: true },
   {
     verb: 'hold',
     action: 'hold',
@@ -23,7 +30,7 @@ const verbs = [
     action: 'giveUp',
     description: 'make no further attempts: the delivery ends as canceled',
   },
-] as const;
+];
 
 const options = v.object({
   reason: option(
@@ -79,8 +86,11 @@ function addRedeliver(command: Command, { env, print }: CommandContext): void {
 
 export function addActions(command: Command, { env, print }: CommandContext): void {
   addRedeliver(command, { env, print });
-  for (const { verb, action, description } of verbs) {
-    const part = command.command(verb).description(description).argument('[ids...]', 'of deliveries');
+  for (const { verb, action, description, former: hidden = false } of verbs) {
+    const part = command
+      .command(verb, { hidden })
+      .description(description)
+      .argument('[ids...]', 'of deliveries');
     part.addHelpText('after', HELP);
     runs(part, options, async ({ json, reason = '', by = account(), dryRun, ...filter }, ...written) => {
       const ids = checkedIds(written);
@@ -100,7 +110,7 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
         const asked = { action, filter, input: { reason, by }, dryRun };
         return await actOnAll(settings, asked, { print, json });
       }
-      const request = { action, ids, by, reason };
+      const request = { action, ids, by, reason, redelivers: hidden };
       await printAnswers((answered) => actOnDeliveries(settings, request, answered), { print, json });
     });
   }
