@@ -1,14 +1,12 @@
 /** The API as an application without a port, for the API role and the operators' console. */
-import type { Hono } from 'hono';
 import { createApp } from '../api/app.ts';
-import type { ApiDeps, ApiEnv } from '../api/deps.ts';
+import type { ApiDeps } from '../api/deps.ts';
 import { createExaminer } from '../attempt/examiner.ts';
 import { createSignAgain } from '../attempt/sign-again.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { Config } from '../config/config.ts';
 import { loadDataFiles } from '../config/data-files.ts';
 import { MAX_DATABASE_CONNECTIONS } from '../config/variables.ts';
-import type { SignAgain } from '../console/deps.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import type { Sender } from '../delivery/sender.ts';
 import { version } from '../lib/version.ts';
@@ -35,18 +33,8 @@ export interface ApplicationParts
   readonly sender: Sender;
 }
 
-interface Application extends ApiDeps {
-  readonly api: Hono<ApiEnv>;
-  readonly signAgain: SignAgain;
-}
-
 /** @throws UserError when a data file cannot be used */
-export async function createApplication({
-  config,
-  own,
-  sender,
-  ...given
-}: ApplicationParts): Promise<Application> {
+export async function createApplication({ config, own, sender, ...given }: ApplicationParts) {
   const { settings } = config;
   const { keys } = given;
   const deps: ApiDeps = {

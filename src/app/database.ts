@@ -3,23 +3,10 @@ import type { Logger } from 'pino';
 import { POOL_SIZE, type Settings } from '../config/variables.ts';
 import { watchDisk } from '../db/disk.ts';
 import { migrate } from '../db/migrate.ts';
-import { createPool, type Pool } from '../db/pool.ts';
+import { createPool } from '../db/pool.ts';
 import { createSessionPool, inspectServer } from '../db/server.ts';
 import { counted } from '../domain/text.ts';
 import { makeAhead } from '../retention/retain.ts';
-
-export interface Database {
-  readonly sql: Pool;
-  /** One connection, for checks of its health. */
-  readonly healthSql: Pool;
-  /** Direct sessions with the server; null if there are none: work is polled for. */
-  readonly sessionSql: Pool | null;
-  /** Whether the address leads to the server itself, without a pooler. */
-  readonly session: boolean;
-  readonly isDiskFull: () => boolean;
-  /** Wakes relays for the last time, then ends the pools. */
-  close(): Promise<void>;
-}
 
 /** How long a pool may take to end, in seconds. */
 const END_S = 5;
@@ -36,7 +23,7 @@ export async function openDatabase(
   { DATABASE_DIRECT_URL: directUrl }: Settings,
   log: Logger,
   print: (text: string) => void,
-): Promise<Database> {
+) {
   const { pooled } = await inspectServer(url);
   const applied = await migrate(url, { say: print });
   const latest = applied.at(-1);
@@ -62,11 +49,15 @@ export async function openDatabase(
   );
   return {
     sql,
+    /** One connection, for checks of its health. */
     healthSql,
+    /** Direct sessions with the server; null if there are none: work is polled for. */
     sessionSql: direct ?? (pooled ? null : sql),
+    /** Whether the address leads to the server itself, without a pooler. */
     session,
     isDiskFull: disk.isFull,
-    async close() {
+    /** Wakes relays for the last time, then ends the pools. */
+    async close(): Promise<void> {
       await sql.notifier.close();
       await disk.stop();
       for (const pool of [...pools.reverse(), healthSql]) await pool.end({ timeout: END_S });

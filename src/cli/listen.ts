@@ -22,7 +22,7 @@ import { type Keys, newWebhookSecret } from '../secrets/keys.ts';
 import { sealing } from '../secrets/static-headers.ts';
 import { pairs } from './layout.ts';
 import type { ListenOptions } from './listen-options.ts';
-import { type ListeningServer, type ReceivedRequest, startListening } from './listening-server.ts';
+import { type ReceivedRequest, startListening } from './listening-server.ts';
 import { withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
 
@@ -135,8 +135,8 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
   const onRequest = (request: ReceivedRequest) =>
     print(options.json ? JSON.stringify(request) : lines(request, options.body));
 
-  async function registered(sql: Pool, server: ListeningServer, signal: AbortSignal): Promise<void> {
-    const url = addressOf(server.port, forwardTo);
+  async function registered(sql: Pool, port: number, signal: AbortSignal): Promise<void> {
+    const url = addressOf(port, forwardTo);
     const refused = configuredGuard(config, own)(url);
     if (refused !== null) {
       const remedy =
@@ -170,7 +170,7 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
       if ((await findEshop(sql, eshopId)) === null) throw noSuchEshop(eshopId);
       const server = await startListening({ port: options.port, secret, forwardTo: forward, onRequest });
       try {
-        await registered(sql, server, signal);
+        await registered(sql, server.port, signal);
       } finally {
         await server.close();
       }

@@ -26,11 +26,6 @@ export interface ReceivedRequest {
   readonly tookMs: number;
 }
 
-export interface ListeningServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /** The tolerance of a signature's time, in seconds. */
 const TOLERANCE_S = 300;
 /** Headers of a single connection, or of the encoding of its body. */
@@ -104,7 +99,7 @@ export async function startListening(options: {
   readonly secret: string;
   readonly forwardTo: Forwarding | null;
   readonly onRequest: (request: ReceivedRequest) => void;
-}): Promise<ListeningServer> {
+}) {
   const { secret, forwardTo, onRequest } = options;
   const secrets = secretSource(secret);
 
@@ -175,7 +170,7 @@ export async function startListening(options: {
   const address = server.address();
   return {
     port: address !== null && typeof address === 'object' ? address.port : options.port,
-    async close() {
+    async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();

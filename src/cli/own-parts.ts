@@ -2,24 +2,14 @@
 
 import { instanceEndpoints } from '../app/instance-endpoints.ts';
 import { commandKeys } from '../app/master-key.ts';
-import { type Config, loadConfig } from '../config/config.ts';
+import { loadConfig } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
-import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
 import { listeningPorts } from '../embedded/listening-ports.ts';
-import type { Keys } from '../secrets/keys.ts';
 import { instanceOf } from './open-database.ts';
 
-interface OwnParts {
-  readonly config: Config;
-  /** Never a destination of webhooks. */
-  readonly own: OwnEndpoints;
-  /** The keys that seal webhook secrets. @throws UserError when they are not those of this database */
-  keys(sql: Pool): Promise<Keys>;
-}
-
 /** @throws UserError with one sentence */
-export async function ownParts(env: Readonly<Record<string, string | undefined>>): Promise<OwnParts> {
+export async function ownParts(env: Readonly<Record<string, string | undefined>>) {
   const config = loadConfig(env);
   const { settings } = config;
   const dataDir = dataDirAt(settings.DATA_DIR);
@@ -33,5 +23,11 @@ export async function ownParts(env: Readonly<Record<string, string | undefined>>
     temporalAddress: settings.TEMPORAL_ADDRESS ?? temporalAddress,
     temporalPorts: () => temporalPorts,
   });
-  return { config, own, keys: (sql) => commandKeys(sql, settings, dataDir) };
+  return {
+    config,
+    /** Never a destination of webhooks. */
+    own,
+    /** The keys that seal webhook secrets. @throws UserError when they are not those of this database */
+    keys: (sql: Pool) => commandKeys(sql, settings, dataDir),
+  };
 }

@@ -1,11 +1,7 @@
 /** The operator's own data files: they replace or extend those of the program. */
 import { readFile } from 'node:fs/promises';
 import { extendMarketplaces, shippedMarketplaces } from '../domain/order/marketplaces.ts';
-import {
-  parseShipperCatalogue,
-  type ShipperCatalogue,
-  shippedCatalogue,
-} from '../domain/order/shipper-services.ts';
+import { parseShipperCatalogue, shippedCatalogue } from '../domain/order/shipper-services.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Settings } from './variables.ts';
 
@@ -21,21 +17,16 @@ async function read<T>(variable: keyof FileSettings, path: string, parse: (json:
   }
 }
 
-interface DataFiles {
-  /** In the form of `data` of `GET /v2/shipper-service-codes`; replaces the program's catalogue. */
-  readonly shipperCatalogue: ShipperCatalogue;
-  /** The program's and those of the file. */
-  readonly marketplaces: readonly string[];
-}
-
 /** @throws UserError naming the variable, the file and the problem */
-export async function loadDataFiles(settings: FileSettings): Promise<DataFiles> {
+export async function loadDataFiles(settings: FileSettings) {
   const { SHIPPER_SERVICES_FILE: carriers, MARKETPLACES_FILE: marketplaces } = settings;
   return {
+    /** In the form of `data` of `GET /v2/shipper-service-codes`; replaces the program's catalogue. */
     shipperCatalogue:
       carriers === undefined
         ? shippedCatalogue
         : await read('SHIPPER_SERVICES_FILE', carriers, parseShipperCatalogue),
+    /** The program's and those of the file. */
     marketplaces:
       marketplaces === undefined
         ? shippedMarketplaces

@@ -11,12 +11,7 @@ import { freePort } from './ports.ts';
 import { createCluster, ensureServerUser, type Programs, postgresPrograms } from './postgres-cluster.ts';
 import { inaccessibleFolder, restrictFolder, type User } from './private-folder.ts';
 import { isAlive, isListed, type StopSignals } from './processes.ts';
-import { type Service, type ServiceOptions, startService, stopOrphan } from './service.ts';
-
-/** A running server. */
-interface EmbeddedPostgres extends Service {
-  readonly url: string;
-}
+import { type ServiceOptions, startService, stopOrphan } from './service.ts';
 
 interface PostgresOptions extends Pick<ServiceOptions, 'env' | 'restarts' | 'signal'> {
   readonly maxConnections?: number;
@@ -130,7 +125,7 @@ export async function startPostgres(
   dataDir: DataDir,
   say: (text: string) => void,
   { maxConnections = 200, superuser = false, ...service }: PostgresOptions = {},
-): Promise<EmbeddedPostgres> {
+) {
   // Whatever links lead there: by it an earlier run's server is found.
   const directory = join(await realpath(dataDir.path), 'postgres');
   const passwordIn = (name: string) =>

@@ -15,11 +15,6 @@ export interface HiddenAddress {
   readonly port: number;
 }
 
-interface UiGuard {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /**
  * An address of this machine that no page can guess: on Linux all of 127.0.0.0/8 is local. Elsewhere only the port
  * is secret.
@@ -34,7 +29,7 @@ export async function hiddenAddress(): Promise<HiddenAddress> {
 }
 
 /** @param preferredPort used if it is free */
-export async function startUiGuard(ui: HiddenAddress, preferredPort = 0): Promise<UiGuard> {
+export async function startUiGuard(ui: HiddenAddress, preferredPort = 0) {
   const server = createServer((incoming, outgoing) => {
     const refuse = (status: number, message: string) => {
       if (outgoing.headersSent) outgoing.destroy();
@@ -61,7 +56,7 @@ export async function startUiGuard(ui: HiddenAddress, preferredPort = 0): Promis
   if (address === null || typeof address === 'string') throw new Error('No free TCP port on this machine.');
   return {
     port: address.port,
-    async close() {
+    async close(): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;

@@ -3,22 +3,17 @@
  * signal ever made of it.
  */
 
-interface EitherSignal {
-  /** Aborted when the first of them is. */
-  readonly signal: AbortSignal;
-  /** Stops following them. */
-  release(): void;
-}
-
 /** Follows several signals; the caller releases it. */
-export function eitherSignal(signals: readonly AbortSignal[]): EitherSignal {
+export function eitherSignal(signals: readonly AbortSignal[]) {
   const either = new AbortController();
   const follow = () => either.abort(signals.find(({ aborted }) => aborted)?.reason);
   for (const signal of signals) signal.addEventListener('abort', follow);
   if (signals.some(({ aborted }) => aborted)) follow();
   return {
+    /** Aborted when the first of them is. */
     signal: either.signal,
-    release() {
+    /** Stops following them. */
+    release(): void {
       for (const signal of signals) signal.removeEventListener('abort', follow);
     },
   };

@@ -31,16 +31,6 @@ interface ReadOptions {
   readonly deadRows?: DeadRowsBounds;
 }
 
-/** One statement, and the gauges that show its result. */
-interface Reading {
-  /** Reads, and shows. @throws the error of the database */
-  read(): Promise<void>;
-  /** Unknown is not zero. */
-  forget(): void;
-  /** When it was last read, in milliseconds, on a clock that does not jump; before that, since when it was tried. */
-  since: number;
-}
-
 /**
  * Reads them into the metrics. A statement that is late leaves the results of the others as they are.
  * @param sql its own connection, whose statements have a short deadline
@@ -99,7 +89,7 @@ export function readDatabaseMetrics(
 }
 
 /** The readings, the most urgent first: one after the other, on one connection. */
-function readingsOf(metrics: Metrics, sql: Pool, deadRows?: DeadRowsBounds): Reading[] {
+function readingsOf(metrics: Metrics, sql: Pool, deadRows?: DeadRowsBounds) {
   /** When each stuck delivery was first seen, in milliseconds, on a clock that does not jump. */
   let stuckSince = new Map<string, number>();
   return [
@@ -169,15 +159,20 @@ type Labelled<Found, Label extends string> = readonly [
   values: (found: Found) => Readonly<Record<string, number>>,
 ];
 
-/** @param labelled a gauge with one label: its values by the label's; a series that is gone is shown no longer */
+/**
+ * One statement, and the gauges that show its result.
+ * @param labelled a gauge with one label: its values by the label's; a series that is gone is shown no longer
+ */
 function reading<Found, Label extends string>(
   find: () => Promise<Found>,
   single: readonly Single<Found>[],
   labelled?: Labelled<Found, Label>,
-): Reading {
+) {
   return {
+    /** When it was last read, in milliseconds, on a clock that does not jump; before that, since when it was tried. */
     since: performance.now(),
-    async read() {
+    /** Reads, and shows. @throws the error of the database */
+    async read(): Promise<void> {
       const found = await find();
       for (const [gauge, value] of single) gauge.set(value(found));
       if (labelled === undefined) return;
@@ -185,7 +180,8 @@ function reading<Found, Label extends string>(
       gauge.reset();
       for (const [name, count] of Object.entries(values(found))) gauge.labels(name).set(count);
     },
-    forget() {
+    /** Unknown is not zero. */
+    forget(): void {
       for (const [gauge] of single) gauge.remove();
       labelled?.[0].reset();
     },

@@ -6,17 +6,12 @@ import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } fro
 import type { Keys } from './keys.ts';
 
 /** A new pair. */
-export interface SigningKeyPair {
-  /** PKCS #8 in base64, to be sealed. */
-  readonly privateKey: string;
-  /** 32 bytes. */
-  readonly publicKey: Buffer;
-}
-
-export function newSigningKeyPair(): SigningKeyPair {
+export function newSigningKeyPair() {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   return {
+    /** PKCS #8 in base64, to be sealed. */
     privateKey: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+    /** 32 bytes. */
     publicKey: rawOf(publicKey),
   };
 }
@@ -34,26 +29,19 @@ export function privateKeyOf(stored: string): KeyObject {
 
 const rawOf = (publicKey: KeyObject) => Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url');
 
-/** A public key as it is shown. */
-export interface PublicKeyFormats {
-  /** The thumbprint of the JWK (RFC 7638). */
-  readonly kid: string;
-  /** `whpk_` and the base64 of its 32 bytes, as Standard Webhooks write it. */
-  readonly publicKey: string;
-  /** RFC 8037. */
-  readonly jwk: { kty: 'OKP'; crv: 'Ed25519'; x: string; use: 'sig'; alg: 'EdDSA'; kid: string };
-}
-
-/** @param raw its 32 bytes */
-export function publicKeyFormats(raw: Buffer): PublicKeyFormats {
+/** A public key as it is shown. @param raw its 32 bytes */
+export function publicKeyFormats(raw: Buffer) {
   const x = raw.toString('base64url');
   // The members that RFC 8037 names, in the order of RFC 7638.
   const kid = createHash('sha256')
     .update(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }))
     .digest('base64url');
   return {
+    /** The thumbprint of the JWK (RFC 7638). */
     kid,
+    /** `whpk_` and the base64 of its 32 bytes, as Standard Webhooks write it. */
     publicKey: `whpk_${raw.toString('base64')}`,
-    jwk: { kty: 'OKP', crv: 'Ed25519', x, use: 'sig', alg: 'EdDSA', kid },
+    /** RFC 8037. */
+    jwk: { kty: 'OKP', crv: 'Ed25519', x, use: 'sig', alg: 'EdDSA', kid } as const,
   };
 }

@@ -30,11 +30,6 @@ import { atMost } from '../lib/at-most.ts';
 import { currentTrace, type TraceContext, within } from './context.ts';
 import type { NewSpan, OpenSpan, Traces } from './traces.ts';
 
-export interface RecordedTraces extends Traces {
-  /** Stops recording, and sends the waiting spans within a time limit. */
-  stop(): Promise<void>;
-}
-
 /** Spans in one request to the collector. */
 const MAX_SPANS_PER_EXPORT = 512;
 /** How long waiting spans may take to be sent when the process ends, in milliseconds. */
@@ -57,7 +52,7 @@ export async function recordTraces(
   settings: Settings,
   { serviceName, version }: { readonly serviceName: string; readonly version: string },
   onTrouble: (error: unknown) => void,
-): Promise<RecordedTraces> {
+): Promise<Traces & { readonly stop: () => Promise<void> }> {
   diag.setLogger(
     {
       error: (message) => onTrouble(new Error(message)),
@@ -89,6 +84,7 @@ export async function recordTraces(
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, parentOf(parent));
       return openSpan(span);
     },
+    /** Stops recording, and sends the waiting spans within a time limit. */
     async stop() {
       await atMost(FLUSH_MS, provider.shutdown().catch(onTrouble));
     },

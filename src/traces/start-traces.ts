@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config/variables.ts';
 import { onceAMinute } from '../lib/once-a-minute.ts';
 import { version } from '../lib/version.ts';
-import type { RecordedTraces } from './open-telemetry.ts';
 
 const SERVICE_NAMES = { all: 'waybill', api: 'waybill-api', worker: 'waybill-worker' } as const;
 
@@ -12,7 +11,7 @@ export function tracesAreOn(settings: Settings): boolean {
 }
 
 /** Starts recording, if an endpoint is configured; otherwise null, and OpenTelemetry is not loaded. */
-export async function startTraces(settings: Settings, log: Logger): Promise<RecordedTraces | null> {
+export async function startTraces(settings: Settings, log: Logger) {
   if (!tracesAreOn(settings)) return null;
   const { recordTraces } = await import('./open-telemetry.ts');
   const leftOut = onceAMinute();
