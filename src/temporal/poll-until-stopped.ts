@@ -12,21 +12,17 @@ export interface Polling {
   stop(): Promise<void>;
 }
 
-export interface LookOptions {
-  readonly log: Logger;
-  /** Logged when a look fails, in one line for each reason: it may last. */
-  readonly wanted: string;
-  /** Between two looks, in milliseconds; undefined: 15 s. */
-  readonly intervalMs: number | undefined;
-}
-
 /**
  * Looks now, and again and again until `look` answers that it is done with.
+ * @param failure logged when a look fails, in one line for each reason: it may last
+ * @param intervalMs between two looks
  * @returns after the first look
  */
 export async function pollUntilStopped(
   look: () => Promise<'again' | 'done'>,
-  { log, wanted, intervalMs = LOOK_MS }: LookOptions,
+  log: Logger,
+  failure: string,
+  intervalMs = LOOK_MS,
 ): Promise<Polling> {
   const stopping = new AbortController();
   let said = '';
@@ -37,7 +33,7 @@ export async function pollUntilStopped(
       return next;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (reason !== said && !stopping.signal.aborted) log.warn({ err: error }, wanted);
+      if (reason !== said && !stopping.signal.aborted) log.warn({ err: error }, failure);
       said = reason;
       return 'again';
     }

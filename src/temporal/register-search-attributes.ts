@@ -29,7 +29,7 @@ export async function keepSearchAttributes(
     await addMissing(connection, namespace);
     return 'again' as const;
   };
-  return await pollUntilStopped(look, { log, wanted: WANTED, intervalMs });
+  return await pollUntilStopped(look, log, WANTED, intervalMs);
 }
 
 const wanted = Object.entries(searchAttributeTypes);

@@ -21,11 +21,9 @@ export async function scheduleRetention(
       await create(client, taskQueue);
       return 'done';
     },
-    {
-      log,
-      wanted: 'the retention could not be scheduled: `waybill retention` runs it once',
-      intervalMs,
-    },
+    log,
+    'the retention could not be scheduled: `waybill retention` runs it once',
+    intervalMs,
   );
 }
 
