@@ -1,6 +1,7 @@
 /** Deliveries that wait in the queue for their workflow. */
 import { movedByPauses, sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
+import { readSetting } from '../settings.ts';
 import { CLASS, unclaimed, writtenIn } from './outbox.ts';
 
 /**
@@ -81,7 +82,5 @@ export async function limitDelivered(sql: Sql): Promise<void> {
 
 /** How many deliveries already delivered got no workflow because too many waited, since the database was made. */
 export async function countWithoutWorkflow(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select value::float8 as count from settings where name = ${WITHOUT_WORKFLOW}`;
-  return row?.count ?? 0;
+  return Number((await readSetting(sql, WITHOUT_WORKFLOW)) ?? 0);
 }

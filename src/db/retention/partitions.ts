@@ -48,8 +48,8 @@ export function oldestWeek(weeks: readonly Partition[]): Date | null {
 
 /**
  * Reads how far the partitions reach, by the database's clock.
- * @returns `since`: older weeks have been dropped, null if all are still there; `until`: every table has partitions up
- * to here; `aheadSeconds`: from now until then, negative if they have run out
+ * @returns `since`: older weeks have been dropped, null if all are still there; `until`: every table has partitions
+ * up to here; `aheadSeconds`: from now until then, negative if they have run out
  */
 export async function readPartitions(sql: Pool) {
   const [partitions, now] = [await listPartitions(sql), await databaseTime(sql)];
