@@ -73,11 +73,7 @@ const kindsOf = ({
 ];
 
 /** Deliveries of these records that are open, or may have a request under way. */
-export async function openDeliveriesOf(
-  sql: Sql,
-  eshopId: number,
-  customer: CustomerRecords,
-): Promise<string[]> {
+export async function openDeliveriesOf(sql: Sql, eshopId: number, customer: CustomerRecords) {
   const open = await Promise.all(
     kindsOf(customer).map(
       ({ kind, ids }) => sql<{ id: string }[]>`
@@ -95,11 +91,7 @@ export async function openDeliveriesOf(
  * deliveries. Fires no event.
  * @returns null if one of their deliveries is open; nothing is changed then
  */
-export async function eraseCustomer(
-  sql: Pool,
-  eshopId: number,
-  customer: CustomerRecords,
-): Promise<Erased | null> {
+export async function eraseCustomer(sql: Pool, eshopId: number, customer: CustomerRecords) {
   return await transaction(sql, (tx) =>
     inUnitOfWork(tx, eshopId, 'service', async (work) => {
       const [ofOrders, ofReturns] = kindsOf(customer);

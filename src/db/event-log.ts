@@ -75,11 +75,7 @@ export function countEvents(sql: Sql, eshopId: number, filter: EventFilter) {
 }
 
 /** An event with the JSON text of its snapshot, in the v2 form; null if there is none. */
-export async function findEvent(
-  sql: Sql,
-  eshopId: number,
-  id: string,
-): Promise<(EventRow & { readonly snapshot: string }) | null> {
+export async function findEvent(sql: Sql, eshopId: number, id: string) {
   const [row] = await sql<(EventRow & { snapshot: string })[]>`
     select e.id, ${shownColumns(sql)}, e.snapshot from events e where e.id = ${id} and e.eshop_id = ${eshopId}`;
   return row ?? null;

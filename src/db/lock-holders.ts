@@ -40,11 +40,7 @@ export function lockHolder({ relation, seconds, ...session }: Holder): string {
  * @param onBlocked called once for each holder: "process 4711 (psql), which has held a lock on deliveries for 12 s"
  * @returns a function that stops watching
  */
-export async function reportLockHolders(
-  url: string,
-  sql: Pool,
-  onBlocked: (blockedBy: string) => void,
-): Promise<() => Promise<void>> {
+export async function reportLockHolders(url: string, sql: Pool, onBlocked: (blockedBy: string) => void) {
   const [session] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
   const observer = createPool(url, 1);
   const over = new AbortController();

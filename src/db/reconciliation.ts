@@ -74,11 +74,7 @@ const deliveryColumns = (sql: Sql) => sql`
  * Claims open deliveries whose next step is overdue by more than the grace. Each is then left alone for a while:
  * workers share them, and the later a delivery is, the less often it is checked.
  */
-export async function claimLateDeliveries(
-  sql: Sql,
-  graceMs: number,
-  limit: number,
-): Promise<DispatchedDelivery[]> {
+export async function claimLateDeliveries(sql: Sql, graceMs: number, limit: number) {
   return await sql<DispatchedDelivery[]>`
     with found as (
       select id from deliveries d
@@ -150,10 +146,7 @@ export async function claimLateMails(sql: Sql, graceMs: number, limit: number): 
     returning ${mailColumns(sql)}`;
 }
 
-export async function unsentMails(
-  sql: Sql,
-  options: { after: DeactivationCursor | null; limit: number },
-): Promise<UnsentMail[]> {
+export async function unsentMails(sql: Sql, options: { after: DeactivationCursor | null; limit: number }) {
   const { after, limit } = options;
   return await sql<UnsentMail[]>`
     select ${mailColumns(sql)} from notices x join deliveries d on d.id = x.delivery_id

@@ -43,12 +43,7 @@ export async function listSigningKeys(sql: Sql, eshopId: number): Promise<Public
  * @param overlap whether the present one signs for a day more; false ends it, and one before it, at once
  * @returns when the key before the present one ceases to sign, if it still does: then nothing was changed
  */
-export async function replaceSigningKey(
-  sql: Pool,
-  eshopId: number,
-  next: SealedPair,
-  overlap: boolean,
-): Promise<Date | null> {
+export async function replaceSigningKey(sql: Pool, eshopId: number, next: SealedPair, overlap: boolean) {
   return await transaction(sql, async (tx) => {
     const [present] = await tx<{ previousUntil: Date | null }[]>`
       select case when previous_until > now() then previous_until end as previous_until

@@ -68,12 +68,7 @@ export async function deleteUser(sql: Sql, eshopId: number, username: string): P
  * @param passwordHash from `hashPassword`
  * @returns false when the e-shop has no such user
  */
-export async function replacePassword(
-  sql: Sql,
-  eshopId: number,
-  username: string,
-  passwordHash: string,
-): Promise<boolean> {
+export async function replacePassword(sql: Sql, eshopId: number, username: string, passwordHash: string) {
   const rows = await sql`
     update users set password_hash = ${passwordHash}, password_version = password_version + 1
     where eshop_id = ${eshopId} and username = ${username} returning id`;

@@ -104,10 +104,7 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
   return near === undefined ? absence('notKept', then) : absence('changedMeanwhile', near);
 }
 
-function textOf(
-  cause: WebhookCause,
-  { webhookId, at, types, deliveryId, lastError }: WebhookVersion,
-): string {
+function textOf(cause: WebhookCause, { webhookId, at, types, deliveryId, lastError }: WebhookVersion) {
   const details = {
     at: iso(at),
     types: typesPhrase(types),

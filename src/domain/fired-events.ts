@@ -7,11 +7,7 @@ import { type EventType, eventOn, type Occasion, occasions } from './event-types
 import { unchanged } from './unchanged.ts';
 
 /** True if two records differ in a field that requests of the e-shop or the warehouse may write, except `status`. */
-function differs(
-  { responseOnly, warehouseFields = [] }: CatalogueEntry,
-  before: object,
-  after: object,
-): boolean {
+function differs({ responseOnly, warehouseFields = [] }: CatalogueEntry, before: object, after: object) {
   const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
   for (const field of fields) {
     if (field === 'status') continue;

@@ -7,7 +7,7 @@ const WEEKS_AHEAD = 4;
 
 /**
  * @param now by the database's clock
- * @returns the Mondays of weeks without partitions, and the partitions in which everything is older than the retention
+ * @returns the Mondays of weeks without partitions, and the partitions that hold nothing younger than the retention
  */
 export function planOf(partitions: readonly Partition[], now: Date, retentionMs: number) {
   const ranges = partitions.filter(({ week }) => week !== DEFAULT);

@@ -2,7 +2,7 @@ import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@tem
 import type { Logger } from 'pino';
 import { retentionId } from '../../workflows/retention-types.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
-import { type Polling, pollUntilStopped } from './poll-until-stopped.ts';
+import { pollUntilStopped } from './poll-until-stopped.ts';
 
 /**
  * Creates the schedule if it is missing, so that an operator's change (such as a pause) stays. Waybill goes on
@@ -10,12 +10,7 @@ import { type Polling, pollUntilStopped } from './poll-until-stopped.ts';
  * @param intervalMs between two tries
  * @returns after the first try
  */
-export async function scheduleRetention(
-  client: Client,
-  taskQueue: string,
-  log: Logger,
-  intervalMs?: number,
-): Promise<Polling> {
+export async function scheduleRetention(client: Client, taskQueue: string, log: Logger, intervalMs?: number) {
   return await pollUntilStopped(
     async () => {
       await create(client, taskQueue);

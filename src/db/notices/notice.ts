@@ -62,11 +62,7 @@ export async function findDeactivationMail(
 }
 
 /** A deactivation by Waybill, as its notices tell it. */
-export async function readDeactivation(
-  sql: Sql,
-  webhookId: number,
-  generation: number,
-): Promise<Deactivation | undefined> {
+export async function readDeactivation(sql: Sql, webhookId: number, generation: number) {
   const [row] = await sql<Deactivation[]>`
     select x.webhook_id, x.generation, x.reason, x.at, x.delivery_id, x.last_error, d.attempts_made,
            w.url, w.description, w.active as active_again, w.webhook_type, w.additional_types, s.name as eshop_name, s.email

@@ -20,12 +20,7 @@ export async function recordMailError(sql: Sql, noticeId: string, message: strin
  * @param message without addresses
  * @returns whether it is given up
  */
-export async function recordMailRejected(
-  sql: Sql,
-  noticeId: string,
-  message: string,
-  patienceMs: number,
-): Promise<boolean> {
+export async function recordMailRejected(sql: Sql, noticeId: string, message: string, patienceMs: number) {
   const [row] = await sql<{ givenUpAt: Date | null }[]>`
     update notices set error = ${message}, refused_at = coalesce(refused_at, now()),
       failed_at = case

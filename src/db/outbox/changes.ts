@@ -77,11 +77,7 @@ export type SignalledDelivery = Omit<DeliveryIdentity, 'eshopId' | 'receiverHost
  * The next page of the open deliveries to signal, in the order of their ids: their workflows may have read the
  * webhook before the change.
  */
-export async function nextToSignal(
-  sql: Sql,
-  change: WebhookChange,
-  limit: number,
-): Promise<SignalledDelivery[]> {
+export async function nextToSignal(sql: Sql, change: WebhookChange, limit: number) {
   return await sql<SignalledDelivery[]>`
     select d.id, d.webhook_id, d.event_type, d.entity_id from deliveries d
     where d.webhook_id = ${change.webhookId} and d.state in ('pending', 'retrying')

@@ -104,12 +104,7 @@ async function recordsThatWait(
  * @param records as SQL, each once: eshop_id, ordering_key
  * @param claims whether this process claims the deliveries that it lets go
  */
-async function settleRecords(
-  sql: Pool,
-  records: postgres.Fragment,
-  replaced: boolean,
-  claims: boolean,
-): Promise<void> {
+async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: boolean, claims: boolean) {
   const { notifier } = sql;
   const waiting = waitingOf(sql, records);
   const place = placeOf(sql);
@@ -174,11 +169,7 @@ function reported(sql: Pool, rows: readonly Superseded[]): string[] {
  * @param which the condition of the deliveries, checked when they are read and again once they are locked: another
  * process may have let one of them go meanwhile
  */
-async function supersede(
-  sql: Pool,
-  of: postgres.Fragment,
-  which: (alias: string) => postgres.Fragment,
-): Promise<string[]> {
+async function supersede(sql: Pool, of: postgres.Fragment, which: (alias: string) => postgres.Fragment) {
   const rows = await sql<Superseded[]>`
     update deliveries old set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
       next_attempt_at = null, dispatched_at = now(), claimed_until = null, claim_id = null

@@ -82,10 +82,7 @@ export async function bringForward(sql: Sql, webhook: OfEshop, firstWaitMs: numb
 }
 
 /** Whether deliveries of the webhook are still in the queue: a process may be attempting them. */
-export async function hasDeliveriesWithoutWorkflow(
-  sql: Sql,
-  { eshopId, webhookId }: OfEshop,
-): Promise<boolean> {
+export async function hasDeliveriesWithoutWorkflow(sql: Sql, { eshopId, webhookId }: OfEshop) {
   const rows = await sql`
     select from unnest(${Object.values(CLASS)}::smallint[]) as c (class) cross join lateral (
       select from deliveries d

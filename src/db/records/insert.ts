@@ -18,7 +18,7 @@ import { isRolledBack } from '../transaction.ts';
 import { columnsOf, insertRows, lineRows, type Row, rowOf } from './columns.ts';
 import type { TableMapping } from './table-mapping.ts';
 
-export interface NewRecord {
+interface NewRecord {
   readonly mapping: TableMapping<object>;
   readonly eshopId: number;
   readonly id: string;

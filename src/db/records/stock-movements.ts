@@ -18,12 +18,7 @@ export const stockMovements: EntityMapping<StockMovementRecord> = entityMapping(
  * Records a movement; fires CREATE_STOCK_MOVEMENT_<TYPE>.
  * @throws Problem 400 for a SKU that is no product, 409 if there are too few units
  */
-export function createMovement(
-  tx: Transaction,
-  eshopId: number,
-  origin: Origin,
-  movement: NewMovement,
-): Promise<StockMovementRecord> {
+export function createMovement(tx: Transaction, eshopId: number, origin: Origin, movement: NewMovement) {
   return inUnitOfWork(tx, eshopId, origin, (work) => stageMovement(work, movement));
 }
 

@@ -50,11 +50,7 @@ export async function stageMovements(
  * @param lines the units that the order needs reserved, several lines of a SKU allowed; empty to free everything
  * @throws Problem 409 if there is too little, naming every SKU
  */
-export async function reserveStock(
-  work: UnitOfWork,
-  eshopOrderId: string,
-  lines: readonly Units[],
-): Promise<void> {
+export async function reserveStock(work: UnitOfWork, eshopOrderId: string, lines: readonly Units[]) {
   const wanted = unitsBySku(lines);
   const stock = stockOf(work);
   await stock.readReservations([eshopOrderId]);

@@ -11,7 +11,7 @@ import { unchangedRecord } from '../../domain/unchanged.ts';
 import { type EventText, noteWrittenDeliveries } from '../outbox/events.ts';
 import { type Database, type Transaction, transaction } from '../transaction.ts';
 import type { EntityMapping } from './entity-mapping.ts';
-import { type Insert, insertRecords, type NewRecord, newRecord } from './insert.ts';
+import { type Insert, insertRecords, newRecord } from './insert.ts';
 import { inUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
 /**
@@ -58,12 +58,7 @@ export async function createRecord<Rec extends object>(
   return record;
 }
 
-function newRowOf(
-  mapping: EntityMapping<object>,
-  eshopId: number,
-  origin: Origin,
-  record: object,
-): NewRecord {
+function newRowOf(mapping: EntityMapping<object>, eshopId: number, origin: Origin, record: object) {
   const types = eventsOf(mapping.entry, null, record);
   const at = 'updatedAt' in record && typeof record.updatedAt === 'string' ? record.updatedAt : null;
   return newRecord(

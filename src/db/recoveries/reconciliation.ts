@@ -17,11 +17,7 @@ const CHECK_INTERVAL_S = 60;
 const isSignalled = (sql: Sql) => sql`r.state in ('running', 'paused') and r.signalled_version > 0`;
 
 /** Claims those whose last step is longer ago than the grace and that nothing holds. */
-export async function claimLateRecoveries(
-  sql: Sql,
-  graceMs: number,
-  limit: number,
-): Promise<RecoveryToTrack[]> {
+export async function claimLateRecoveries(sql: Sql, graceMs: number, limit: number) {
   const last = sql`greatest(r.stepped_at, r.created_at, r.check_at, w.generation_at, w.paused_until)`;
   return await sql<RecoveryToTrack[]>`
     update recoveries r set check_at = now() + make_interval(secs => ${CHECK_INTERVAL_S})

@@ -74,12 +74,7 @@ export async function listRecoveriesUnderWay(sql: Sql): Promise<RecoveryRow[]> {
 }
 
 /** The recoveries of one webhook or of all, in any state, the newest first. */
-export async function listRecoveries(
-  sql: Sql,
-  webhookId: number | null,
-  limit: number,
-  offset = 0,
-): Promise<RecoveryRow[]> {
+export async function listRecoveries(sql: Sql, webhookId: number | null, limit: number, offset = 0) {
   return await sql<RecoveryRow[]>`
     ${selectRecoveries(sql)}
     ${webhookId === null ? sql`` : sql`where r.webhook_id = ${webhookId}`}

@@ -11,11 +11,7 @@ const PAGE = 10_000;
  * @param signal ends it early; the next run goes on
  * @returns how many in all
  */
-export async function inPages(
-  step: (limit: number) => Promise<number>,
-  signal?: AbortSignal,
-  page = PAGE,
-): Promise<number> {
+export async function inPages(step: (limit: number) => Promise<number>, signal?: AbortSignal, page = PAGE) {
   let changed = 0;
   for (let count = page; count === page && signal?.aborted !== true; ) {
     count = await step(page);

@@ -47,12 +47,7 @@ async function applyChange(
  * Activates or deactivates, if that changes anything.
  * @returns the webhook, and whether it changed; null if there is no such webhook
  */
-export async function setActive(
-  sql: Pool,
-  eshopId: number,
-  id: number,
-  active: boolean,
-): Promise<{ readonly webhook: WebhookRow; readonly changed: boolean } | null> {
+export async function setActive(sql: Pool, eshopId: number, id: number, active: boolean) {
   return await transaction(sql, async (tx) => {
     const before = await lockWebhook(tx, eshopId, id);
     if (before === null) return null;

@@ -81,11 +81,7 @@ export async function findDeliveries(
  * Up to `limit` deliveries that expired because of a failure of Waybill itself, the last one first; without those of
  * deleted webhooks, which cannot be redelivered.
  */
-export async function findWindowsLost(
-  sql: Pool,
-  eshopId: number | undefined,
-  limit: number,
-): Promise<OperatorsDelivery[]> {
+export async function findWindowsLost(sql: Pool, eshopId: number | undefined, limit: number) {
   return await sql<OperatorsDelivery[]>`
     with lost as materialized (
       select d.id from deliveries d join webhooks w on w.id = d.webhook_id and w.deleted_at is null

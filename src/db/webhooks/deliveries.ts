@@ -23,12 +23,7 @@ export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: n
  * Reschedules an attempt of a workflow that cannot be made now, without making it late.
  * @param attemptsMade as read: an attempt recorded meanwhile keeps its own plan
  */
-export async function deferAttempt(
-  sql: Sql,
-  deliveryId: string,
-  attemptsMade: number,
-  waitMs: number,
-): Promise<void> {
+export async function deferAttempt(sql: Sql, deliveryId: string, attemptsMade: number, waitMs: number) {
   await sql`
     update deliveries d set next_attempt_at = clock_timestamp() + make_interval(secs => ${waitMs / 1_000}), ${windowNotBegun(sql)}
     where d.id = ${deliveryId} and d.attempts_made = ${attemptsMade} and d.state in ('pending', 'retrying')`;

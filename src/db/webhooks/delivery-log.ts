@@ -98,11 +98,7 @@ export async function deliveryTarget(sql: Sql, id: string): Promise<DeliveryTarg
 }
 
 /** A delivery with its attempts in order, or null. */
-export async function findDelivery(
-  sql: Sql,
-  eshopId: number,
-  id: string,
-): Promise<{ delivery: DeliveryLogRow; attempts: AttemptLogRow[] } | null> {
+export async function findDelivery(sql: Sql, eshopId: number, id: string) {
   const [[delivery], attempts] = await Promise.all([
     sql<DeliveryLogRow[]>`
       ${selectDeliveries(sql)} where d.id = ${id} and d.eshop_id = ${eshopId} and w.deleted_at is null`,

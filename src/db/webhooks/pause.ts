@@ -6,7 +6,7 @@ import { enqueueWebhookChange } from '../outbox/changes.ts';
 import { enqueueRecoveriesOf } from '../outbox/recovery-changes.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
-import { type LockedWebhook, lockWebhook, readBack, type WebhookRow } from './webhooks.ts';
+import { type LockedWebhook, lockWebhook, readBack } from './webhooks.ts';
 
 /**
  * How many pauses of a webhook are known. Fewer: windows of deliveries older than all of them end too early. More:
@@ -24,12 +24,7 @@ function refuseInactive(id: number, { active }: LockedWebhook): void {
  * @returns null if there is no such webhook
  * @throws Problem 409 while it is inactive; 400 if the end is not in the future, or too far ahead
  */
-export async function pauseWebhook(
-  sql: Pool,
-  eshopId: number,
-  id: number,
-  until: Date | null,
-): Promise<WebhookRow | null> {
+export async function pauseWebhook(sql: Pool, eshopId: number, id: number, until: Date | null) {
   return await transaction(sql, async (tx) => {
     const before = await lockWebhook(tx, eshopId, id);
     if (before === null) return null;
@@ -61,11 +56,7 @@ export async function pauseWebhook(
  * @returns the webhook, and whether it was paused; null if there is no such webhook
  * @throws Problem 409 while it is inactive
  */
-export async function resumeWebhook(
-  sql: Pool,
-  eshopId: number,
-  id: number,
-): Promise<{ readonly webhook: WebhookRow; readonly changed: boolean } | null> {
+export async function resumeWebhook(sql: Pool, eshopId: number, id: number) {
   return await transaction(sql, async (tx) => {
     const before = await lockWebhook(tx, eshopId, id);
     if (before === null) return null;

@@ -13,11 +13,7 @@ export const signingKeyColumns = (sql: Sql) => sql`
     where k.eshop_id = w.eshop_id and k.previous_until > clock_timestamp()) end as previous_signing_key`;
 
 /** The webhook of this e-shop with its sealed secrets, active or not; null if there is none. */
-export async function findWebhookWithSecrets(
-  sql: Sql,
-  eshopId: number,
-  id: number,
-): Promise<WebhookWithSecrets | null> {
+export async function findWebhookWithSecrets(sql: Sql, eshopId: number, id: number) {
   const [row] = await sql<WebhookWithSecrets[]>`
     select w.id as webhook_id, w.eshop_id, w.webhook_type, w.additional_types, ${requestColumns(sql, 'w')}, w.headers, w.secret, w.previous_secret,
            w.previous_secret_until, ${signingKeyColumns(sql)}, clock_timestamp() as now

@@ -41,10 +41,7 @@ export const changeableWhileFulfilled: readonly string[] = ['note', 'trackingNum
 const noBilling = Object.fromEntries(billingFields.map((field) => [field, null]));
 
 /** The lines with the packing lists of the lines they replace (same SKU and lot, in their order). */
-function keepPackingLists(
-  lines: readonly OrderProductInput[],
-  before: readonly OrderProduct[],
-): OrderProduct[] {
+function keepPackingLists(lines: readonly OrderProductInput[], before: readonly OrderProduct[]) {
   const left = [...before];
   return lines.map((line) => {
     const index = left.findIndex(({ sku, lot }) => sku === line.sku && lot === line.lot);

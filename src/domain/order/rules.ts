@@ -2,7 +2,7 @@
 import { compareDecimals } from '../decimal.ts';
 import { problemIf, type Rule, rulesOf } from '../validation.ts';
 import { CASH_ON_DELIVERY, type OrderInput } from './schema.ts';
-import type { ShipperCatalogue, ShipperService } from './shipper-services.ts';
+import type { ShipperCatalogue } from './shipper-services.ts';
 import type { OrderStatus } from './status.ts';
 
 export interface WriteContext {
@@ -20,10 +20,7 @@ export interface RuledOrder extends Omit<OrderInput, 'status'> {
 
 const rule = rulesOf<RuledOrder, WriteContext>();
 
-function serviceOf(
-  order: Pick<OrderInput, 'shipper' | 'shipperService'>,
-  catalogue: ShipperCatalogue,
-): ShipperService | undefined {
+function serviceOf(order: Pick<OrderInput, 'shipper' | 'shipperService'>, catalogue: ShipperCatalogue) {
   return catalogue
     .find(({ shipper }) => shipper === order.shipper)
     ?.services.find(({ value }) => value === order.shipperService);

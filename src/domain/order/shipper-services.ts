@@ -17,7 +17,6 @@ const serviceSchema = v.strictObject({
   ),
   cashOnDelivery: described(v.boolean(), 'Whether cash on delivery (payment type 0) is possible.'),
 });
-export type ShipperService = v.InferOutput<typeof serviceSchema>;
 
 /** A carrier in the response of `GET /v2/shipper-service-codes`. */
 export const shipperSchema = v.strictObject({
