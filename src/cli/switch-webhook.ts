@@ -2,47 +2,96 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
+import { findEshop } from '../db/eshops.ts';
+import type { Sql } from '../db/pool.ts';
+import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
 import { setActive } from '../db/webhooks/change.ts';
 import { pauseWebhook, resumeWebhook } from '../db/webhooks/pause.ts';
 import { Problem } from '../domain/problem.ts';
 import type { TestDeliveryResult } from '../domain/test-delivery.ts';
 import { MAX_PAUSE_DAYS } from '../domain/webhook-pause.ts';
-import { type CommandContext, checked, noOptions, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, checked, flag, noOptions, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { minute } from './layout.ts';
 import { ofItsEshop, withDatabase } from './open-database.ts';
-import { testedTypeOption, time, webhookNumber } from './options.ts';
+import { isDryRun, noSuchWebhook, testedTypeOption, time, webhookNumber } from './options.ts';
+import { eshopText } from './status.ts';
 
-const switches = [
-  {
-    verb: 'activate',
-    active: true,
-    description:
-      'resume deliveries: those held are attempted within seconds, unless their time limit has passed',
-    done: 'is active. Held deliveries resume',
-  },
-  {
-    verb: 'deactivate',
-    active: false,
-    description: 'stop deliveries: new events create none, and open ones are held',
-    done: 'is inactive. Its open deliveries are held',
-  },
-] as const;
+/**
+ * The webhook that a number names, so that a wrong number is noticed. Its query may hold a secret, and is left out.
+ * @throws UserError if there is none
+ */
+async function concerned(sql: Sql, id: number) {
+  const [webhook] = await listAllWebhooks(sql, { id }, 1);
+  if (webhook === undefined) throw noSuchWebhook(id);
+  const { eshopId, active } = webhook;
+  const { origin, pathname } = new URL(webhook.url);
+  const url = `${origin}${pathname}`;
+  const name = `Webhook ${id} of ${eshopText(await findEshop(sql, eshopId))}, ${url},`;
+  const openDeliveries = webhook.pending + webhook.retrying;
+  return { name, active, facts: { webhookId: id, eshopId, url, openDeliveries } };
+}
 
 /** Adds `activate` and `deactivate`: as in the API, so that the change reaches open deliveries. */
-export function addSwitches(command: Command, { env, print }: CommandContext): void {
-  for (const { verb, active, description, done } of switches) {
-    const part = command.command(verb).description(description).argument('<id>', 'its number');
-    runs(part, noOptions, async ({ json }, written) => {
-      const id = checked(webhookNumber('<id>'), written);
-      const { changed } = await withDatabase(readSettings(env), (sql) =>
-        ofItsEshop(sql, id, (eshopId) => setActive(sql, eshopId, id, active)),
+export function addSwitches(command: Command, context: CommandContext): void {
+  addActivate(command, context);
+  addDeactivate(command, context);
+}
+
+function addActivate(command: Command, { env, print }: CommandContext): void {
+  const part = command
+    .command('activate')
+    .description(
+      'resume deliveries: those held are attempted within seconds, unless their time limit has passed',
+    )
+    .argument('<id>', 'its number');
+  runs(part, noOptions, async ({ json }, written) => {
+    const id = checked(webhookNumber('<id>'), written);
+    await withDatabase(readSettings(env), async (sql) => {
+      const { name, facts } = await concerned(sql, id);
+      const switched = await setActive(sql, facts.eshopId, id, true);
+      if (switched === null) throw noSuchWebhook(id);
+      const { changed } = switched;
+      if (json) return print(JSON.stringify({ ...facts, active: true, changed }));
+      print(
+        changed
+          ? `${name} is active. Its open deliveries resume: ${facts.openDeliveries}.`
+          : `${name} is already active. Nothing was changed.`,
       );
-      if (json) return print(JSON.stringify({ webhookId: id, active, changed }));
-      const already = `is already ${active ? 'active' : 'inactive'}. Nothing was changed`;
-      print(`Webhook ${id} ${changed ? done : already}.`);
     });
-  }
+  });
+}
+
+const deactivateOptions = v.object({
+  dryRun: flag('--dry-run', 'only say which webhook it is, and how many deliveries are open'),
+  yes: flag('--yes', 'do it'),
+});
+const DEACTIVATION =
+  'Events get no delivery to an inactive webhook, and the time limit of open deliveries goes on. Use --dry-run to see which webhook it is, and --yes to deactivate it.';
+
+function addDeactivate(command: Command, { env, print }: CommandContext): void {
+  const part = command
+    .command('deactivate')
+    .description('stop deliveries: new events create none, and open ones are held')
+    .argument('<id>', 'its number');
+  runs(part, deactivateOptions, async ({ json, ...options }, written) => {
+    const id = checked(webhookNumber('<id>'), written);
+    const dryRun = isDryRun(options, DEACTIVATION);
+    await withDatabase(readSettings(env), async (sql) => {
+      const { name, active, facts } = await concerned(sql, id);
+      const switched = dryRun ? { changed: false } : await setActive(sql, facts.eshopId, id, false);
+      if (switched === null) throw noSuchWebhook(id);
+      const { changed } = switched;
+      if (json) return print(JSON.stringify({ ...facts, active: dryRun && active, changed }));
+      const count = `Its open deliveries ${changed ? 'are' : 'would be'} held: ${facts.openDeliveries}.`;
+      if (changed) return print(`${name} is inactive. ${count}`);
+      print(
+        dryRun && active
+          ? `${name} would be deactivated. ${count} Nothing was changed (dry run).`
+          : `${name} is already inactive. Nothing was changed.`,
+      );
+    });
+  });
 }
 
 const pauseOptions = v.object({
@@ -74,16 +123,16 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
     .argument('<id>', 'its number');
   runs(pause, pauseOptions, async ({ until = null, json }, written) => {
     const id = checked(webhookNumber('<id>'), written);
-    const end = await withDatabase(readSettings(env), (sql) =>
-      ofItsEshop(sql, id, async (eshopId) => {
-        const paused = await pauseWebhook(sql, eshopId, id, until).catch(refusePause);
-        return paused?.pausedUntil ?? null;
-      }),
-    );
-    if (json) return print(JSON.stringify({ webhookId: id, pausedUntil: end }));
-    print(
-      `Webhook ${id} is paused until ${minute(end)}. Its deliveries are held, and continue automatically then.`,
-    );
+    await withDatabase(readSettings(env), async (sql) => {
+      const { name, facts } = await concerned(sql, id);
+      const paused = await pauseWebhook(sql, facts.eshopId, id, until).catch(refusePause);
+      const end = paused?.pausedUntil ?? null;
+      if (end === null) throw noSuchWebhook(id);
+      if (json) return print(JSON.stringify({ ...facts, pausedUntil: end }));
+      print(
+        `${name} is paused until ${minute(end)}. Its open deliveries are held, and continue automatically then: ${facts.openDeliveries}.`,
+      );
+    });
   });
   const part = command
     .command('resume')

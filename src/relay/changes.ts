@@ -88,6 +88,9 @@ async function passOnPage(
   if (goesOn) return await noteSignalled(sql, id, signalled.at(-1)?.id ?? signalledId);
   if (signalledId !== null || deleted) await settleOrdering(sql, { eshopId });
   await removeChanges(sql, [id]);
+  const { webhookId, wakes } = change;
+  // Operators' commands write no request line: this is where a webhook switched off by mistake is found.
+  deps.log.info({ eshopId, webhookId, active: wakes, deleted }, 'a change of a webhook was passed on');
 }
 
 /** Applies the change to the deliveries without a workflow. @returns how many were changed */

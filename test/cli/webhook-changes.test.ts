@@ -19,27 +19,62 @@ beforeEach(async () => {
 const waybill = (...args: string[]) => runWaybill(['webhooks', ...args], env);
 
 describe('webhooks activate and deactivate', () => {
-  it('hold what is open and let it go on', async () => {
-    const { id } = await stack.createWebhook(receiver.url);
-    expect(await waybill('deactivate', String(id))).toBe(
-      `Webhook ${id} is inactive. Its open deliveries are held.`,
+  const named = (id: number) => `Webhook ${id} of e-shop ${stack.eshopId} (Shop), ${receiver.url}/hook,`;
+
+  it('hold what is open and let it go on, and say whom that concerns', async () => {
+    const { id } = await stack.createWebhook(`${receiver.url}/hook?token=hidden`);
+    expect(await waybill('deactivate', String(id), '--yes')).toBe(
+      `${named(id)} is inactive. Its open deliveries are held: 0.`,
     );
     expect((await stack.webhook(id)).active).toBe(false);
-    expect(await waybill('deactivate', String(id))).toBe(
-      `Webhook ${id} is already inactive. Nothing was changed.`,
+    expect(await waybill('deactivate', String(id), '--yes')).toBe(
+      `${named(id)} is already inactive. Nothing was changed.`,
     );
-    await waybill('activate', String(id));
+    expect(await waybill('activate', String(id))).toBe(
+      `${named(id)} is active. Its open deliveries resume: 0.`,
+    );
 
     receiver.respond({ status: 503, headers: { 'retry-after': '30' } });
     const delivery = await stack.fireOne('is held');
     await receiver.waitFor(1);
     await stack.untilState(delivery, 'retrying');
-    await waybill('deactivate', String(id));
+    expect(await waybill('deactivate', String(id), '--yes')).toBe(
+      `${named(id)} is inactive. Its open deliveries are held: 1.`,
+    );
     await stack.untilHeld(delivery);
+    await stack.until('the line of the log', async () =>
+      stack.logged.some(
+        ({ msg, webhookId, active }) =>
+          msg === 'a change of a webhook was passed on' && webhookId === id && active === false,
+      ),
+    );
     receiver.respond({});
     const changed = await waybill('activate', String(id), '--json');
-    expect(JSON.parse(changed)).toEqual({ webhookId: id, active: true, changed: true });
+    expect(JSON.parse(changed)).toEqual({
+      webhookId: id,
+      eshopId: stack.eshopId,
+      url: `${receiver.url}/hook`,
+      openDeliveries: 1,
+      active: true,
+      changed: true,
+    });
     await stack.untilState(delivery, 'delivered');
+  });
+
+  it('deactivate only with a confirmation, and without one say what it would do', async () => {
+    const { id } = await stack.createWebhook(`${receiver.url}/hook?token=hidden`);
+    receiver.respond({ status: 503, headers: { 'retry-after': '30' } });
+    await stack.untilState(await stack.fireOne('stays'), 'retrying');
+    for (const both of [[], ['--yes', '--dry-run']])
+      await expect(waybill('deactivate', String(id), ...both)).rejects.toThrow(
+        / and --yes to deactivate it\.$/,
+      );
+    expect(await waybill('deactivate', String(id), '--dry-run')).toBe(
+      `${named(id)} would be deactivated. Its open deliveries would be held: 1. Nothing was changed (dry run).`,
+    );
+    const answer = JSON.parse(await waybill('deactivate', String(id), '--dry-run', '--json'));
+    expect(answer).toMatchObject({ webhookId: id, openDeliveries: 1, active: true, changed: false });
+    expect((await stack.webhook(id)).active).toBe(true);
   });
 
   it('pause holds until a time, resume ends that, and the lists show it', async () => {
@@ -47,7 +82,7 @@ describe('webhooks activate and deactivate', () => {
     const until = new Date(Date.now() + 3_600_000);
     const minute = until.toISOString().slice(0, 16).replace('T', ' ');
     expect(await waybill('pause', String(id), '--until', until.toISOString())).toBe(
-      `Webhook ${id} is paused until ${minute}Z. Its deliveries are held, and continue automatically then.`,
+      `Webhook ${id} of e-shop ${stack.eshopId} (Shop), ${receiver.url}/, is paused until ${minute}Z. Its open deliveries are held, and continue automatically then: 0.`,
     );
     const pausedUntil = async () => JSON.parse(await waybill('show', String(id), '--json')).pausedUntil;
     expect(await pausedUntil()).toBe(until.toISOString());
@@ -60,12 +95,15 @@ describe('webhooks activate and deactivate', () => {
     const longest: unknown = JSON.parse(await waybill('pause', String(id), '--json'));
     expect(longest).toEqual({
       webhookId: id,
+      eshopId: stack.eshopId,
+      url: `${receiver.url}/`,
+      openDeliveries: 0,
       pausedUntil: await pausedUntil(),
     });
     await expect(waybill('pause', String(id), '--until', '2020-01-01')).rejects.toThrow(
       /^--until must be in the future, and at most 7 days ahead\.$/,
     );
-    await waybill('deactivate', String(id));
+    await waybill('deactivate', String(id), '--yes');
     await expect(waybill('pause', String(id))).rejects.toThrow(`Webhook ${id} is inactive`);
     expect(JSON.parse(await waybill('resume', String(id), '--json'))).toEqual({
       webhookId: id,
@@ -77,7 +115,9 @@ describe('webhooks activate and deactivate', () => {
 
   it('say so where there is no such webhook', async () => {
     await expect(waybill('activate', '999999')).rejects.toThrow('There is no webhook 999999.');
-    await expect(waybill('deactivate', 'x')).rejects.toThrow('<id> must be the number of a webhook.');
+    await expect(waybill('deactivate', 'x', '--yes')).rejects.toThrow(
+      '<id> must be the number of a webhook.',
+    );
   });
 });
 
