@@ -1,9 +1,9 @@
-/** Confirmations of further addresses (docs/interface.md, N6): tokens of the links, and what a link proves. */
+/** Tokens of the links that confirm further addresses (docs/interface.md, N6). */
 import { createHash, randomBytes } from 'node:crypto';
 import { CONFIRMATION_DAYS } from '../../domain/notifications.ts';
 import type { Sql } from '../pool.ts';
 
-const tokenHash = (token: string): Buffer => createHash('sha256').update(token, 'utf8').digest();
+export const tokenHash = (token: string): Buffer => createHash('sha256').update(token, 'utf8').digest();
 
 /** Makes a token for the link to one address. Earlier ones stay valid: a mail may be sent twice. */
 export async function newToken(sql: Sql, addressId: number): Promise<string> {
@@ -12,28 +12,4 @@ export async function newToken(sql: Sql, addressId: number): Promise<string> {
     insert into notice_tokens (token_hash, address_id, expires_at)
     values (${tokenHash(token)}, ${addressId}, now() + make_interval(days => ${CONFIRMATION_DAYS}))`;
   return token;
-}
-
-/** The address that a link is about. */
-export interface Confirmable {
-  readonly address: string;
-  readonly eshopName: string;
-  readonly confirmed: boolean;
-}
-
-/** @returns null for a token that was never given out, has expired, or whose address was removed */
-export async function findConfirmable(sql: Sql, token: string): Promise<Confirmable | null> {
-  const [row] = await sql<Confirmable[]>`
-    select a.address, s.name as eshop_name, a.confirmed_at is not null as confirmed
-    from notice_tokens t join notice_addresses a on a.id = t.address_id join eshops s on s.id = a.eshop_id
-    where t.token_hash = ${tokenHash(token)} and t.expires_at > now()`;
-  return row ?? null;
-}
-
-/** Confirms the address of a link; a second time changes nothing. @returns as `findConfirmable` */
-export async function confirmAddress(sql: Sql, token: string): Promise<Confirmable | null> {
-  await sql`
-    update notice_addresses a set confirmed_at = now() from notice_tokens t
-    where t.token_hash = ${tokenHash(token)} and t.expires_at > now() and a.id = t.address_id and a.confirmed_at is null`;
-  return await findConfirmable(sql, token);
 }
