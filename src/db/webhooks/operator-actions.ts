@@ -6,7 +6,6 @@ import type { EventType } from '../../domain/event-types.ts';
 import {
   type ActionName,
   type ActionTarget,
-  acceptedActions,
   answerTo,
   effectOf,
   type OperatorAction,
@@ -139,15 +138,6 @@ export async function readActionTargets(
   if (deliveryIds.length === 0) return new Map();
   const rows = await targetRows(sql, deliveryIds);
   return new Map(rows.map((row) => [row.id, actionTarget(row, policy)]));
-}
-
-/**
- * The operator actions that deliveries accept at this moment, by delivery id. Those that do not exist are left out.
- * @param policy as configured; a delivery under way keeps the one from its start
- */
-export async function actionsAccepted(sql: Sql, deliveryIds: readonly string[], policy: RetryPolicy) {
-  const targets = await readActionTargets(sql, deliveryIds, policy);
-  return new Map([...targets].map(([id, target]) => [id, acceptedActions(target)]));
 }
 
 function targetRows(sql: Sql, deliveryIds: readonly string[]) {
