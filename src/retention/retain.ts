@@ -6,8 +6,6 @@
  */
 import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';
-import { IMPORT_KEY_DAYS } from '../db/import-keys.ts';
-import { KEPT_ANSWER_HOURS } from '../db/kept-answers.ts';
 import type { Pool } from '../db/pool.ts';
 import { removeBelongings } from '../db/retention/belongings.ts';
 import { removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
@@ -124,19 +122,13 @@ const nothing = { importKeys: 0, rows: 0, erased: 0, webhooks: 0 };
 async function forget(sql: Pool, now: Date, cutoff: Date, attempt: Attempt, signal?: AbortSignal) {
   // A delivery is kept until its week is over.
   const before = new Date(cutoff.getTime() - WEEK_MS);
-  const importedBefore = new Date(now.getTime() - IMPORT_KEY_DAYS * DAY_MS);
-  const answeredBefore = new Date(now.getTime() - KEPT_ANSWER_HOURS * HOUR_MS);
-  const over = { deliveries: before, importKeys: importedBefore, keptAnswers: answeredBefore };
   const step = (table: string, work: () => Promise<number>) => attempt(table, work, 0);
-  const { importKeys, rows: belongings } = await removeBelongings(sql, over, step, signal);
+  const { importKeys, rows: belongings } = await removeBelongings(sql, now, before, step, signal);
   const erased = await step('secrets of deleted webhooks', () => eraseSecrets(sql, before, signal));
   const history = () => removeHistory(sql, before, step, signal);
   const { rows, webhooks } = await attempt('former states of webhooks', history, { rows: 0, webhooks: 0 });
   return { importKeys, rows: belongings + rows, erased, webhooks };
 }
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** SQLSTATE `undefined_table`. */
 const UNDEFINED_TABLE = '42P01';
