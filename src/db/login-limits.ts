@@ -46,10 +46,6 @@ function accountKey({ eshopId, username, address }: LoginAttempt): string {
     .digest('base64url');
 }
 
-function addressKey({ eshopId, address }: LoginAttempt): string {
-  return `${eshopId}/${address}`;
-}
-
 /**
  * The limits on logins. The looser one counts the failures of an address per e-shop: guesses without a valid API
  * key count against the address's limit for unknown keys, guesses with an e-shop's key against its limit for that
@@ -81,7 +77,7 @@ export function createLoginLimits(sql: Pool, perAddress: number) {
   /** The limits that an attempt counts towards, the widest first. */
   const limitsOf = (attempt: LoginAttempt) => [
     ...(attempt.byNumber ? [{ limiter: numbers, key: attempt.address }] : []),
-    { limiter: addresses, key: addressKey(attempt) },
+    { limiter: addresses, key: `${attempt.eshopId}/${attempt.address}` },
     { limiter: accounts, key: accountKey(attempt) },
   ];
   return {

@@ -17,12 +17,6 @@ interface About {
   readonly entityId?: string;
 }
 
-/** Limits a query to e-shops. */
-function restrictedTo(query: string, eshops: readonly number[] | null): string {
-  if (eshops === null) return query;
-  return `(${query}) AND ${eshopIdKey.name} IN (${eshops.join(', ')})`;
-}
-
 /** The questions about this subject, in the order of the documents. */
 function questions({ webhookId, entityId }: About): Question[] {
   const all = operatorQuestions({
@@ -46,9 +40,10 @@ export function createUiLinks(uiUrl: string, namespace: string, sql: Pool) {
       return target === null ? null : deliveryUrl(uiUrl, namespace, target);
     },
     lists(about: About, eshops: readonly number[] | null) {
+      const ofEshops = eshops === null ? '' : ` AND ${eshopIdKey.name} IN (${eshops.join(', ')})`;
       return questions(about).map(({ question, query }) => ({
         name: question,
-        url: listUrl(uiUrl, namespace, restrictedTo(query, eshops)),
+        url: listUrl(uiUrl, namespace, eshops === null ? query : `(${query})${ofEshops}`),
       }));
     },
   };

@@ -49,10 +49,6 @@ export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Pro
   });
 }
 
-interface Decided {
-  readonly id: string;
-}
-
 /** Webhooks `w` of e-shops `s` that want warnings, each with its incident `i`. */
 const wantsNotices = (sql: Sql) =>
   sql`webhooks w join eshops s on s.id = w.eshop_id and s.warning_mails ${joinFailures(sql)}`;
@@ -93,8 +89,8 @@ async function endForgotten(tx: Sql, terms: WarningTimes): Promise<void> {
 /**
  * One warning for each webhook with a delivery on its last retries, at most one in the time before a deactivation.
  */
-async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<readonly Decided[]> {
-  return await tx<Decided[]>`
+async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes) {
+  return await tx<{ id: string }[]>`
     insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient)
     select distinct on (w.id) w.eshop_id, w.id, 'warning', w.generation, d.id, 'email'
     from ${wantsNotices(tx)}
@@ -108,8 +104,8 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<rea
 }
 
 /** One warning for each incident that has lasted long enough. */
-async function warnOfIncidents(tx: Sql, terms: WarningTimes): Promise<readonly Decided[]> {
-  return await tx<Decided[]>`
+async function warnOfIncidents(tx: Sql, terms: WarningTimes) {
+  return await tx<{ id: string }[]>`
     insert into notices (eshop_id, webhook_id, kind, generation, recipient)
     select w.eshop_id, w.id, 'warning', w.generation, 'email' from ${wantsNotices(tx)} where ${due(tx, terms)}
     returning id`;

@@ -67,7 +67,8 @@ export async function giveBackClaim(
   others: readonly string[],
 ): Promise<void> {
   await transaction(sql, async (tx) => {
-    await giveBackMail(tx, eshopId);
+    await tx`
+      update eshops set mails_until = mails_until - make_interval(secs => ${EACH_SECONDS}) where id = ${eshopId}`;
     await tx`update notices set merging_until = null where id = any(${[id, ...others]}::uuid[])`;
   });
 }
@@ -88,10 +89,4 @@ async function takeFromBudget(sql: Sql, eshopId: number): Promise<number | null>
   const [row] = await sql<{ ms: number }[]>`
     select extract(epoch from ${until} + ${each} - now() - ${most})::float8 * 1000 as ms from eshops where id = ${eshopId}`;
   return Math.max(1_000, Math.ceil(row?.ms ?? 0));
-}
-
-/** Gives back a place that no mail used. */
-async function giveBackMail(sql: Sql, eshopId: number): Promise<void> {
-  await sql`
-    update eshops set mails_until = mails_until - make_interval(secs => ${EACH_SECONDS}) where id = ${eshopId}`;
 }

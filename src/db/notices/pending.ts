@@ -18,13 +18,12 @@ export const isPending = (sql: Sql, alias = 'n') => {
   return sql`${notice}.sent_at is null and ${notice}.dropped_at is null and ${notice}.failed_at is null`;
 };
 
-/** All except the mail of a deactivation, which belongs to the workflow of its delivery. */
-const hasOwnWorkflow = (sql: Sql, alias: string) =>
-  sql`(${sql(alias)}.kind <> 'deactivated' or ${sql(alias)}.recipient <> 'email')`;
-
-/** The condition of the index `notices_pending`. */
+/**
+ * The condition of the index `notices_pending`: all except the mail of a deactivation, which belongs to the workflow of
+ * its delivery.
+ */
 export const isToBeStarted = (sql: Sql, alias = 'n') =>
-  sql`${isPending(sql, alias)} and ${hasOwnWorkflow(sql, alias)}`;
+  sql`${isPending(sql, alias)} and (${sql(alias)}.kind <> 'deactivated' or ${sql(alias)}.recipient <> 'email')`;
 
 /**
  * Claims notices, in turn by e-shop. Each is then left alone for a minute, and longer each time, up to an hour: its
