@@ -169,7 +169,7 @@ function reading<Found, Label extends string>(
   labelled?: Labelled<Found, Label>,
 ) {
   return {
-    /** When it was last read, in milliseconds, on a clock that does not jump; before that, since when it was tried. */
+    /** When it was last read, in milliseconds, on a clock that does not jump; before that, since when it is tried. */
     since: performance.now(),
     /** Reads, and shows. @throws the error of the database */
     async read(): Promise<void> {
