@@ -5,7 +5,7 @@ import { type ImportedEshop, importEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import { findImportedEshop } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
-import { email, text } from '../domain/fields.ts';
+import { email, text, withoutProblem } from '../domain/fields.ts';
 import { roles } from '../domain/role.ts';
 import { validate } from '../domain/validation.ts';
 import { type CommandContext, flag, runs } from '../lib/command-line.ts';
@@ -18,16 +18,7 @@ import { withDatabase } from './open-database.ts';
 const user = v.strictObject({
   username: text(200, 1),
   role: v.picklist(roles, 'must be shop or warehouse'),
-  passwordHash: v.nullish(
-    v.pipe(
-      text(1_000),
-      v.rawCheck(({ dataset, addIssue }) => {
-        const problem = dataset.typed ? foreignHashProblem(dataset.value) : null;
-        if (problem !== null) addIssue({ message: problem });
-      }),
-    ),
-    null,
-  ),
+  passwordHash: v.nullish(v.pipe(text(1_000), withoutProblem(foreignHashProblem)), null),
 });
 /** A line. */
 const eshopSchema = v.strictObject({

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
+import { withoutProblem } from '../domain/fields.ts';
 import { webhookMethods } from '../domain/webhook-fields.ts';
 import { urlProblem } from '../domain/webhook-url.ts';
 import { flag, option, whole } from '../lib/command-line.ts';
@@ -15,9 +16,9 @@ const types = v.pipe(
 );
 const forwardUrl = v.pipe(
   v.string(),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const problem = dataset.typed ? urlProblem(dataset.value) : null;
-    if (problem !== null) addIssue({ message: `--forward-to ${problem}.` });
+  withoutProblem((url) => {
+    const problem = urlProblem(url);
+    return problem === null ? null : `--forward-to ${problem}.`;
   }),
 );
 

@@ -34,6 +34,13 @@ export function text(max: number, min = 0) {
   );
 }
 
+/** Checks text. @param problemOf returns the message; null if there is no problem */
+export const withoutProblem = (problemOf: (text: string) => string | null) =>
+  v.rawCheck<string>(({ dataset, addIssue }) => {
+    const message = dataset.typed ? problemOf(dataset.value) : null;
+    if (message !== null) addIssue({ message });
+  });
+
 /** An identifier given by the e-shop: 1–64 characters of any kind, percent-encoded in paths. */
 export function identifier() {
   return v.pipe(

@@ -3,7 +3,7 @@
  * N8).
  */
 import * as v from 'valibot';
-import { described, email, oneOf, time } from './fields.ts';
+import { described, email, oneOf, time, withoutProblem } from './fields.ts';
 import { list } from './list.ts';
 import { answeredSecret, ownSecret } from './webhook-secret.ts';
 import { urlInDocument, urlProblem } from './webhook-url.ts';
@@ -43,10 +43,7 @@ const format = described(
 
 const url = v.pipe(
   v.string('must be a string'),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const message = dataset.typed ? urlProblem(dataset.value) : null;
-    if (message !== null) addIssue({ message });
-  }),
+  withoutProblem(urlProblem),
   v.metadata(
     urlInDocument(
       'Where each notice is also sent, as a POST with the headers of Standard Webhooks, signed with `secret`: the URL of a channel in Slack, ' +

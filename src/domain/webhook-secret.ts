@@ -1,6 +1,6 @@
 /** The secret of a webhook, chosen by its e-shop (docs/interface.md, W4). */
 import * as v from 'valibot';
-import { described } from './fields.ts';
+import { described, withoutProblem } from './fields.ts';
 
 /** How long a replaced secret, or a replaced signing key, still signs beside the new one, in hours. */
 export const OVERLAP_HOURS = 24;
@@ -31,10 +31,7 @@ function encodedProblem(encoded: string): string | null {
 /** In a request. */
 export const ownSecret = v.pipe(
   v.string('must be a string'),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const message = dataset.typed ? secretProblem(dataset.value) : null;
-    if (message !== null) addIssue({ message });
-  }),
+  withoutProblem(secretProblem),
   v.metadata({
     jsonSchema: {
       type: 'string',

@@ -1,6 +1,6 @@
 /** The URL of a webhook: what it may be, and how it is described. */
 import * as v from 'valibot';
-import { isLonger } from './fields.ts';
+import { isLonger, withoutProblem } from './fields.ts';
 
 const MAX_URL_LENGTH = 2048;
 
@@ -35,11 +35,7 @@ export function urlInDocument(description: string, example: string) {
 export const webhookUrl = v.pipe(
   v.string('must be a string'),
   v.minLength(1, 'must not be empty'),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed || dataset.value === '') return;
-    const message = urlProblem(dataset.value);
-    if (message !== null) addIssue({ message });
-  }),
+  withoutProblem((url) => (url === '' ? null : urlProblem(url))),
   v.metadata(
     urlInDocument(
       'An absolute `http:` or `https:` URL without user name, password or fragment, and with a normalized path: no part of it is `.` or `..`, ' +
