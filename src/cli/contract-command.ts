@@ -61,15 +61,9 @@ const changeOptions = v.object({
 type Change = Omit<v.InferOutput<typeof changeOptions>, 'eshop'>;
 
 /** The given options, by the names of the contract. @throws UserError if there are none */
-function changeOf({ types, payloadVersions, packingLists, maxWebhooks, deleteWebhooks }: Change) {
-  const change: Partial<Contract> = {
-    ...(types === undefined ? {} : { webhookTypes: types }),
-    ...(payloadVersions === undefined ? {} : { payloadVersions }),
-    ...(packingLists === undefined ? {} : { withPackingLists: packingLists }),
-    ...(maxWebhooks === undefined ? {} : { maxWebhooks }),
-    ...(deleteWebhooks === undefined ? {} : { deleteWebhooks }),
-  };
-  if (Object.keys(change).length > 0) return change;
+function changeOf({ types: webhookTypes, packingLists: withPackingLists, ...rest }: Change) {
+  const change = { webhookTypes, withPackingLists, ...rest };
+  if (Object.values(change).some((value) => value !== undefined)) return change;
   throw new UserError(
     'Nothing to change: give --types, --payload-versions, --packing-lists, --max-webhooks or --delete-webhooks.',
   );

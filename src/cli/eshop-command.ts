@@ -61,13 +61,7 @@ export function eshopCommand(command: Command, context: CommandContext): void {
     const apiKey = await withDatabase(readSettings(env), (sql) => rotateApiKey(sql, eshop));
     if (apiKey === null) throw noSuchEshop(eshop);
     if (json) return print(JSON.stringify({ eshopId: eshop, apiKey }), true);
-    print(
-      pairs([
-        ['E-shop', eshop],
-        ['x-api-key', apiKey],
-      ]),
-      true,
-    );
+    print(pairs(Object.entries({ 'E-shop': eshop, 'x-api-key': apiKey })), true);
     print('Keep the key: it is not shown again. The old one no longer works.');
   });
   for (const [verb, disabled, description] of [

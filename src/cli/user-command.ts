@@ -58,14 +58,7 @@ export function userCommand(command: Command, { env, print }: CommandContext): v
       createUser(sql, { eshopId: eshop, username, role }),
     );
     if (json) return print(JSON.stringify({ eshopId: eshop, userId, username, role, password }), true);
-    print(
-      pairs([
-        ['E-shop', eshop],
-        ['Role', role],
-        ['User', `${username} / ${password}`],
-      ]),
-      true,
-    );
+    print(pairs(Object.entries({ 'E-shop': eshop, Role: role, User: `${username} / ${password}` })), true);
     print('Keep the password: it is not shown again.');
   });
 
@@ -93,13 +86,7 @@ export function userCommand(command: Command, { env, print }: CommandContext): v
   runs(password, oneUser, async ({ eshop, username, json }) => {
     const password = await withDatabase(readSettings(env), (sql) => replacePassword(sql, eshop, username));
     if (json) return print(JSON.stringify({ eshopId: eshop, username, password }), true);
-    print(
-      pairs([
-        ['E-shop', eshop],
-        ['User', `${username} / ${password}`],
-      ]),
-      true,
-    );
+    print(pairs(Object.entries({ 'E-shop': eshop, User: `${username} / ${password}` })), true);
     print('Keep the password: it is not shown again. Earlier tokens no longer work.');
   });
 

@@ -126,7 +126,11 @@ export async function readContract(sql: Sql, eshopId: number): Promise<unknown> 
  * Changes the given fields of an e-shop's contract; the rest stays.
  * @returns false when there is no such e-shop
  */
-export async function updateContract(sql: Sql, eshopId: number, change: Partial<Contract>): Promise<boolean> {
+export async function updateContract(
+  sql: Sql,
+  eshopId: number,
+  change: { readonly [Field in keyof Contract]?: Contract[Field] | undefined },
+): Promise<boolean> {
   const rows = await sql`
     update eshops set contract = contract || ${sql.json(change)}::jsonb where id = ${eshopId} returning id`;
   return rows.length > 0;
