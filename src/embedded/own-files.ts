@@ -1,4 +1,5 @@
 /** Whose files are trusted in `DATA_DIR`: they hold keys and passwords, and decide which programs the servers run. */
+import type { Stats } from 'node:fs';
 import { chmod, lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UserError } from '../lib/user-error.ts';
@@ -13,11 +14,8 @@ const OF_GUEST: readonly string[] = ['postgres', 'postgres-new'];
 /** Only written, and once with the mode of any folder. */
 const NEVER_READ: readonly string[] = ['mail'];
 
-/** The owner and mode of a file or folder, as `stat` tells them. */
-interface Owned {
-  readonly uid: number;
-  readonly mode: number;
-}
+/** The owner and mode of a file or folder. */
+type Owned = Pick<Stats, 'uid' | 'mode'>;
 
 /** Whether we trust what belongs to this user: ourselves, root. */
 const isTrusted = (uid: number, me: number) => uid === me || uid === 0;

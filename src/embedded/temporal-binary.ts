@@ -25,20 +25,13 @@ const WORK_PREFIX = 'getting-temporal-';
 /** The age at which a working folder counts as abandoned, in milliseconds. */
 const ABANDONED_MS = 6 * 3_600_000;
 
-export interface TemporalSearch {
-  /** Receives one line of text for every slow step. */
-  readonly report: (text: string) => void;
-  /** Ends the search: it rejects once its working files are gone. */
-  readonly signal?: AbortSignal;
-  /** Default: the user's cache folder for Waybill. */
-  readonly cacheDirectory?: string;
-  /** Default: {@link childEnvironment}. */
-  readonly env?: NodeJS.ProcessEnv;
+/** Default: {@link childEnvironment}, and the user's cache folder for Waybill. */
+export interface TemporalSearch extends Pick<Getting, 'report'>, Partial<Omit<Getting, 'report'>> {
   /** The release to download; null: none. Default: the one for this platform. */
   readonly release?: Release | null;
 }
 
-type Ready = Getting & Required<TemporalSearch>;
+type Ready = Required<TemporalSearch>;
 
 /** The user's cache folder for Waybill, in the system's usual place. */
 export function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {

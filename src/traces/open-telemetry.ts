@@ -8,7 +8,6 @@ import {
   diag,
   ROOT_CONTEXT,
   type Span,
-  type SpanContext,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -114,32 +113,24 @@ function openSpan(span: Span): OpenSpan {
   };
 }
 
-function spanContextOf(traceparent: string): SpanContext | null {
-  const found = parseTraceParent(traceparent);
-  return found === null ? null : { ...found, isRemote: true };
-}
-
 function parentOf(parent: string | null | undefined): Context {
   const traceparent = parent === undefined ? currentTrace()?.traceparent : parent;
-  const found = traceparent === undefined || traceparent === null ? null : spanContextOf(traceparent);
-  return found === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, found);
+  const found = parseTraceParent(traceparent ?? '');
+  return found === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...found, isRemote: true });
 }
 
 function samplerOf(name: Settings['OTEL_TRACES_SAMPLER'], ratio: number): Sampler {
-  const root = rootSamplerOf(name, ratio);
+  const root = name.endsWith('always_on')
+    ? new AlwaysOnSampler()
+    : name.endsWith('always_off')
+      ? new AlwaysOffSampler()
+      : new TraceIdRatioBasedSampler(ratio);
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }
 
-function rootSamplerOf(name: Settings['OTEL_TRACES_SAMPLER'], ratio: number): Sampler {
-  if (name.endsWith('always_on')) return new AlwaysOnSampler();
-  return name.endsWith('always_off') ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
-}
-
 async function exporterOf(protocol: Settings['OTEL_EXPORTER_OTLP_PROTOCOL']): Promise<SpanExporter> {
-  if (protocol === 'http/json') {
-    const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
-    return new OTLPTraceExporter();
-  }
-  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
+  const { OTLPTraceExporter } = await (protocol === 'http/json'
+    ? import('@opentelemetry/exporter-trace-otlp-http')
+    : import('@opentelemetry/exporter-trace-otlp-proto'));
   return new OTLPTraceExporter();
 }

@@ -1,5 +1,6 @@
 /** The sealed secrets of all webhooks, for a new master key. */
 
+import type { LostWebhook } from '../../domain/mailed.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { resealRows } from '../reseal.ts';
 import { writeSetting } from '../settings.ts';
@@ -53,24 +54,13 @@ interface ReplacedSecrets extends Resealed {
   readonly lostHeaders: readonly string[];
 }
 
-/** What a webhook lost. */
-export interface LostOfWebhook {
-  readonly id: number;
-  /** Its secret. */
-  readonly secret: boolean;
-  /** The names of the static headers that it lost. */
-  readonly headers: readonly string[];
-  /** It is asymmetric, and the signing key of its e-shop is a new one. */
-  readonly signingKey: boolean;
-}
-
 /** The losses of an e-shop. */
 export interface LostSecrets {
   readonly eshopId: number;
   readonly name: string;
   readonly email: string;
   /** At least one. */
-  readonly webhooks: LostOfWebhook[];
+  readonly webhooks: Pick<LostWebhook, 'id' | 'secret' | 'headers' | 'signingKey'>[];
 }
 
 /**
