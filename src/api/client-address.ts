@@ -38,12 +38,8 @@ function clientAddress<Env extends Pick<ApiEnv, 'Bindings'>>(c: Context<Env>, tr
   const text = withoutPort(forwarded ?? connected ?? 'unknown');
   if (!ipaddr.isValid(text)) return 'unknown';
   const address = ipaddr.process(text);
-  return address instanceof ipaddr.IPv6
-    ? `${address.parts
-        .slice(0, 4)
-        .map((part) => part.toString(16))
-        .join(':')}::/64`
-    : address.toString();
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`)}/64`;
 }
 
 /** The address without a port, as some proxies add one: `[2001:db8::1]:4711`, `192.0.2.1:4711`, quoted or not. */

@@ -6,24 +6,19 @@ import { hashPassword, isReplaced, verifyInConstantTime } from '../secrets/passw
 import type { ApiDeps } from './deps.ts';
 
 /**
- * Checks a password; for a user who does not exist it takes the same time.
- * @returns null if the name or the password is wrong
- * @throws Problem 429 after too many failures
- */
-type CheckCredentials = (attempt: LoginAttempt, password: string) => Promise<UserRow | null>;
-
-/**
  * Passwords checked at the same time: each takes memory and a processor. One per address, as eight from one address
  * made all other requests ten times as slow on two cores.
  */
 export const CONCURRENT_PASSWORD_CHECKS = { total: 4, perKey: 1 } as const;
 
-export function credentialCheck({
-  sql,
-  loginLimits,
-}: Pick<ApiDeps, 'sql' | 'loginLimits'>): CheckCredentials {
+export function credentialCheck({ sql, loginLimits }: Pick<ApiDeps, 'sql' | 'loginLimits'>) {
   const limits = createLoginLimits(sql, loginLimits.perAddress);
-  return async (attempt, password) => {
+  /**
+   * Checks a password; for a user who does not exist it takes the same time.
+   * @returns null if the name or the password is wrong
+   * @throws Problem 429 after too many failures
+   */
+  return async (attempt: LoginAttempt, password: string): Promise<UserRow | null> => {
     const wait = await limits.begin(attempt);
     if (wait !== null) throw tooManyRequests('Too many failed logins. Try again later.', wait);
     const [user, kinds] = await Promise.all([

@@ -65,14 +65,8 @@ async function claimsOf(key: Uint8Array, token: string): Promise<VerifiedClaims 
 /** The maximum number of recently verified tokens that are remembered. */
 const MAX_CACHED_TOKENS = 1_000;
 
-/**
- * The content of a token; null if it was not issued here, was altered, or has expired. Whether its user still
- * exists, only the database knows.
- */
-export type VerifyToken = (token: string) => Promise<TokenContent | null>;
-
 /** @param keys any of which may have signed a token */
-export function createTokenVerifier(keys: readonly Uint8Array[]): VerifyToken {
+export function createTokenVerifier(keys: readonly Uint8Array[]) {
   /** The claims of verified tokens, oldest first. */
   const known = new Map<string, VerifiedClaims>();
 
@@ -88,7 +82,11 @@ export function createTokenVerifier(keys: readonly Uint8Array[]): VerifyToken {
     return null;
   }
 
-  return async (token) => {
+  /**
+   * The content of a token; null if it was not issued here, was altered, or has expired. Whether its user still
+   * exists, only the database knows.
+   */
+  return async (token: string): Promise<TokenContent | null> => {
     const claims = await signedClaims(token);
     // The signature stays valid; the time does not.
     if (claims === null || claims.exp <= Math.floor(Date.now() / 1000)) return null;

@@ -5,18 +5,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-interface IdleConnections {
-  /** Notes that a request has begun. */
-  begin(incoming: IncomingMessage, outgoing: ServerResponse): void;
-  /** From now on each connection is closed with its response, and idle ones at once. */
-  drain(): void;
-}
-
 /**
  * @param maxConnections of the server, idle ones included: beyond it the one that has been idle for longest is
  * closed, or the new one if all are busy
  */
-export function watchIdle(server: Server, maxConnections = Number.POSITIVE_INFINITY): IdleConnections {
+export function watchIdle(server: Server, maxConnections = Number.POSITIVE_INFINITY) {
   /** The one that has been idle for longest comes first. */
   const idle = new Set<Socket>();
   const unanswered = new Map<Socket, Set<ServerResponse>>();
@@ -37,7 +30,8 @@ export function watchIdle(server: Server, maxConnections = Number.POSITIVE_INFIN
   });
 
   return {
-    begin(incoming, outgoing) {
+    /** Notes that a request has begun. */
+    begin(incoming: IncomingMessage, outgoing: ServerResponse): void {
       const { socket } = incoming;
       idle.delete(socket);
       const others = unanswered.get(socket) ?? new Set();
@@ -52,7 +46,8 @@ export function watchIdle(server: Server, maxConnections = Number.POSITIVE_INFIN
         if (draining) server.closeIdleConnections();
       });
     },
-    drain() {
+    /** From now on each connection is closed with its response, and idle ones at once. */
+    drain(): void {
       draining = true;
       for (const each of unanswered.values())
         for (const outgoing of each) if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;

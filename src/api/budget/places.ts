@@ -10,21 +10,17 @@ const RETRY_AFTER_MS = 1_000;
 const MAX_QUEUED_PER_KEY = 100;
 const MAX_QUEUED = 1_000;
 
-interface Places {
-  /** @throws Problem 429 if there was none in time, or too much is waiting already */
-  run<T>(key: TurnKey, work: () => Promise<T>): Promise<T>;
-}
-
 /**
  * @param timeoutMs how long to wait for one
  * @param message the error message after waiting too long
  */
-export function createPlaces(limits: TurnLimits, timeoutMs: number, message: string): Places {
+export function createPlaces(limits: TurnLimits, timeoutMs: number, message: string) {
   const turns = createTurns(limits);
   const waiting = createCounts<TurnKey>();
   return {
-    run: (key, work) =>
-      new Promise((resolve, reject) => {
+    /** @throws Problem 429 if there was none in time, or too much is waiting already */
+    run: <T>(key: TurnKey, work: () => Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
         const refuse = () => reject(tooManyRequests(message, RETRY_AFTER_MS));
         if (waiting.all() >= MAX_QUEUED || waiting.of(key) >= MAX_QUEUED_PER_KEY) return refuse();
         waiting.change(key, 1);

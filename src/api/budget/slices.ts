@@ -7,21 +7,17 @@ import { createTurns } from '../../concurrency/turns.ts';
 /** How long work continues before other work may run, in milliseconds. */
 export const SLICE_MS = 10;
 
-interface Slices {
-  /**
-   * Call before each small piece of work.
-   * @param key of the owner of the work
-   * @returns undefined while the slice lasts; else a promise of the next one
-   */
-  next(key: number): Promise<void> | undefined;
-}
-
 /** @param now in milliseconds, on a clock that never goes back */
-export function createSlices(now: () => number = () => performance.now()): Slices {
+export function createSlices(now: () => number = () => performance.now()) {
   const turns = createTurns({ total: 1 });
   let began = Number.NEGATIVE_INFINITY;
   return {
-    next(key) {
+    /**
+     * Call before each small piece of work.
+     * @param key of the owner of the work
+     * @returns undefined while the slice lasts; else a promise of the next one
+     */
+    next(key: number): Promise<void> | undefined {
       if (now() - began < SLICE_MS) return undefined;
       return new Promise((resolve) => {
         // One per round of the event loop: the resolved work runs before the next one has its turn.

@@ -7,17 +7,11 @@ export interface PendingResponse {
   readonly writableLength: number;
 }
 
-interface Unread {
-  /** Counts the unsent bytes of this response. @returns ends the count; may be called repeatedly */
-  watch(eshopId: number, response: PendingResponse): () => void;
-  /** In bytes. */
-  of(eshopId: number): number;
-}
-
-export function createUnread(): Unread {
+export function createUnread() {
   const responses = new Map<number, Set<PendingResponse>>();
   return {
-    watch(eshopId, response) {
+    /** Counts the unsent bytes of this response. @returns ends the count; may be called repeatedly */
+    watch(eshopId: number, response: PendingResponse): () => void {
       const watched = responses.get(eshopId) ?? new Set();
       responses.set(eshopId, watched.add(response));
       return () => {
@@ -25,7 +19,8 @@ export function createUnread(): Unread {
         if (watched.size === 0 && responses.get(eshopId) === watched) responses.delete(eshopId);
       };
     },
-    of(eshopId) {
+    /** In bytes. */
+    of(eshopId: number): number {
       let bytes = 0;
       for (const { writableLength } of responses.get(eshopId) ?? []) bytes += writableLength;
       return bytes;

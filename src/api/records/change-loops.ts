@@ -12,14 +12,6 @@ const MINUTE_MS = 60_000;
  */
 const MAX_RECORDS = 10_000;
 
-export interface ChangeLoops {
-  /**
-   * Notes a change that was committed.
-   * @returns how often the record was changed within a minute, if that is a loop; else null
-   */
-  changed(eshopId: number, kind: EntityKind, entityId: string): number | null;
-}
-
 interface ChangeLoopsOptions {
   readonly log: pino.Logger;
   /** Called for each record in a loop, once a minute. */
@@ -28,11 +20,7 @@ interface ChangeLoopsOptions {
   readonly now?: () => number;
 }
 
-export function createChangeLoops({
-  log,
-  onChangeLoop,
-  now = () => performance.now(),
-}: ChangeLoopsOptions): ChangeLoops {
+export function createChangeLoops({ log, onChangeLoop, now = () => performance.now() }: ChangeLoopsOptions) {
   /** The least recently changed first. */
   const records = new Map<string, { readonly since: number; changes: number }>();
   const leftOut = onceAMinute(now);
@@ -47,7 +35,11 @@ export function createChangeLoops({
   }
 
   return {
-    changed(eshopId, kind, entityId) {
+    /**
+     * Notes a change that was committed.
+     * @returns how often the record was changed within a minute, if that is a loop; else null
+     */
+    changed(eshopId: number, kind: EntityKind, entityId: string): number | null {
       const key = `${eshopId}/${kind}/${entityId}`;
       const at = now();
       const known = records.get(key);
@@ -60,3 +52,5 @@ export function createChangeLoops({
     },
   };
 }
+
+export type ChangeLoops = ReturnType<typeof createChangeLoops>;
