@@ -6,6 +6,17 @@ import type { EventType } from '../domain/event-types.ts';
 import { piece, type Query, queryText } from './api-client.ts';
 import { CONSOLE } from './session.ts';
 
+/** A part of a page under a title. @param flush with rows up to its edges */
+export function Card(props: { id: string; title: string; flush?: boolean; children: Child }) {
+  const { id, title, flush = false, children } = props;
+  return (
+    <section class={flush ? 'card flush' : 'card'} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
 /** Null and undefined are left out. */
 export function Facts({ facts }: { facts: readonly (readonly [string, Child | null | undefined])[] }) {
   return (

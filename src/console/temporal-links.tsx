@@ -1,5 +1,7 @@
 /** Links into Temporal's UI. */
+
 import type { TemporalLinks, Viewer } from './deps.ts';
+import { Card } from './parts.tsx';
 
 type Lists = TemporalLinks['lists'];
 
@@ -7,8 +9,7 @@ type Lists = TemporalLinks['lists'];
 export function TemporalLinkList({ links }: { links: ReturnType<Lists> }) {
   if (links.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="temporal">
-      <h2 id="temporal">In the Temporal UI</h2>
+    <Card id="temporal" title="In the Temporal UI">
       <ul class="stack links">
         {links.map(({ name, url }) => (
           <li>
@@ -18,7 +19,7 @@ export function TemporalLinkList({ links }: { links: ReturnType<Lists> }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 

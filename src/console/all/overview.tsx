@@ -7,7 +7,7 @@ import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { queryText } from '../api-client.ts';
 import { Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
-import { Code, Empty, Table } from '../parts.tsx';
+import { Card, Code, Empty, Table } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { useViewer } from '../viewer.ts';
@@ -59,8 +59,7 @@ function Eshops({ webhooks }: { webhooks: readonly OperatorsWebhook[] }) {
   const list = (eshopId: number, state: DeliveryState) =>
     `${CONSOLE}${ALL}/deliveries${queryText({ among: String(eshopId), state })}`;
   return (
-    <section class="card" aria-labelledby="eshops">
-      <h2 id="eshops">E-shops</h2>
+    <Card id="eshops" title="E-shops">
       <Table
         named="E-shops, as a table"
         columns={['E-shop']}
@@ -86,7 +85,7 @@ function Eshops({ webhooks }: { webhooks: readonly OperatorsWebhook[] }) {
           );
         })}
       </Table>
-    </section>
+    </Card>
   );
 }
 
@@ -109,8 +108,7 @@ export function AllPage(props: {
       <Live id="everything" path={`${CONSOLE}${ALL}`}>
         <div class="stack">
           {above}
-          <section class="card" aria-labelledby="incidents">
-            <h2 id="incidents">Webhooks that need attention</h2>
+          <Card id="incidents" title="Webhooks that need attention">
             {needing.length === 0 ? (
               <p class="quiet">None: no active webhook is failing.</p>
             ) : (
@@ -125,7 +123,7 @@ export function AllPage(props: {
                 <a href={`${CONSOLE}${ALL}/webhooks?trouble=true`}>All {needing.length} of them</a>
               </p>
             )}
-          </section>
+          </Card>
           {viewer.eshops.length === 0 ? (
             <Empty title="No e-shops yet">
               <p>The first one, with its API key and users:</p>

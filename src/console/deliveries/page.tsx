@@ -7,7 +7,7 @@ import { ConfirmPage } from '../confirm.tsx';
 import type { SignedRequest } from '../deps.ts';
 import { Page } from '../layout.tsx';
 import { Live, LivePart, More } from '../live-parts.tsx';
-import { Code, Facts, headerLines, pretty, recordPath, TypeName } from '../parts.tsx';
+import { Card, Code, Facts, headerLines, pretty, recordPath, TypeName } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
@@ -48,8 +48,7 @@ export function GiveUpPage({ delivery, names }: { delivery: Shown; names: Webhoo
 function Sent({ request }: { request: SignedRequest }) {
   const { method, url, headers, body } = request;
   return (
-    <section class="card" aria-labelledby="sent">
-      <h2 id="sent">Request</h2>
+    <Card id="sent" title="Request">
       <Code text={`${method} ${url}`} named="Method and URL" fold />
       <h3>Headers</h3>
       <p class="quiet small">Signed again for this page: each attempt has its own timestamp and signature.</p>
@@ -69,7 +68,7 @@ function Sent({ request }: { request: SignedRequest }) {
         </p>
         <Code text={curlOf(request)} named="curl command" fold />
       </More>
-    </section>
+    </Card>
   );
 }
 
@@ -105,15 +104,13 @@ export function DeliveryPage(
       </Live>
       <Next {...props} />
       <div class="two story">
-        <section class="card" aria-labelledby="story">
-          <h2 id="story">What happened</h2>
+        <Card id="story" title="What happened">
           <LivePart id="timeline">
             <Timeline delivery={delivery} />
           </LivePart>
-        </section>
+        </Card>
         <div class="stack">
-          <section class="card" aria-labelledby="about">
-            <h2 id="about">About</h2>
+          <Card id="about" title="About">
             <LivePart id="facts">
               <Facts
                 facts={[
@@ -128,7 +125,7 @@ export function DeliveryPage(
                 ]}
               />
             </LivePart>
-          </section>
+          </Card>
           {workflow === null ? null : (
             <TemporalLinkList
               links={[

@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import type { EventWithRecord } from '../../api/event-schemas.ts';
 import { eventTypes } from '../../domain/event-types.ts';
 import { Page } from '../layout.tsx';
-import { Code, Facts, recordPath, Table, TypeName } from '../parts.tsx';
+import { Card, Code, Facts, recordPath, Table, TypeName } from '../parts.tsx';
 import { Sentence } from '../sentence.tsx';
 import { Time } from '../times.tsx';
 import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
@@ -32,8 +32,7 @@ export function EventPage(props: { event: v.InferOutput<typeof EventWithRecord>;
           <p class="quiet">Fires when {eventTypes[webhookType].firesWhen}.</p>
         </div>
       </div>
-      <section class="card" aria-labelledby="outcome">
-        <h2 id="outcome">Outcome</h2>
+      <Card id="outcome" title="Outcome">
         {webhooks.length === 0 ? (
           <p>
             <Sentence text={reason ?? ''} />
@@ -55,9 +54,8 @@ export function EventPage(props: { event: v.InferOutput<typeof EventWithRecord>;
             ))}
           </Table>
         )}
-      </section>
-      <section class="card" aria-labelledby="about">
-        <h2 id="about">About</h2>
+      </Card>
+      <Card id="about" title="About">
         <Facts
           facts={[
             ['Record', <a href={recordPath(webhookType, entityId)}>{entityId}</a>],
@@ -67,11 +65,10 @@ export function EventPage(props: { event: v.InferOutput<typeof EventWithRecord>;
             ['Event', <code>{id}</code>],
           ]}
         />
-      </section>
-      <section class="card" aria-labelledby="record">
-        <h2 id="record">Record after the event</h2>
+      </Card>
+      <Card id="record" title="Record after the event">
         <Code text={JSON.stringify(record, null, 2)} named="Record" />
-      </section>
+      </Card>
     </Page>
   );
 }

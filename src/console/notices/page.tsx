@@ -3,7 +3,7 @@ import type { ListedNotice } from '../../db/console/notices.ts';
 import type { Notifications } from '../../domain/notifications.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Csrf, Page } from '../layout.tsx';
-import { Empty } from '../parts.tsx';
+import { Card, Empty } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import type { WebhookNames } from '../webhooks/name.tsx';
@@ -114,8 +114,7 @@ export function NoticesPage(props: NoticesPageProps) {
           </button>
         </p>
       </form>
-      <section class="card flush" aria-labelledby="sent">
-        <h2 id="sent">Sent</h2>
+      <Card id="sent" title="Sent" flush>
         {sent.length === 0 ? (
           <Empty title="No notices yet">
             Warnings, deactivations and webhooks that have recovered appear here.
@@ -123,7 +122,7 @@ export function NoticesPage(props: NoticesPageProps) {
         ) : (
           <NoticeRows notices={sent} names={names} />
         )}
-      </section>
+      </Card>
     </Page>
   );
 }

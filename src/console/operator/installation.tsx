@@ -1,7 +1,7 @@
 /** The installation itself, as in `waybill status`. */
 import type { Child } from 'hono/jsx';
 import { Count } from '../badges.tsx';
-import { Facts } from '../parts.tsx';
+import { Card, Facts } from '../parts.tsx';
 import { ALL } from '../session.ts';
 import type { InstallationStatus } from './deps.ts';
 
@@ -53,10 +53,9 @@ export function installationParts(status: InstallationStatus): { above: Child; b
       </>
     ),
     below: (
-      <section class="card" aria-labelledby="installation">
-        <h2 id="installation">The installation</h2>
+      <Card id="installation" title="The installation">
         <Facts facts={rows} />
-      </section>
+      </Card>
     ),
   };
 }

@@ -15,7 +15,7 @@ import { Count } from '../badges.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
-import { Empty, recordPath } from '../parts.tsx';
+import { Card, Empty, recordPath } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, duration } from '../times.tsx';
@@ -36,14 +36,13 @@ function Incidents({ webhooks }: { webhooks: readonly WebhookRecord[] }) {
   const needing = byUrgency(webhooks.filter(needsAttention));
   if (needing.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="incidents">
-      <h2 id="incidents">Needs attention</h2>
+    <Card id="incidents" title="Needs attention">
       <ul class="stack">
         {needing.map((webhook) => (
           <TroubledWebhook webhook={webhook} />
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -156,8 +155,7 @@ function OverviewPage(props: {
           <Behind blocked={blocked} />
           <Loop loop={loop} />
           <Incidents webhooks={webhooks} />
-          <section class="card" aria-labelledby="chart">
-            <h2 id="chart">Deliveries {range.step}</h2>
+          <Card id="chart" title={`Deliveries ${range.step}`}>
             <Chart steps={steps} range={range} now={viewer.now} />
             {whole ? null : (
               <p class="quiet small">
@@ -170,7 +168,7 @@ function OverviewPage(props: {
                 {duration(medianMs)}, and 95% within {speed}.
               </p>
             )}
-          </section>
+          </Card>
         </div>
       </Live>
       <TemporalLinkList links={linksOf(viewer)} />

@@ -6,7 +6,7 @@ import type { DeliveryList } from '../deliveries/rows.tsx';
 import type { EventList } from '../events/list.tsx';
 import { Page } from '../layout.tsx';
 import { Live, More } from '../live-parts.tsx';
-import { Code, Empty } from '../parts.tsx';
+import { Card, Code, Empty } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import type { WebhookNames } from '../webhooks/name.tsx';
 import { Fields, type Item, Lists, plain } from './fields.tsx';
@@ -32,8 +32,7 @@ export function RecordPage(props: {
         {plain(item.status) === null ? null : <span class="state busy">{plain(item.status)}</span>}
       </div>
       <Live id="history" path={`${CONSOLE}${entry.path}/${piece(id)}`}>
-        <section class="card" aria-labelledby="happened">
-          <h2 id="happened">History</h2>
+        <Card id="happened" title="History">
           {events.length === 0 ? (
             <Empty title="Events are no longer kept">
               <p>Events and deliveries are dropped after some weeks; the record stays.</p>
@@ -46,16 +45,15 @@ export function RecordPage(props: {
               </p>
             </>
           )}
-        </section>
+        </Card>
       </Live>
       <Lists item={item} />
-      <section class="card" aria-labelledby="fields">
-        <h2 id="fields">Fields</h2>
+      <Card id="fields" title="Fields">
         <Fields item={item} />
         <More id="record" title="The whole record">
           <Code text={JSON.stringify(item, null, 2)} named="Record" />
         </More>
-      </section>
+      </Card>
     </Page>
   );
 }

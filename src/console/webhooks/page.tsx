@@ -17,7 +17,7 @@ import { TypeChoice } from '../form-fields.tsx';
 import { Act, Page } from '../layout.tsx';
 import { Live, LivePart } from '../live-parts.tsx';
 import { NoticeRows } from '../notices/sent.tsx';
-import { Empty, Facts, TypeName } from '../parts.tsx';
+import { Card, Empty, Facts, TypeName } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
@@ -135,8 +135,7 @@ export function WebhookPage(props: WebhookPageProps) {
         <NewSecret secret={secret} use="Your receiver verifies signatures with it." />
       )}
       {testResult === undefined ? null : <TestResultCard result={testResult} />}
-      <section class="card" aria-labelledby="about">
-        <h2 id="about">About</h2>
+      <Card id="about" title="About">
         <div class="wide">
           <Facts
             facts={[
@@ -149,12 +148,11 @@ export function WebhookPage(props: WebhookPageProps) {
             ]}
           />
         </div>
-      </section>
+      </Card>
       {webhook.asymmetric ? <PublicKeys id={id} keys={props.signingKeys} /> : null}
       <TemporalLinkList links={linksOf(viewer, { webhookId: id })} />
       <LivePart id="latest">
-        <section class="card flush" aria-labelledby="deliveries">
-          <h2 id="deliveries">Latest deliveries</h2>
+        <Card id="deliveries" title="Latest deliveries" flush>
           {deliveries.length === 0 ? (
             <Empty title="No deliveries yet">
               <p>
@@ -170,15 +168,14 @@ export function WebhookPage(props: WebhookPageProps) {
               </p>
             </>
           )}
-        </section>
+        </Card>
       </LivePart>
       <LivePart id="recovered">
         {recoveries.length === 0 ? null : <Recoveries {...{ recoveries, webhook }} />}
         {sent.length === 0 ? null : (
-          <section class="card flush" aria-labelledby="sent">
-            <h2 id="sent">Notices</h2>
+          <Card id="sent" title="Notices" flush>
             <NoticeRows notices={sent} names={names} />
-          </section>
+          </Card>
         )}
       </LivePart>
     </Page>

@@ -1,7 +1,7 @@
 /** The e-shop's public keys, on the page of an asymmetric webhook. */
 import type { SigningKeyRecord } from '../../domain/signing-key.ts';
 import { Act } from '../layout.tsx';
-import { Code } from '../parts.tsx';
+import { Card, Code } from '../parts.tsx';
 import { Time } from '../times.tsx';
 
 /**
@@ -11,8 +11,7 @@ import { Time } from '../times.tsx';
 export function PublicKeys({ id, keys }: { id: number; keys: readonly SigningKeyRecord[] }) {
   const replaced = keys.some(({ signsUntil }) => signsUntil !== null);
   return (
-    <section class="card" aria-labelledby="public-keys">
-      <h2 id="public-keys">Public keys</h2>
+    <Card id="public-keys" title="Public keys">
       <p class="quiet">
         Receivers verify v1a of webhook-signature with them. They are the same for all webhooks of the e-shop.
       </p>
@@ -30,6 +29,6 @@ export function PublicKeys({ id, keys }: { id: number; keys: readonly SigningKey
         </>
       ))}
       {replaced ? null : <Act action={`/webhooks/${id}/next-key`}>Make the next key</Act>}
-    </section>
+    </Card>
   );
 }

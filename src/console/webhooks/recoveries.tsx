@@ -5,6 +5,7 @@ import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { RecoveryBadge } from '../badges.tsx';
 import { Act } from '../layout.tsx';
+import { Card } from '../parts.tsx';
 import { Ago, Time } from '../times.tsx';
 
 type Recovery = v.InferOutput<typeof recoveryRecord>;
@@ -59,13 +60,12 @@ export function Recoveries(props: {
   const { recoveries, webhook } = props;
   const waits = !webhook.active || webhook.pausedUntil !== null;
   return (
-    <section class="card flush" aria-labelledby="recoveries">
-      <h2 id="recoveries">Recoveries</h2>
+    <Card id="recoveries" title="Recoveries" flush>
       <ul class="rows">
         {recoveries.map((recovery) => (
           <Row recovery={recovery} waits={waits} />
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }

@@ -1,15 +1,14 @@
 /** The signing secret of a webhook, on its page. */
-import { Code } from '../parts.tsx';
+import { Card, Code } from '../parts.tsx';
 import { Ago, Time } from '../times.tsx';
 
 /** Shown once. @param use what it is for, in a sentence */
 export function NewSecret({ secret, use }: { secret: string; use: string }) {
   return (
-    <section class="card" aria-labelledby="secret">
-      <h2 id="secret">Signing secret</h2>
+    <Card id="secret" title="Signing secret">
       <p>{use} Copy it now: it is never shown again.</p>
       <Code text={secret} named="The new secret" fold />
-    </section>
+    </Card>
   );
 }
 
