@@ -16,7 +16,7 @@ import { ownSecretOf } from './input.ts';
 import { SIGNING_KEYS, SigningKeys, type WebhookPages } from './show.tsx';
 
 export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
-  const { policy, secrets, overlapOf, shown, orRefused } = pages;
+  const { policy, secrets, overlapOf, shown, orRefused, act } = pages;
   const app = new Hono<ConsoleEnv>();
 
   async function confirmation(
@@ -35,26 +35,17 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
     app.get(`/webhooks/:id/${name}`, (c) => confirmation(c, page));
   }
 
-  app.post('/webhooks/:id/delete', (c) => {
-    const id = c.req.param('id');
-    return orRefused(c, id, async () => {
-      await c.var.api.send(v.unknown(), 'DELETE', `/v21/webhooks/${piece(id)}`);
+  app.post('/webhooks/:id/delete', (c) =>
+    orRefused(c, async (at) => {
+      await c.var.api.send(v.unknown(), 'DELETE', `/v21${at}`);
       return c.redirect(`${CONSOLE}/webhooks?done=deleted`, 303);
-    });
-  });
+    }),
+  );
 
-  for (const [name, done] of [
-    ['activate', 'activated'],
-    ['deactivate', 'deactivated'],
-    ['resume', 'resumed'],
-  ] as const) {
-    app.post(`/webhooks/:id/${name}`, (c) => {
-      const id = piece(c.req.param('id'));
-      return orRefused(c, id, async () => {
-        await c.var.api.send(webhookRecordSchema, 'PUT', `/v21/webhooks/${id}/${name}`);
-        return c.redirect(`${CONSOLE}/webhooks/${id}?done=${done}`, 303);
-      });
-    });
+  for (const name of ['activate', 'deactivate', 'resume'] as const) {
+    app.post(`/webhooks/:id/${name}`, (c) =>
+      act(c, name, (at) => c.var.api.send(webhookRecordSchema, 'PUT', `${at}/${name}`)),
+    );
   }
 
   app.post('/webhooks/:id/pause', async (c) => {
@@ -84,22 +75,17 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
     }
   });
 
-  app.post('/webhooks/:id/next-key', (c) => {
-    const id = c.req.param('id');
-    return orRefused(c, id, async () => {
-      await c.var.api.send(SigningKeys, 'POST', SIGNING_KEYS);
-      return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=next-key`, 303);
-    });
-  });
+  app.post('/webhooks/:id/next-key', (c) =>
+    act(c, 'next-key', () => c.var.api.send(SigningKeys, 'POST', SIGNING_KEYS)),
+  );
 
-  app.post('/webhooks/:id/test', (c) => {
-    const id = c.req.param('id');
-    return orRefused(c, id, async () => {
-      const path = `/v21/webhooks/${piece(id)}/test${queryText({ type: c.var.form.type })}`;
+  app.post('/webhooks/:id/test', (c) =>
+    orRefused(c, async (at) => {
+      const path = `/v21${at}/test${queryText({ type: c.var.form.type })}`;
       const { data: testResult } = await c.var.api.send(testResultSchema, 'POST', path);
-      return await shown(c, id, { testResult });
-    });
-  });
+      return await shown(c, c.req.param('id'), { testResult });
+    }),
+  );
 
   app.get('/webhooks/:id/examine', async (c) => {
     const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
-import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
+import { recoverable, recoveryActions, usuallyRecovered } from '../../domain/recovery.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { piece, rejectionOf } from '../api-client.ts';
@@ -24,7 +24,7 @@ function lostSince(
   return new Date(Math.max(Date.parse(at) - windowMs, Date.parse(registeredAt))).toISOString();
 }
 
-export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPages): Hono<ConsoleEnv> {
+export function recoveryRoutes({ policy }: ConsoleDeps, { act }: WebhookPages): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 
   app.get('/webhooks/:id/recover', async (c) => {
@@ -54,19 +54,13 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { orRefused }: WebhookPa
     }
   });
 
-  for (const [action, done] of [
-    ['pause', 'recovery-paused'],
-    ['resume', 'recovery-resumed'],
-    ['cancel', 'recovery-canceled'],
-  ] as const) {
-    app.post(`/webhooks/:id/recoveries/:recoveryId/${action}`, (c) => {
-      const { id, recoveryId } = c.req.param();
-      return orRefused(c, id, async () => {
-        const path = `/v21/webhooks/${piece(id)}/recoveries/${piece(recoveryId)}/${action}`;
-        await c.var.api.send(v.unknown(), 'POST', path);
-        return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=${done}`, 303);
-      });
-    });
+  for (const action of recoveryActions) {
+    app.post(`/webhooks/:id/recoveries/:recoveryId/${action}`, (c) =>
+      act(c, `recovery-${action}`, (at) => {
+        const path = `${at}/recoveries/${piece(c.req.param('recoveryId'))}/${action}`;
+        return c.var.api.send(v.unknown(), 'POST', path);
+      }),
+    );
   }
   return app;
 }

@@ -12,6 +12,7 @@ import { webhookRecordSchema } from '../../domain/webhook.ts';
 import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
+import { CONSOLE } from '../session.ts';
 import { WebhookPage, type WebhookPageProps } from './page.tsx';
 import { secretOnce } from './secret-once.ts';
 
@@ -26,15 +27,15 @@ export const NOTICES: ReadonlyMap<string, string> = new Map([
   ['created', 'The webhook was created. Send it a test to see whether your receiver works.'],
   ['rotated', 'The webhook has a new secret.'],
   ['next-key', 'The e-shop has a new key. Give its public key to your receivers within 24 hours.'],
-  ['activated', 'The webhook is active. Held deliveries resume within seconds.'],
-  ['deactivated', 'The webhook is inactive: open deliveries are held.'],
+  ['activate', 'The webhook is active. Held deliveries resume within seconds.'],
+  ['deactivate', 'The webhook is inactive: open deliveries are held.'],
   ['paused', 'The webhook is paused: deliveries are held until then.'],
-  ['resumed', 'The pause is over. Held deliveries continue within seconds.'],
+  ['resume', 'The pause is over. Held deliveries continue within seconds.'],
   ['saved', 'The webhook was changed.'],
   ['recovering', 'The recovery has started. Its progress is shown below.'],
-  ['recovery-paused', 'The recovery is paused: it creates no further deliveries until it is resumed.'],
-  ['recovery-resumed', 'The recovery continues.'],
-  ['recovery-canceled', 'The recovery was canceled.'],
+  ['recovery-pause', 'The recovery is paused: it creates no further deliveries until it is resumed.'],
+  ['recovery-resume', 'The recovery continues.'],
+  ['recovery-cancel', 'The recovery was canceled.'],
   ['deleted', 'The webhook was deleted.'],
 ]);
 
@@ -77,16 +78,24 @@ export function webhookPages(deps: ConsoleDeps) {
     );
   }
 
-  /** Runs an action on a webhook; a refusal is shown on its page. */
-  async function orRefused(c: Asking, id: string, act: () => Promise<Response>): Promise<Response> {
+  /** Runs an action on the webhook of the path; a refusal is shown on its page. */
+  async function orRefused(c: Asking, act: (at: string) => Promise<Response>): Promise<Response> {
+    const id = c.req.param('id') ?? '';
     try {
-      return await act();
+      return await act(`/webhooks/${piece(id)}`);
     } catch (error) {
       return await shown(c, id, { refused: rejectionOf(error) });
     }
   }
 
-  return { policy, secrets, overlapOf, shown, orRefused };
+  /** The same for one after which its page is shown again. @param done the word of its notice */
+  const act = (c: Asking, done: string, ask: (at: string) => Promise<unknown>) =>
+    orRefused(c, async (at) => {
+      await ask(`/v21${at}`);
+      return c.redirect(`${CONSOLE}${at}?done=${done}`, 303);
+    });
+
+  return { policy, secrets, overlapOf, shown, orRefused, act };
 }
 
 export type WebhookPages = ReturnType<typeof webhookPages>;
