@@ -66,10 +66,9 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
         seal: (secret) => keys.encryptSecret(secret, { eshopId, of: 'notices' }),
         newSecret: newWebhookSecret,
       });
-      const { secret } = changed;
-      const eshop = withDeliveriesFrom(changed.eshop);
-      if (secret === null) return ok(c, 'E-shop updated.', eshop);
-      return ok(c, 'E-shop updated.', { ...eshop, notifications: { ...eshop.notifications, secret } });
+      const { eshop, secret } = changed;
+      const notifications = { ...eshop.notifications, ...(secret === null ? {} : { secret }) };
+      return ok(c, 'E-shop updated.', withDeliveriesFrom({ ...eshop, notifications }));
     },
   );
   return app;

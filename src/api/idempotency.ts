@@ -12,7 +12,7 @@ import { described } from '../domain/fields.ts';
 import { badRequest, conflict, Problem } from '../domain/problem.ts';
 import { omitFields } from '../domain/validation.ts';
 import type { AnswerOwner, Keys } from '../secrets/keys.ts';
-import { charged } from './budget/charged.ts';
+import { charged } from './budget/allowance.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { answer } from './envelope.ts';
 import { describeSchema, documents } from './json-schema.ts';

@@ -6,7 +6,7 @@ import type * as v from 'valibot';
 import { findInvalidText } from '../domain/invalid-text.ts';
 import { badRequest, invalid, Problem } from '../domain/problem.ts';
 import { fieldsOf } from '../domain/validation.ts';
-import { charged } from './budget/charged.ts';
+import { charged } from './budget/allowance.ts';
 import type { ApiEnv } from './deps.ts';
 import { type Described, describeSchema, documents, refTo } from './json-schema.ts';
 import { hasWideObject, MAX_FIELDS } from './wide-objects.ts';

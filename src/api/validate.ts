@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { findInvalidText, isInherited } from '../domain/invalid-text.ts';
 import { type FieldProblem, invalid } from '../domain/problem.ts';
 import { fieldsOf, omitFields, type Rule, validate } from '../domain/validation.ts';
-import { charged } from './budget/charged.ts';
+import { charged } from './budget/allowance.ts';
 import type { ApiEnv } from './deps.ts';
 import { type BodyOptions, describeBody, readJson } from './json-body.ts';
 import { describeSchema, documents } from './json-schema.ts';

@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, Next } from 'hono';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { createCounts } from '../../concurrency/counts.ts';
-import { createTurns, type Turns } from '../../concurrency/turns.ts';
+import { createTurns } from '../../concurrency/turns.ts';
 import { Problem, tooManyRequests } from '../../domain/problem.ts';
 import { counted } from '../../domain/text.ts';
 import type { ApiEnv } from '../deps.ts';
@@ -47,17 +47,6 @@ const RETRY_AFTER_MS = 1_000;
 /** The key of requests without a login. E-shops are numbered from 1. */
 export const ANYBODY = 0;
 
-interface Budget {
-  /** Counts the bytes that an e-shop's deliveries will send: a small request may cause many large ones. */
-  readonly sends: (eshopId: number, bytes: number) => void;
-  /** Admits a request of the session's e-shop, or refuses it with 429; sets `allowance`. */
-  readonly admit: MiddlewareHandler<ApiEnv>;
-  /** Waits for the e-shop's turn once the body has arrived, so that a slow sender occupies no connection. */
-  readonly inTurn: MiddlewareHandler<ApiEnv>;
-  /** The same for a part of a request. */
-  readonly turn: Turns['run'];
-}
-
 /** Calls back once the response has been sent or its connection is closed; perhaps more than once. */
 function onceGone({ incoming: { socket }, outgoing }: HttpBindings, leave: () => void): void {
   if (socket.destroyed || outgoing.closed) {
@@ -72,7 +61,7 @@ function onceGone({ incoming: { socket }, outgoing }: HttpBindings, leave: () =>
   });
 }
 
-export function createBudget(limits: BudgetLimits): Budget {
+export function createBudget(limits: BudgetLimits) {
   const turns = createTurns({ total: limits.allConnections, perKey: limits.connections });
   const inFlight = createCounts<number>();
   const unread = createUnread();
@@ -123,8 +112,10 @@ export function createBudget(limits: BudgetLimits): Budget {
   }
 
   return {
-    sends: (eshopId, count) => void bytes.penalty(String(eshopId), count),
-    async admit(c, next) {
+    /** Counts the bytes that an e-shop's deliveries will send: a small request may cause many large ones. */
+    sends: (eshopId: number, count: number) => void bytes.penalty(String(eshopId), count),
+    /** Admits a request of the session's e-shop, or refuses it with 429; sets `allowance`. */
+    async admit(c: Context<ApiEnv>, next: Next): Promise<void> {
       const { eshopId } = c.get('session');
       const { left, resetMs } = await bytesLeft(eshopId);
       const free = limits.requests - inFlight.of(eshopId);
@@ -167,7 +158,8 @@ export function createBudget(limits: BudgetLimits): Budget {
         else if (!held) leave();
       }
     },
-    inTurn: (c, next) =>
+    /** Waits for the e-shop's turn once the body has arrived, so that a slow sender occupies no connection. */
+    inTurn: (c: Context<ApiEnv>, next: Next) =>
       turns.run(c.get('session').eshopId, async () => {
         // Many requests may have been admitted before the first response, and before the first of their bodies was
         // checked. Its own bytes have been counted: they refuse the next one.
@@ -176,6 +168,7 @@ export function createBudget(limits: BudgetLimits): Budget {
         if (isUnread(c.get('session').eshopId)) throw tooManyRequests(unreadMessage, RETRY_AFTER_MS);
         await next();
       }),
+    /** The same for a part of a request. */
     turn: turns.run,
   };
 }

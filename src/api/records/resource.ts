@@ -14,7 +14,7 @@ import { eventOn } from '../../domain/event-types.ts';
 import type { WriteContext } from '../../domain/order/rules.ts';
 import { renderValue } from '../../domain/render.ts';
 import { article, capital } from '../../domain/text.ts';
-import { charged } from '../budget/charged.ts';
+import { charged } from '../budget/allowance.ts';
 import type { ApiDeps, ApiEnv, Session } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';

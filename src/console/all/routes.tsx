@@ -19,7 +19,7 @@ import { respond } from '../layout.tsx';
 import { installationParts } from '../operator/installation.tsx';
 import { ALL } from '../session.ts';
 import { fromField } from '../times.tsx';
-import { namesIn } from '../webhooks/names-in.ts';
+import { namesIn } from '../webhooks/name.tsx';
 import { AllDeliveriesPage, type Asked, CHOSEN, GiveUpAllPage } from './deliveries.tsx';
 import { AllPage } from './overview.tsx';
 import { MAX_ROWS, scopeOf } from './scope.ts';

@@ -11,7 +11,7 @@ import { given, piece, type Query, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import { fromField } from '../times.tsx';
-import { namesIn } from '../webhooks/names-in.ts';
+import { namesIn } from '../webhooks/name.tsx';
 import { EventList, EventsPage, type FoundEvents, NOTHING_CAME } from './list.tsx';
 import { EventPage } from './page.tsx';
 

@@ -7,7 +7,7 @@ import { rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
-import { namesIn } from '../webhooks/names-in.ts';
+import { namesIn } from '../webhooks/name.tsx';
 import { changeOf, fieldsOf, NOTICES, type NoticeFields, NoticesPage } from './page.tsx';
 
 /** The latest that are shown. */

@@ -33,15 +33,11 @@ const guard: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
   await next();
 };
 
-/** An authenticator, and the path of the link that opens it. */
-interface OperatorAuthenticator {
-  readonly authenticator: Authenticator;
-  /** The path of the link on the server. */
-  readonly path: string;
-}
-
-/** @param by the name of the person at this terminal, under which actions are recorded */
-export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: string): OperatorAuthenticator {
+/**
+ * An authenticator, and the path of the link that opens it.
+ * @param by the name of the person at this terminal, under which actions are recorded
+ */
+export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: string) {
   const token = newId();
   /** The hash of the link's token until it is used, and the hash of the session opened by it. */
   let unused: Buffer | null = hashOf(token);

@@ -7,7 +7,7 @@ import { recoveryActions } from '../../domain/recovery.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import { ALL } from '../session.ts';
-import { namesIn } from '../webhooks/names-in.ts';
+import { namesIn } from '../webhooks/name.tsx';
 import type { OperatorDeps } from './deps.ts';
 import { RecoveriesPage } from './recoveries.tsx';
 

@@ -10,7 +10,7 @@ import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { EventList } from '../events/list.tsx';
 import { respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
-import { namesIn } from '../webhooks/names-in.ts';
+import { namesIn } from '../webhooks/name.tsx';
 import { idIn } from './fields.tsx';
 import { kinds } from './kinds.ts';
 import { ListPage } from './list.tsx';

@@ -1,6 +1,7 @@
 /** The names of webhooks on a page. */
-import type { NamedWebhook } from '../../db/console/named-webhooks.ts';
+import { findNamedWebhooks, type NamedWebhook } from '../../db/console/named-webhooks.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
+import type { ConsoleDeps } from '../deps.ts';
 import { CONSOLE } from '../session.ts';
 
 /** The webhooks that a page names, by id. */
@@ -17,6 +18,15 @@ export function namesOf(
       return [id, { name: shared ? `${name} #${id}` : name, deleted }];
     }),
   );
+}
+
+/** The names of the webhooks of these deliveries, outcomes or notices. */
+export async function namesIn(
+  sql: ConsoleDeps['sql'],
+  items: readonly { readonly webhookId: number | null }[],
+): Promise<WebhookNames> {
+  const ids = items.flatMap(({ webhookId }) => webhookId ?? []);
+  return namesOf(await findNamedWebhooks(sql, ids));
 }
 
 /** A link to a webhook by its name; a deleted one has no page. */
