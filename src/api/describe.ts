@@ -13,8 +13,6 @@ interface Operation {
   readonly summary: string;
   /** Rules beyond the schemas, in Markdown. */
   readonly description?: string;
-  /** Its group in the documentation, such as `Orders`. */
-  readonly tag: string;
   /** The schema of `data` in the envelope; of one item, for a list with `list: true`. */
   readonly data: v.GenericSchema;
   /** True for an array of `data` with `pagination` beside it; 'optional' if that is only there on request. */
@@ -36,10 +34,11 @@ export const errorContent = {
 } as const;
 
 /**
- * @example app.get('/orders', describeOperation({ id: 'listOrders', summary: 'List orders', tag: 'Orders', data:
- * Order, list: true, message: 'Orders found.' }), …)
+ * @param tag its group in the documentation
+ * @example app.get('/orders', describeOperation('Orders', { id: 'listOrders', summary: 'List orders', data: Order,
+ * list: true, message: 'Orders found.' }), …)
  */
-export function describeOperation(operation: Operation): MiddlewareHandler {
+export function describeOperation(tag: string, operation: Operation): MiddlewareHandler {
   const { schema, components } = describeSchema(operation.data, 'output');
   const list = operation.list ?? false;
   const paged = list === true ? ['pagination'] : [];
@@ -58,7 +57,7 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
     operationId: operation.id,
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
-    tags: [operation.tag],
+    tags: [tag],
     ...(operation.token === false ? { security: [{ apiKey: [] }] } : {}),
     responses: {
       200: {

@@ -19,12 +19,11 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/eshop',
-    describeOperation({
+    describeOperation(tag, {
       id: 'getEshop',
       summary: 'Read the e-shop',
       description:
         'The e-shop that the API key belongs to, which notices it gets, and where deliveries come from.',
-      tag,
       data: eshopRecordSchema,
       message: 'E-shop found.',
     }),
@@ -33,7 +32,7 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.patch(
     '/eshop',
-    describeOperation({
+    describeOperation(tag, {
       id: 'patchEshop',
       summary: 'Change notifications',
       description:
@@ -41,7 +40,6 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
         'deliveries fail is deactivated: after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted, whichever comes ' +
         'first. The notice of a deactivation cannot be turned off. With `recovered`, a notice is sent when the webhook has recovered. ' +
         'The response to a first `url` contains its `secret`, which is never returned again.',
-      tag,
       data: eshopRecordSchema,
       message: 'E-shop updated.',
       errors: {

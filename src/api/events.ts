@@ -25,11 +25,10 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
 
   app.get(
     '/events',
-    describeOperation({
+    describeOperation(tag, {
       id: inVersion('listEvents', version),
       summary: 'List events',
       description: `Every event, whether or not a webhook got it, with its deliveries, or the reason why there are none: \`?entityId=10001\` shows what happened to order 10001. ${readTwice} If the first page is requested with \`entityId\`, \`missing\` says why an event that you expected may be absent.`,
-      tag,
       data: Event,
       list: 'optional',
       beside: { cursor: v.optional(Cursor), missing: v.optional(v.array(MissingEvent)) },
@@ -52,11 +51,10 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
 
   app.get(
     '/events/:id',
-    describeOperation({
+    describeOperation(tag, {
       id: inVersion('getEvent', version),
       summary: 'Read an event',
       description: 'With the record as it was right after the write, and the outcome at every webhook.',
-      tag,
       data: EventWithRecord,
       message: 'Event found.',
       errors: { 404: 'the event does not exist.' },

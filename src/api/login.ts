@@ -55,7 +55,7 @@ export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
 
   app.post(
     '/users/login',
-    describeOperation({
+    describeOperation('Authentication', {
       id: 'login',
       summary: 'Log in',
       description:
@@ -65,7 +65,6 @@ export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
         'quarter of an hour after the first of them; a success resets the count. A looser limit (300 unless configured otherwise) applies ' +
         'to each address and e-shop, and once more to each address for all unknown keys together. Forwarded addresses count only if the ' +
         'operator has configured the proxy as trusted. The body may be at most 16 KiB and needs a `Content-Length`.',
-      tag: 'Authentication',
       data: Login,
       message: 'Logged in.',
       token: false,

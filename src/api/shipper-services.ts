@@ -11,11 +11,10 @@ export function shipperServiceRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.get(
     '/shipper-service-codes',
-    describeOperation({
+    describeOperation('Orders', {
       id: 'listShipperServiceCodes',
       summary: 'List carriers and their services',
       description: 'The values of `shipper` and `shipperService` of an order.',
-      tag: 'Orders',
       data: v.array(shipperSchema),
       message: 'Shipper services found.',
     }),

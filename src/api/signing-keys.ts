@@ -31,13 +31,12 @@ export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/eshop/signing-keys',
-    describeOperation({
+    describeOperation(tag, {
       id: 'listSigningKeys',
       summary: 'List the public signing keys',
       description:
         'The public keys (Ed25519), newest first. Deliveries of webhooks with `asymmetric` have a `v1a` for each in `webhook-signature`. There is ' +
         'one, or two for a day after the next one was made. The first is made when it is requested or needed. Private keys never leave the service.',
-      tag,
       data: v.array(signingKeySchema),
       message: 'Signing keys found.',
     }),
@@ -50,13 +49,12 @@ export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
 
   app.post(
     '/eshop/signing-keys',
-    describeOperation({
+    describeOperation(tag, {
       id: 'createSigningKey',
       summary: 'Make the next signing key',
       description:
         `The new key signs immediately, and the present one for ${OVERLAP_HOURS} more hours: give the new public key to your receivers in the meantime. ` +
         'Returns both. While two keys sign, a third cannot be made (409); `overlap=0` ends all older ones immediately, for a key that can no longer be trusted.',
-      tag,
       data: v.array(signingKeySchema),
       message: 'Signing key created.',
       errors: { 409: 'an older key still signs.' },

@@ -22,17 +22,16 @@ const Thing = v.pipe(v.object({ name: v.string() }), v.metadata({ ref: 'Thing' }
 const api = await apiOfFile();
 api.app.post(
   '/v21/things/:name',
-  describeOperation({ id: 'makeThing', summary: 'Make', tag: 'Things', data: Thing, message: 'Made.' }),
+  describeOperation('Things', { id: 'makeThing', summary: 'Make', data: Thing, message: 'Made.' }),
   params({ name: v.string() }),
   body(ThingInput, { responseOnly: ['id', 'createdAt'] }),
   (c) => ok(c, 'Made.', { param: c.req.valid('param').name, ...c.req.valid('json') }),
 );
 api.app.get(
   '/v21/things',
-  describeOperation({
+  describeOperation('Things', {
     id: 'listThings',
     summary: 'List',
-    tag: 'Things',
     data: Thing,
     list: true,
     message: 'Listed.',

@@ -76,11 +76,10 @@ export function deliveryActionRoutes(
   for (const { path, id: operationId, action, summary, description, message, conflict: when } of actions) {
     app.post(
       path,
-      describeOperation({
+      describeOperation(tag, {
         id: operationId,
         summary,
         description,
-        tag,
         data: DeliveryWithAttempts,
         message,
         errors: { 404: noSuchDelivery, 409: when },

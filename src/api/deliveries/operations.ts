@@ -58,7 +58,7 @@ export function deliveryOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/deliveries/:id/payload',
-    describeOperation({
+    describeOperation(tag, {
       id: 'getDeliveryPayload',
       summary: 'Read the payload of a delivery',
       description:
@@ -66,7 +66,6 @@ export function deliveryOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
         'for byte what the receiver gets; `request`, beside it, gives the method, the URL and the content type. A GET webhook gets no body: `data` is null, and `request.url` ends ' +
         'with the identifier that is appended. For an open delivery, this is what the next attempt will send, with the current settings of the webhook; for an ended one, ' +
         'what its last attempt sent, without personal data erased since. The headers are not included, because each attempt has a new signature; those for the sequence, the origin and the changed fields are headers of this response, too.',
-      tag,
       data: payloadData,
       beside: { request: payloadRequest },
       headers: {
@@ -93,14 +92,13 @@ export function deliveryOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.post(
     '/deliveries/:id/redeliver',
-    describeOperation({
+    describeOperation(tag, {
       id: 'redeliver',
       summary: 'Redeliver',
       description:
         'Creates a new delivery of the same event to the same webhook, and returns it. It has its own id (so a receiver that drops duplicates accepts it), its own retries and its own 48 hours, carries the ' +
         'same snapshot of the record, and deactivates the webhook like any other if all its attempts fail. You can also redeliver a delivery that succeeded. A second request creates ' +
         'no second one: while the delivery, or an earlier redelivery of the same event to this webhook, is open, the response is a 409 that names it.',
-      tag,
       data: DeliveryWithAttempts,
       message: 'Delivery created.',
       errors: {

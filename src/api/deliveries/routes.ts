@@ -52,11 +52,10 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/webhooks/:id/deliveries',
-    describeOperation({
+    describeOperation(tag, {
       id: 'listWebhookDeliveries',
       summary: 'List the deliveries of a webhook',
       description: `Newest first; ${pagesEnd}. To read further back, set \`since\` and \`until\`, or read \`GET /deliveries\` with \`webhookId\` and \`after\`.`,
-      tag,
       data: Delivery,
       list: true,
       message: 'Deliveries found.',
@@ -89,10 +88,9 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/deliveries/:id',
-    describeOperation({
+    describeOperation(tag, {
       id: 'getDelivery',
       summary: 'Read a delivery with its attempts',
-      tag,
       data: DeliveryWithAttempts,
       message: 'Delivery found.',
       errors: { 404: noSuchDelivery },
@@ -115,11 +113,10 @@ export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): 
   const app = new Hono<ApiEnv>();
   app.get(
     '/deliveries',
-    describeOperation({
+    describeOperation(tag, {
       id: inVersion('listDeliveries', version),
       summary: 'List the deliveries of all webhooks',
       description: `${readTwice} Compare the list with what you have received to find what is missing. \`since\` and \`until\` refer to the time of the event, even if it was redelivered later. Deliveries of deleted webhooks are not listed.`,
-      tag,
       data: Delivery,
       list: 'optional',
       beside: { cursor: v.optional(Cursor) },

@@ -69,11 +69,10 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
 
   app.get(
     path,
-    describeOperation({
+    describeOperation(tag, {
       id: inVersion(`list${capital(kind)}s`, version),
       summary: `List ${tag.toLowerCase()}`,
       description: `Oldest first${listed}`,
-      tag,
       data,
       list: true,
       message: foundAll,
@@ -92,11 +91,10 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
   const flags = packingLists === undefined ? {} : { withPackingLists: v.optional(booleanText) };
   app.get(
     `${path}/:id`,
-    describeOperation({
+    describeOperation(tag, {
       id: inVersion(`get${capital(kind)}`, version),
       summary: `Read ${article(noun)}`,
       ...(packingLists === undefined ? {} : { description: packingLists }),
-      tag,
       data,
       message: found,
       errors: { 404: `the ${noun} does not exist.` },

@@ -104,11 +104,10 @@ export function resourceRoutes<Rec extends object>(
 
   app.post(
     path,
-    describeOperation({
+    describeOperation(tag, {
       id: `create${capital(kind)}`,
       summary: `${resource.creates} ${named}`,
       description: `Fires ${eventOn(kind, 'created')}.${onCreation}${rules}`,
-      tag,
       data,
       message: messages.created,
       errors: { 409: `${named} with this \`${idField}\` already exists.` },
@@ -151,11 +150,10 @@ export function resourceRoutes<Rec extends object>(
   for (const { method, verb, name, summary, how, partial, apply } of updates) {
     app[method](
       one,
-      describeOperation({
+      describeOperation(tag, {
         id: `${verb}${capital(kind)}`,
         summary,
         description: `${how}${late} Fires ${eventOn(kind, 'updated')}, unless nothing changed; the message then says so.${rules}`,
-        tag,
         data,
         message: messages.updated,
         errors: errors(resource.tooLate),
@@ -180,11 +178,10 @@ export function resourceRoutes<Rec extends object>(
   for (const { name, summary, description, conflict, message, change: act } of resource.actions) {
     app.post(
       `${one}/${name}`,
-      describeOperation({
+      describeOperation(tag, {
         id: `${name}${capital(kind)}`,
         summary,
         description: `${description} No body.`,
-        tag,
         data,
         message,
         errors: errors(conflict),
@@ -202,11 +199,10 @@ export function resourceRoutes<Rec extends object>(
     const { name, summary, description, conflict, message, withPackingLists } = operation;
     app.put(
       `/warehouse${one}/${name}`,
-      describeOperation({
+      describeOperation('Warehouse', {
         id: `set${capital(kind)}${inCapitals(name)}`,
         summary,
         description,
-        tag: 'Warehouse',
         data,
         message,
         errors: errors(conflict),

@@ -39,7 +39,7 @@ export function stockMovementRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.post(
     '/warehouse/stock-movements',
-    describeOperation({
+    describeOperation('Warehouse', {
       id: 'createStockMovement',
       summary: 'Record a stock movement',
       description: `Changes the product's \`stock\` immediately, and fires CREATE_STOCK_MOVEMENT_<TYPE>, but not UPDATE_PRODUCT.
@@ -49,7 +49,6 @@ export function stockMovementRoutes(deps: ApiDeps): Hono<ApiEnv> {
 - \`available\` and \`onHold\` never go below zero, and a product has fewer than 1,000,000,000 units; otherwise 409.
 
 Some movements are recorded automatically, one per line: when an order becomes \`onTheWay\` (from its reserved units), a receiving is stocked, or a return is completed.`,
-      tag: 'Warehouse',
       data: stockMovementRecordSchema('v21'),
       message: 'Stock movement recorded.',
       errors: { 409: 'the product does not have enough units.' },

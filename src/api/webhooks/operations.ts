@@ -76,14 +76,13 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.put(
     '/webhooks/:id/pause',
-    describeOperation({
+    describeOperation(tag, {
       id: 'pauseWebhook',
       summary: 'Pause a webhook',
       description:
         'For a maintenance window of the receiver: events still create deliveries, but none is attempted; an attempt under way finishes. The deliveries are held, with `waitsFor` `pause`, and hold up no other webhook. ' +
         `It ends automatically at \`until\`, at most ${MAX_PAUSE_DAYS} days ahead, or with \`resume\`. Its time counts neither against the 48 hours of a delivery nor as a failure. Afterwards the deliveries continue as fast as the receiver takes them, in order if the webhook has an \`ordering\`. ` +
         'Pausing a paused webhook moves the end.',
-      tag,
       data: webhookRecordSchema,
       message: 'Webhook paused.',
       errors: { 404: noSuchWebhook, 409: whileInactive },
@@ -104,11 +103,10 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
     const activates = name === 'activate';
     app.put(
       `/webhooks/:id/${name}`,
-      describeOperation({
+      describeOperation(tag, {
         id: `${name}Webhook`,
         summary,
         description,
-        tag,
         data: activates ? activatedWebhookSchema : webhookRecordSchema,
         message,
         errors: { 404: noSuchWebhook, ...(conflict === undefined ? {} : { 409: conflict }) },
@@ -126,13 +124,12 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.put(
     '/webhooks/:id/regenerate-secret',
-    describeOperation({
+    describeOperation(tag, {
       id: 'regenerateSecret',
       summary: 'Regenerate the secret',
       description:
         'The new secret is valid immediately, and is returned only now; the body may contain your own. For 24 hours, deliveries are signed with the old secret too (two signatures in the ' +
         'header, newest first), so that none is rejected while the receiver is being updated. Regenerating again drops the oldest secret; `overlap=0` drops the old one immediately. The state of the webhook does not change.',
-      tag,
       data: webhookWithSecretSchema,
       message: 'Secret regenerated.',
       errors: { 404: noSuchWebhook },

@@ -57,7 +57,7 @@ export function receiverTestRoutes(
 
   app.post(
     '/webhooks/:id/test',
-    describeOperation({
+    describeOperation(tag, {
       id: 'testWebhook',
       summary: 'Test a webhook',
       description:
@@ -66,7 +66,6 @@ export function receiverTestRoutes(
         'The request is made and evaluated like an attempt of a delivery (method, payload version, packing lists, signature, time limits, refused destinations), with an additional header, `X-Service-Test: true`, so that a receiver ' +
         'can tell it from a delivery. There is no delivery with its `X-Service-Delivery`. A test has no consequences: it is not retried, is not in the delivery log, and never deactivates the webhook.\n\n' +
         `The response takes as long as the receiver does, up to the 15 s of an attempt. At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; further ones wait, and get a 429 if no slot becomes free within ${QUEUE_TIMEOUT_MS / 1000} s. No body.`,
-      tag,
       data: testResultSchema,
       message: 'Webhook tested.',
       errors: { 400: 'the webhook has no such type.', 404: noSuchWebhook },
@@ -86,7 +85,7 @@ export function receiverTestRoutes(
 
   app.post(
     '/webhooks/:id/examine',
-    describeOperation({
+    describeOperation(tag, {
       id: 'examineWebhook',
       summary: 'Examine a receiver',
       description:
@@ -96,7 +95,6 @@ export function receiverTestRoutes(
         'Whether a repeat was handled once is judged only if the receiver says so with `X-Waybill-Handled: new`, `repeat` or `stale`, as the receiver’s kit does.\n\n' +
         'Works on an inactive webhook too, and has no consequences, just like a test. The receiver gets records of its `webhookType`, or of the `type` in the query, that do not exist, each with its own identifier. ' +
         `The response takes up to 120 s. One examination of a webhook runs at a time, at most ${EXAMINATIONS_PER_HOUR} an hour, and at most ${EXAMINATIONS_AT_ONCE.perKey} of an e-shop run at the same time. No body.`,
-      tag,
       data: examinationSchema,
       message: 'Receiver examined.',
       errors: {

@@ -106,7 +106,7 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.post(
     '/webhooks/:id/recover',
-    describeOperation({
+    describeOperation(tag, {
       id: 'startRecovery',
       summary: 'Recover events that a webhook did not get',
       description:
@@ -116,7 +116,6 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
         'Each event becomes a new delivery, with its own identifier, retries and 48 hours. A recovery runs on its own, however many events there are: it ' +
         'adapts to the pace of the receiver, and gives way to new events. The same request while the recovery is running returns that recovery. ' +
         'Events delivered in the meantime are not delivered again.',
-      tag,
       data: recoverAnswer,
       message: 'Recovery started.',
       errors: {
@@ -169,11 +168,10 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/webhooks/:id/recoveries',
-    describeOperation({
+    describeOperation(tag, {
       id: 'listRecoveries',
       summary: "List a webhook's recoveries",
       description: 'Newest first, in whatever state.',
-      tag,
       data: recoveryRecord,
       list: true,
       message: 'Recoveries found.',
@@ -197,11 +195,10 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/webhooks/:id/recoveries/:recoveryId',
-    describeOperation({
+    describeOperation(tag, {
       id: 'getRecovery',
       summary: 'Read a recovery',
       description: 'Its progress, and when it is expected to end.',
-      tag,
       data: recoveryRecord,
       message: 'Recovery found.',
       errors: { 404: noSuchRecovery },
@@ -217,11 +214,10 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
   for (const { action, summary, description, message } of controls) {
     app.post(
       `/webhooks/:id/recoveries/:recoveryId/${action}`,
-      describeOperation({
+      describeOperation(tag, {
         id: `${action}Recovery`,
         summary,
         description,
-        tag,
         data: recoveryRecord,
         message,
         errors: {

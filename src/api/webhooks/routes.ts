@@ -62,12 +62,11 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/webhooks',
-    describeOperation({
+    describeOperation(tag, {
       id: 'listWebhooks',
       summary: 'List webhooks',
       description:
         'Ordered by id. Returns all webhooks, without `pagination`, unless `page` or `items` is given.',
-      tag,
       data: webhookRecordSchema,
       list: 'optional',
       message: 'Webhooks found.',
@@ -90,13 +89,12 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.post(
     '/webhooks',
-    describeOperation({
+    describeOperation(tag, {
       id: 'createWebhook',
       summary: 'Create a webhook',
       description:
         'The response contains the `secret`, which is never returned again: your own, if the body has one, so that a receiver need not change. Several webhooks may have the same type. The contract of ' +
         'the e-shop may limit the types, the payload versions, packing lists and the number of webhooks (100 unless agreed otherwise); anything that it does not allow returns a 400 that says so.',
-      tag,
       data: webhookWithSecretSchema,
       message: 'Webhook created.',
       errors: { 400: 'failed validation, or something that the contract does not allow.' },
@@ -120,10 +118,9 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/webhooks/:id',
-    describeOperation({
+    describeOperation(tag, {
       id: 'getWebhook',
       summary: 'Read a webhook',
-      tag,
       data: webhookRecordSchema,
       message: 'Webhook found.',
       errors: { 404: noSuchWebhook },
@@ -138,14 +135,13 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.put(
     '/webhooks/:id',
-    describeOperation({
+    describeOperation(tag, {
       id: 'replaceWebhook',
       summary: 'Replace a webhook',
       description:
         `Replaces all fields; those left out get their defaults, except ${omissible.map((field) => `\`${field}\``).join(', ')}, which then stay. Changing \`active\` has the same effect as activate and ` +
         'deactivate. Open deliveries keep the type of their event, and take everything else from the webhook as it is at their next attempt. ' +
         'Failures of an earlier URL do not count against a new one.',
-      tag,
       data: webhookRecordSchema,
       message: 'Webhook updated.',
       errors: {
@@ -181,12 +177,11 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.delete(
     '/webhooks/:id',
-    describeOperation({
+    describeOperation(tag, {
       id: 'deleteWebhook',
       summary: 'Delete a webhook',
       description:
         'The webhook and its deliveries are no longer available through the interface; open deliveries are canceled. Returns 400 if the contract does not allow deleting webhooks.',
-      tag,
       data: v.pipe(v.string(), v.examples(['Webhook 7 deleted.'])),
       message: 'Webhook deleted.',
       errors: { 400: 'the contract does not allow deleting webhooks.', 404: noSuchWebhook },
