@@ -110,11 +110,8 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   const v2 = new Hono<ApiEnv>();
   v2.route('/', allDeliveriesRoutes(deps, 'v2'));
   v2.route('/', eventRoutes(deps, 'v2'));
-  v2.route('/', recordReads(deps, 'v2', orders));
-  v2.route('/', recordReads(deps, 'v2', productResource));
-  v2.route('/', recordReads(deps, 'v2', receivingResource));
-  v2.route('/', recordReads(deps, 'v2', returnResource));
-  v2.route('/', recordReads(deps, 'v2', stockMovementResource));
+  for (const resource of [orders, productResource, receivingResource, returnResource, stockMovementResource])
+    v2.route('/', recordReads(deps, 'v2', resource));
   v2.route('/', shipperServiceRoutes(deps));
   app.route('/v2', v2);
   return app;

@@ -180,13 +180,8 @@ export function createConsole(
       return await app.request(path, { headers }, c.env);
     }),
   );
-  app.route('/', overviewRoutes(deps));
-  app.route('/', webhookRoutes(deps));
-  app.route('/', deliveryRoutes(deps));
-  app.route('/', eventRoutes(deps));
-  app.route('/', recordRoutes(deps));
-  app.route('/', noticeRoutes(deps));
-  app.route('/', allRoutes(deps));
+  const forEshops = [overviewRoutes, webhookRoutes, deliveryRoutes, eventRoutes, recordRoutes, noticeRoutes];
+  for (const routes of [...forEshops, allRoutes]) app.route('/', routes(deps));
   if (deps.operator !== undefined) app.route('/', operatorRoutes(deps.operator, deps.sql));
   return app;
 }

@@ -74,12 +74,11 @@ export interface ConsoleDeps
     | 'policy'
     | 'version'
     | 'requestAction'
+    | 'publicUrl'
   > {
   /** The whole API: the console calls it like any client, so that the same rules apply. */
   readonly api: Hono<ApiEnv>;
   readonly signAgain: SignAgain;
-  /** Where people reach the console; null if not configured. */
-  readonly publicUrl: string | null;
   /** Aborted once the process is to stop: live pages end. */
   readonly stopping?: AbortSignal;
   /** Null if the address of Temporal's UI is unknown. */
