@@ -182,4 +182,6 @@ it.skipIf(promtool === undefined)('every alert fires for what it is about, by pr
   await run(promtool ?? '', ['check', 'rules', 'recording.yml', 'alerts.yml'], inFolder);
   const { stdout } = await run(promtool ?? '', ['test', 'rules', 'alerts.test.yml'], inFolder);
   expect(stdout).toContain('SUCCESS');
+  await run(promtool ?? '', ['check', 'rules', 'postgres-disk.example.yml'], inFolder);
+  await run(promtool ?? '', ['test', 'rules', 'postgres-disk.example.test.yml'], inFolder);
 });
