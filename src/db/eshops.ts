@@ -16,10 +16,7 @@ export interface EshopRow {
  * @param eshop `email` receives the notifications about deactivated webhooks
  * @returns its id and its API key, which is stored as a hash only and cannot be shown again
  */
-export async function createEshop(
-  sql: Sql,
-  eshop: { readonly name: string; readonly email: string },
-): Promise<{ eshopId: number; apiKey: string }> {
+export async function createEshop(sql: Sql, eshop: { readonly name: string; readonly email: string }) {
   const apiKey = newApiKey();
   return { eshopId: await insertEshop(sql, eshop, hashApiKey(apiKey)), apiKey };
 }

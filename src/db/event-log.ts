@@ -109,11 +109,7 @@ const MAX_WEBHOOK_VERSIONS = 200;
  * The versions of webhooks that have or had one of these types, ordered by webhook and time; of deleted webhooks,
  * only the last. Before its last {@link MAX_WEBHOOK_VERSIONS} changes a webhook's state is unknown.
  */
-export async function versionsOf(
-  sql: Sql,
-  eshopId: number,
-  types: readonly EventType[],
-): Promise<WebhookVersion[]> {
+export async function versionsOf(sql: Sql, eshopId: number, types: readonly EventType[]) {
   const ofTypes = sql`w.eshop_id = ${eshopId} and exists (
     select from webhook_types t
     where t.eshop_id = ${eshopId} and t.type = any(${[...types]}::text[]) and t.webhook_id = w.id)`;

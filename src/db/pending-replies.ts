@@ -86,15 +86,12 @@ function eventIn(type: number, body: Buffer): SessionEvent | null {
  * Calls `tell` with the type and the beginning of each message of a stream once it is complete.
  * @param untypedFirst for the client's stream: its first message has a length but no type
  */
-function messageTypes(
-  untypedFirst: boolean,
-  tell: (type: number, body: Buffer) => void,
-): (piece: Uint8Array) => void {
+function messageTypes(untypedFirst: boolean, tell: (type: number, body: Buffer) => void) {
   const header = Buffer.alloc(HEADER_BYTES);
   let have = untypedFirst ? 1 : 0;
   let left = 0;
   let body: Buffer = NOTHING;
-  return (piece) => {
+  return (piece: Uint8Array) => {
     for (let at = 0; at < piece.length; ) {
       if (have < HEADER_BYTES) {
         header[have] = piece[at] ?? 0;

@@ -100,11 +100,7 @@ export type ReplaceSigningKeys = (
 ) => Omit<SealedSigningKeys, 'eshopId'> & { readonly publicKey: Buffer | null };
 
 /** @param dryRun changes nothing. @returns the e-shops whose key is a new one */
-export async function replaceSigningKeys(
-  tx: Transaction,
-  replace: ReplaceSigningKeys,
-  dryRun: boolean,
-): Promise<ReadonlySet<number>> {
+export async function replaceSigningKeys(tx: Transaction, replace: ReplaceSigningKeys, dryRun: boolean) {
   const lost = new Set<number>();
   const rows = await tx<SealedSigningKeys[]>`select ${sealedKeys(tx)} from signing_keys for update`;
   for (const row of rows) {

@@ -98,11 +98,7 @@ const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
  * Opens a connection. It never throws: a failure is a socket that emits `error` and `close`, from which the library
  * recovers, unlike from a rejected promise.
  */
-export async function openSocket(
-  target: SocketTarget,
-  deadlines: SocketDeadlines,
-  group: SocketGroup,
-): Promise<Socket> {
+export async function openSocket(target: SocketTarget, deadlines: SocketDeadlines, group: SocketGroup) {
   const late = AbortSignal.timeout(deadlines.connectMs);
   const options: TcpNetConnectOpts = {
     host: target.host,

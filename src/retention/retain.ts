@@ -37,10 +37,7 @@ interface RetainOptions {
 }
 
 /** Makes the partitions of the coming weeks. Those that cannot be made now are left to the next run. */
-export async function makeAhead(
-  sql: Pool,
-  options: Omit<RetainOptions, 'retentionMs'> = {},
-): Promise<Pick<Retained, 'made' | 'postponed'>> {
+export async function makeAhead(sql: Pool, options: Omit<RetainOptions, 'retentionMs'> = {}) {
   const { now = await databaseTime(sql), dryRun = false } = options;
   const weeks = { made: [], postponed: [] };
   await makeWeeks(sql, now, dryRun, weeks);

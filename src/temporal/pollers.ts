@@ -45,11 +45,7 @@ async function readPollers(client: Client, taskQueue: string) {
  * @returns a function that resolves to the kinds of which Temporal has accepted a poll since it was last called; to
  * all if it does not say, for the question may be forbidden where polls are not
  */
-export function ownPolls(
-  client: Client,
-  taskQueue: string,
-  identity: string,
-): () => Promise<readonly PolledKind[]> {
+export function ownPolls(client: Client, taskQueue: string, identity: string) {
   const last = new Map<PolledKind, string>();
   return async () => {
     const pollers = await readPollers(client, taskQueue).catch(() => null);

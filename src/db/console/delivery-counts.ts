@@ -91,11 +91,7 @@ async function withIndexOrder<Rows>(sql: Pool, query: (tx: Sql) => PromiseLike<R
   });
 }
 
-export async function readDeliveryCounts(
-  sql: Pool,
-  eshopId: number,
-  range: CountRange,
-): Promise<DeliveryCounts> {
+export async function readDeliveryCounts(sql: Pool, eshopId: number, range: CountRange) {
   const rows = await sql<{ id: number }[]>`
     select id from webhooks where eshop_id = ${eshopId} and deleted_at is null order by id`;
   const webhooks = rows.map(({ id }) => id);

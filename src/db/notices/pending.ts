@@ -19,8 +19,8 @@ export const isPending = (sql: Sql, alias = 'n') => {
 };
 
 /**
- * The condition of the index `notices_pending`: all except the mail of a deactivation, which belongs to the workflow of
- * its delivery.
+ * The condition of the index `notices_pending`: all except the mail of a deactivation, which belongs to the workflow
+ * of its delivery.
  */
 export const isToBeStarted = (sql: Sql, alias = 'n') =>
   sql`${isPending(sql, alias)} and (${sql(alias)}.kind <> 'deactivated' or ${sql(alias)}.recipient <> 'email')`;

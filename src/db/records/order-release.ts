@@ -24,11 +24,7 @@ export const ofSameSecond = (sql: Sql) => sql`
  * the database's clock or this machine's, whichever is behind: a release cannot be taken back. The result is null if
  * it is no longer a pre-order.
  */
-export async function readReleaseTime(
-  sql: Sql,
-  eshopId: number,
-  eshopOrderId: string,
-): Promise<{ readonly releaseAt: number | null; readonly readAt: number } | null> {
+export async function readReleaseTime(sql: Sql, eshopId: number, eshopOrderId: string) {
   const [row] = await sql<{ releaseAt: Date | null; readAt: Date; before: number; ofSecond: number }[]>`
     select o.release_at, clock_timestamp() as read_at, second.before, second.of_second
     from orders o cross join lateral (

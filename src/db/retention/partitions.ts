@@ -147,10 +147,7 @@ export async function dropPartition(sql: Pool, partition: Partition): Promise<'d
  * How many deliveries need a partition: open ones, and those whose deactivation is still to be mailed. An event is
  * needed by all its deliveries, attempts by those of their own week.
  */
-export async function countNeeded(
-  sql: Pool | Transaction,
-  { table, week, from, until }: Partition,
-): Promise<number> {
+export async function countNeeded(sql: Pool | Transaction, { table, week, from, until }: Partition) {
   if (table === 'events') {
     return await counted(sql<{ count: number }[]>`
       select count(*)::int as count from (${needed(sql)}) d

@@ -51,11 +51,7 @@ export function openByState(
   };
 }
 
-export async function listAllWebhooks(
-  sql: Sql,
-  filter: AllWebhooksFilter,
-  limit: number,
-): Promise<OperatorsWebhook[]> {
+export async function listAllWebhooks(sql: Sql, filter: AllWebhooksFilter, limit: number) {
   const { id, eshopId, among, webhookType, active, troubled, receiver, longestWaitFirst = false } = filter;
   return await sql<OperatorsWebhook[]>`
     select x.*, o.eshop_id, d.pending, d.retrying,

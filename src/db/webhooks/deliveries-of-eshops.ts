@@ -60,11 +60,7 @@ async function scopesOf(sql: Pool, filter: OperatorsFilter): Promise<Scope[]> {
 }
 
 /** Up to `limit` deliveries, newest first, without those of deleted webhooks. */
-export async function findDeliveries(
-  sql: Pool,
-  filter: OperatorsFilter,
-  limit: number,
-): Promise<OperatorsDelivery[]> {
+export async function findDeliveries(sql: Pool, filter: OperatorsFilter, limit: number) {
   const { webhookType, entityId, state, status, since, until, before } = filter;
   const found: OperatorsDelivery[] = [];
   await pLimit(CONCURRENCY).map(await scopesOf(sql, filter), async ({ eshopId, webhookIds }) => {

@@ -82,9 +82,7 @@ export function shortage(stock: Stock): 'available' | 'onHold' | 'tooMuch' | nul
 }
 
 /** Units per SKU: the sum of the lines. */
-export function unitsBySku(
-  lines: readonly { readonly sku: string; readonly quantity: string }[],
-): Map<string, string> {
+export function unitsBySku(lines: readonly { readonly sku: string; readonly quantity: string }[]) {
   const units = new Map<string, string>();
   for (const { sku, quantity } of lines) units.set(sku, sumDecimals([units.get(sku) ?? '0', quantity]));
   return units;
