@@ -24,26 +24,7 @@ import {
 /** Rows per transaction: they are locked for a moment only. */
 export const BATCH = 200;
 
-export type Rotation =
-  /** A new key was made; Waybill has to be started with it before anything is sealed under it. */
-  | { readonly state: 'restartNeeded' }
-  /**
-   * `unreadable`: webhooks whose secrets no key opens; `unreadableNotices`: e-shops, likewise those of their notices;
-   * `unreadableKeys`: e-shops, likewise their signing keys. The rotation is not complete.
-   */
-  | ({ readonly state: 'incomplete' } & Resealed)
-  | { readonly state: 'complete'; readonly resealed: number }
-  /** The database has this key already, and nothing was sealed under another. */
-  | { readonly state: 'nothingToDo' };
-
-/** The outcome of resealing. */
-interface Resealed {
-  /** Webhooks. */
-  readonly resealed: number;
-  readonly unreadable: readonly number[];
-  readonly unreadableNotices: readonly number[];
-  readonly unreadableKeys: readonly number[];
-}
+export type Rotation = Awaited<ReturnType<typeof rotateMasterKey>>;
 
 /** Reseals a secret of an owner under the present key; null stays null, as does a secret that no key opens. */
 export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | null) => Buffer | null {
@@ -56,8 +37,13 @@ export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | nul
   };
 }
 
-/** Reseals everything that is stored sealed. @param batch rows per transaction */
-export async function resealAll(sql: Pool, keys: Keys, batch = BATCH): Promise<Resealed> {
+/**
+ * Reseals everything that is stored sealed.
+ * @param batch rows per transaction
+ * @returns how many webhooks were resealed; the webhooks whose secrets no key opens, and the e-shops whose notices'
+ * secrets or signing keys none opens
+ */
+export async function resealAll(sql: Pool, keys: Keys, batch = BATCH) {
   const areCurrent = (sealed: readonly (Buffer | null)[]) =>
     sealed.every((each) => each === null || keys.isCurrent(each));
   let resealed = 0;
@@ -115,9 +101,10 @@ async function prepareGeneratedKey(dataDir: DataDir): Promise<boolean> {
  * `SECRET_KEY_PREVIOUS`; without these, a new one in the folder.
  * @throws UserError when the database's key is none of them
  */
-export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Rotation> {
+export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: DataDir) {
   const generated = settings.SECRET_KEY === undefined;
-  if (generated && (await prepareGeneratedKey(dataDir))) return { state: 'restartNeeded' };
+  // Waybill has to be started with it before anything is sealed under it.
+  if (generated && (await prepareGeneratedKey(dataDir))) return { state: 'restartNeeded' } as const;
   const keys = await configuredKeys(settings, dataDir);
   const sealedWith = await readSetting(sql, CHECK_VALUE);
   const known = sealedWith === keys.checkValue;
@@ -126,15 +113,16 @@ export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: Da
   }
   // A process that knows only the old key could not open secrets sealed from here on.
   if (!known && (await readSetting(sql, NEXT_CHECK_VALUE)) !== keys.checkValue) {
-    return { state: 'restartNeeded' };
+    return { state: 'restartNeeded' } as const;
   }
   const done = await resealAll(sql, keys);
   const { resealed, unreadable, unreadableNotices, unreadableKeys } = done;
   if (unreadable.length + unreadableNotices.length + unreadableKeys.length > 0)
-    return { state: 'incomplete', ...done };
+    return { state: 'incomplete', ...done } as const;
+  // The database has this key already, and nothing was sealed under another.
   const nothing = known && resealed === 0 && keys.otherCheckValues.length === 0;
-  if (nothing) return { state: 'nothingToDo' };
+  if (nothing) return { state: 'nothingToDo' } as const;
   await writeSetting(sql, CHECK_VALUE, keys.checkValue);
   if (generated) await dataDir.remove(PREVIOUS_KEY_FILE);
-  return { state: 'complete', resealed };
+  return { state: 'complete', resealed } as const;
 }
