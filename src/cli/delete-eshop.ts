@@ -22,7 +22,7 @@ import { createProgress } from '../lib/progress.ts';
 import { settled } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
-import { PATIENT, withDatabase } from './open-database.ts';
+import { withPatientDatabase } from './open-database.ts';
 import { confirmationOptions, eshopNumber, isDryRun } from './options.ts';
 
 const deleteOptions = v.object({
@@ -54,34 +54,29 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
     const eshop = checked(eshopNumber, written);
     const dryRun = isDryRun(options);
     const settings = readSettings(env);
-    await withDatabase(
-      settings,
-      async (sql) => {
-        const found = await findEshop(sql, eshop);
-        if (found === null) throw noSuchEshop(eshop);
-        const holdings = await countHoldings(sql, eshop);
-        const end = async () => {
-          if (!dryRun) await ended(sql, settings, eshop, json);
-        };
-        const exported =
-          path === undefined ? await end().then(() => null) : await exportTo(sql, eshop, path, end);
-        if (!dryRun) {
-          await untilInterrupted('It was interrupted: run it again to delete the rest.', (signal) =>
-            removeEshop(sql, eshop, signal),
-          );
-        }
-        if (json) {
-          return print(
-            JSON.stringify({ eshopId: eshop, name: found.name, deleted: !dryRun, exported, ...holdings }),
-          );
-        }
-        if (exported !== null) print(`${counted(exported, 'line')} written to ${path}.`);
-        const what = `E-shop ${eshop} (${found.name}), with ${describeHoldings(holdings)}`;
-        print(dryRun ? `${what}, would be deleted. Nothing was changed (dry run).` : `${what}, was deleted.`);
-      },
-      2,
-      PATIENT,
-    );
+    await withPatientDatabase(settings, async (sql) => {
+      const found = await findEshop(sql, eshop);
+      if (found === null) throw noSuchEshop(eshop);
+      const holdings = await countHoldings(sql, eshop);
+      const end = async () => {
+        if (!dryRun) await ended(sql, settings, eshop, json);
+      };
+      const exported =
+        path === undefined ? await end().then(() => null) : await exportTo(sql, eshop, path, end);
+      if (!dryRun) {
+        await untilInterrupted('It was interrupted: run it again to delete the rest.', (signal) =>
+          removeEshop(sql, eshop, signal),
+        );
+      }
+      if (json) {
+        return print(
+          JSON.stringify({ eshopId: eshop, name: found.name, deleted: !dryRun, exported, ...holdings }),
+        );
+      }
+      if (exported !== null) print(`${counted(exported, 'line')} written to ${path}.`);
+      const what = `E-shop ${eshop} (${found.name}), with ${describeHoldings(holdings)}`;
+      print(dryRun ? `${what}, would be deleted. Nothing was changed (dry run).` : `${what}, was deleted.`);
+    });
   });
 }
 

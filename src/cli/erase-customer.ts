@@ -20,7 +20,7 @@ import { settled } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
-import { PATIENT, withDatabase } from './open-database.ts';
+import { withPatientDatabase } from './open-database.ts';
 import { account, confirmationOptions, eshopOption, filled, isDryRun } from './options.ts';
 
 const repeatedOrder = new Option('--order <id>', 'this order; may be repeated').argParser(
@@ -56,20 +56,15 @@ export function addErasure(command: Command, { env, print }: CommandContext): vo
     }
     const dryRun = isDryRun(options);
     const settings = readSettings(env);
-    const done = await withDatabase(
-      settings,
-      async (sql) => {
-        if ((await findEshop(sql, eshop)) === null) throw noSuchEshop(eshop);
-        const customer = await findCustomer(sql, eshop, { email, orderIds });
-        requireKnown(customer, orderIds);
-        requireEnded(customer);
-        const open = await openDeliveriesOf(sql, eshop, customer);
-        const erased = dryRun ? null : await erase(sql, settings, eshop, customer);
-        return { customer, open: open.length, erased };
-      },
-      1,
-      PATIENT,
-    );
+    const done = await withPatientDatabase(settings, async (sql) => {
+      if ((await findEshop(sql, eshop)) === null) throw noSuchEshop(eshop);
+      const customer = await findCustomer(sql, eshop, { email, orderIds });
+      requireKnown(customer, orderIds);
+      requireEnded(customer);
+      const open = await openDeliveriesOf(sql, eshop, customer);
+      const erased = dryRun ? null : await erase(sql, settings, eshop, customer);
+      return { customer, open: open.length, erased };
+    });
     const orders = done.customer.orders.map(({ id }) => id);
     const { returns } = done.customer;
     if (json) {

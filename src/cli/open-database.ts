@@ -38,8 +38,8 @@ export async function instanceOf(settings: Settings): Promise<Instance> {
   return isConfigured ? await reading.catch(() => ({})) : await reading;
 }
 
-/** Time limits for commands whose statements read all data of an e-shop. */
-export const PATIENT = { statementMs: 600_000, silenceMs: 660_000 };
+/** Time limits for statements that read all data of an e-shop. */
+const PATIENT = { statementMs: 600_000, silenceMs: 660_000 };
 
 /**
  * Runs `work` on the database at `DATABASE_URL`, else on that of the instance running in `DATA_DIR`.
@@ -64,6 +64,10 @@ export async function withDatabase<T>(
     return await work(sql);
   });
 }
+
+/** The same for commands whose statements read all data of an e-shop. */
+export const withPatientDatabase = <T>(settings: Settings, work: (sql: Pool) => Promise<T>): Promise<T> =>
+  withDatabase(settings, work, 2, PATIENT);
 
 /**
  * Runs `work` on the database of an instance that cannot start, without checking its key: the one at `DATABASE_URL`,
