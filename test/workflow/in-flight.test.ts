@@ -64,6 +64,8 @@ async function attemptInDyingProcess({ sql }: DeliveryStack, result?: Partial<At
   const handOver = () => 'start' as const;
   const outcome = await attemptFromQueue(sql, claimed, { claimId: claimed.claimId, handOver }, result);
   if (outcome.kind === 'notAttempted') throw new Error('no attempt was made');
+  // Its lease is over.
+  await sql`update deliveries set claimed_until = now() where id = ${claimed.id}`;
   return { claimed, outcome };
 }
 
@@ -131,7 +133,7 @@ test('failed, and its process died before the start: the second attempt comes at
   const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10011');
-  const due = new Date(Date.now() + 8_000);
+  const due = new Date(Date.now() + 3_000);
   await attemptInDyingProcess(stack, { nextAttemptAt: due });
   await stack.startWorker();
   await stack.untilBegun(id);
@@ -145,7 +147,7 @@ test('failed, and its process died before the start: the second attempt comes at
 
 test.each([
   ['delivered', {}, []],
-  ['retried later', { nextAttemptAt: 8_000 }, ['2']],
+  ['retried later', { nextAttemptAt: 3_000 }, ['2']],
 ])(
   'its process died between the start and its record (%s): one workflow, one plan, and another process changes nothing',
   async (_, { nextAttemptAt }: { nextAttemptAt?: number }, sent) => {
@@ -178,7 +180,7 @@ test('under way in a process that died: nobody makes it while it may be at its r
   const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10005');
-  await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1, ownedMs: 4_000 });
+  await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1, ownedMs: 2_000 });
   const [begun] = await stack.sql<
     { ownedUntil: Date }[]
   >`select owned_until from attempts where delivery_id = ${id}`;

@@ -56,7 +56,7 @@ test('away for longer than the window: what was never tried is delivered', async
 /** A delivery under retry, with no worker until its window has ended. */
 async function lostWindow(name: string) {
   const stack = await start(name, {
-    policy: { windowMs: 3_600_000, initialIntervalMs: 8_000, attemptTimeoutMs: 10_000 },
+    policy: { windowMs: 3_600_000, initialIntervalMs: 600_000, attemptTimeoutMs: 10_000 },
   });
   const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
@@ -66,21 +66,26 @@ async function lostWindow(name: string) {
   await stack.stopWorker();
   // No worker until long after its window.
   await endWindowIn(stack, id, -3_600_000);
-  return { stack, receiver, webhook, id };
+  const returns = async () => {
+    await stack.startWorker();
+    // Else the planned wait would be waited first.
+    await stack.signal(id, webhookChangedSignal);
+  };
+  return { stack, receiver, webhook, id, returns };
 }
 
 test('away for the end of the window: one last attempt is made, and its success counts', async () => {
-  const { stack, receiver, id } = await lostWindow('away-delivered');
+  const { stack, receiver, id, returns } = await lostWindow('away-delivered');
   receiver.respond({ status: 200 });
-  await stack.startWorker();
+  await returns();
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 2 });
 });
 
 test('that last attempt failing ends the delivery as expired and leaves the webhook active', async () => {
-  const { stack, receiver, webhook, id } = await lostWindow('away-expired');
+  const { stack, receiver, webhook, id, returns } = await lostWindow('away-expired');
   const before = receiver.requests.length;
-  await stack.startWorker();
+  await returns();
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(receiver.requests).toHaveLength(before + 1);
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired' });
@@ -187,6 +192,8 @@ test('time that we were away shortens the waits that are left, not the number of
   const stack = await start('away-shortened', { policy });
   const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
+  // Else the queue would make the second attempt, after its minute.
+  await stack.untilCalm();
   const id = await stack.fireOne('10046');
   const attempted = (number: number) =>
     stack.until(`attempt ${number}`, async () => (await stack.delivery(id)).attemptsMade === number);

@@ -7,7 +7,9 @@ import { pauseWebhook } from '../../src/db/webhooks/pause.ts';
 import type { Recoverable } from '../../src/domain/recovery.ts';
 import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { later } from '../support/later.ts';
 import { receiverOfTest, stackOfFile, stackOfTest } from '../support/lifetimes.ts';
+import type { Receiver } from '../support/receiver.ts';
 import { type Lost, loseEvents, loseMany, recoveredBy } from '../support/recoveries.ts';
 import { fireMany, relayTo } from '../support/relay.ts';
 
@@ -23,6 +25,16 @@ async function subscribed(stack: DeliveryStack = shared) {
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   const lost: Lost = { sql: stack.sql, eshopId: stack.eshopId, webhookId };
   return { stack, receiver, lost };
+}
+
+/** Lets a receiver answer nothing; returns the function that lets it answer all requests, so far and later. */
+function hang(receiver: Receiver): () => void {
+  const [released, release] = later();
+  receiver.respond(async () => {
+    await released;
+    return {};
+  });
+  return release;
 }
 
 /** Begins one, as the API does. */
@@ -107,13 +119,13 @@ test('events missed while the webhook was inactive are delivered too', async () 
 test('paused, resumed and canceled by the e-shop: the workflow follows', async () => {
   const { stack, receiver, lost } = await subscribed();
   // A receiver that answers nothing gets no more than the first few.
-  receiver.respond({ hang: 'headers' });
+  const answer = hang(receiver);
   await loseMany(lost, 60);
   const recoveryId = await begin(lost);
   await stack.until('the first', async () => (await created(stack, recoveryId)) === 20);
   await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
   await untilShown(stack, recoveryId, 'paused');
-  receiver.respond({ status: 200 });
+  answer();
   await controlRecovery(stack.sql, recoveryId, 'resume', { by: 'user' });
   await stack.until('more', async () => (await created(stack, recoveryId)) > 20);
   await controlRecovery(stack.sql, recoveryId, 'cancel', { by: 'user' });
@@ -172,13 +184,13 @@ test("canceled with Temporal's own button: it is canceled for the e-shop too", a
 
 test('its webhook deactivated: it waits, and continues after the activation; deleted: it ends', async () => {
   const { stack, receiver, lost } = await subscribed();
-  receiver.respond({ hang: 'headers' });
+  const answer = hang(receiver);
   await loseMany(lost, 60);
   const recoveryId = await begin(lost);
   await stack.until('the first', async () => (await created(stack, recoveryId)) > 0);
   await stack.changeWebhook(lost.webhookId, { active: false });
   expect((await untilShown(stack, recoveryId, 'paused')).reason).toContain('The webhook is inactive');
-  receiver.respond({ status: 200 });
+  answer();
   await stack.changeWebhook(lost.webhookId, { active: true });
   await stack.until('more', async () => (await created(stack, recoveryId)) > 20);
   await stack.changeWebhook(lost.webhookId, { active: false });

@@ -29,7 +29,7 @@ async function startWithoutTemporal(options: StackOptions = {}, { fromTheStart =
 function actionsOf({ sql, policy }: DeliveryStack) {
   const connection = Connection.lazy({ address: '127.0.0.1:9' });
   onTestFinished(() => connection.close());
-  const request = createOperatorActions({ client: new Client({ connection }), sql, policy, answerMs: 1_000 });
+  const request = createOperatorActions({ client: new Client({ connection }), sql, policy, answerMs: 100 });
   return async (action: ActionName, id: string) =>
     (await request(action, id, { by: 'anna', reason: '' })).message;
 }
