@@ -1,6 +1,8 @@
 /** Our own outages are not receiver failures: they use up no attempt and deactivate no webhook. */
 import { expect, test } from 'vitest';
 import { markDispatched } from '../../src/db/outbox/release.ts';
+import { readOverdue } from '../../src/db/overdue.ts';
+import { readOutbox } from '../../src/db/overview.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { attemptRecord, beginAttempt, recordAttempt } from '../support/deliveries.ts';
 import type { DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -161,6 +163,11 @@ test('a lasting internal failure uses up no attempt, and the attempts go on when
     return (events ?? []).filter((event) => event.activityTaskFailedEventAttributes).length >= 3;
   });
   expect(await stack.delivery(id)).toMatchObject({ state: 'pending', attemptsMade: 0 });
+  // The alert that comes is WaybillAttemptsOverdue: nothing waits in the queue for WaybillNothingDelivered.
+  await stack.sql`
+    update deliveries set dispatched_at = dispatched_at - interval '10 minutes' where id = ${id} and dispatched_at is not null`;
+  await stack.until('the overdue attempt', async () => (await readOverdue(stack.sql)).attemptSeconds > 600);
+  expect(await readOutbox(stack.sql)).toMatchObject({ fresh: 0, retry: 0, bulk: 0 });
   broken = false;
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(await stack.attempts(id)).toMatchObject([{ number: 1, outcome: 'success' }]);

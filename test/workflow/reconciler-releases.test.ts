@@ -85,3 +85,14 @@ test('its timer lost long before its time: running again once a worker starts', 
   await stack.startWorker();
   await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING');
 });
+
+test('lost in a failover of the database, and sent again under its number: its former timer releases it', async () => {
+  const stack = await waitingPreOrder('release-again', 3_600_000);
+  const former = (await timer(stack).describe()).runId;
+  await stack.sql`delete from orders where eshop_order_id = 'P-1'`;
+  await insertPreOrder(stack, 'P-1', new Date(Date.now() + 1_000));
+  await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'P-1'));
+  await untilReleased(stack);
+  expect(await timer(stack).result()).toEqual({ released: true });
+  expect((await timer(stack).describe()).runId).toBe(former);
+});

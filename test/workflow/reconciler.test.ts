@@ -142,6 +142,44 @@ test('a workflow that has ended while its delivery is open (the database restore
   expect(repairs()).toEqual(['startedAgain: ended']);
 });
 
+test('a workflow whose delivery a failover of the database has lost: it ends at its next step', async () => {
+  const { receiver, id } = await waitingDelivery();
+  // A workflow is started before the row says so.
+  await stack.until('its workflow to be noted', async () => (await stack.delivery(id)).dispatchedAt !== null);
+  const workflow = stack.workflow(id);
+  await stack.sql`delete from attempts where delivery_id = ${id}`;
+  await stack.sql`delete from deliveries where id = ${id}`;
+  await workflow.signal(webhookChangedSignal);
+  expect(await workflow.result()).toEqual({ state: 'canceled' });
+  expect(numbers(receiver)).toEqual(['1']);
+});
+
+test('a delivery that a failover has put back into the queue, and whose workflow has ended: it goes on', async () => {
+  const { receiver, id } = await waitingDelivery({ initialIntervalMs: 1_500 });
+  receiver.respond({ status: 200 });
+  await untilState(id, 'delivered');
+  await stack.untilClosed(id);
+  await stack.stopWorker();
+  receiver.respond({ status: 503, headers: { 'retry-after': '90' } });
+  await stack.sql`delete from attempts where delivery_id = ${id}`;
+  await stack.sql`
+    update deliveries set state = 'pending', attempts_made = 0, next_attempt_at = null, finished_at = null, last_attempt_at = null,
+      window_started_at = null, dispatched_at = null, class = 0, due_at = now(), check_at = null where id = ${id}`;
+  await stack.startWorker();
+  await receiver.waitFor(3);
+  await untilState(id, 'retrying');
+  // "Already started" counts as started, although this workflow has ended.
+  await stack.until('its workflow to be noted', async () => (await stack.delivery(id)).dispatchedAt !== null);
+  receiver.respond({ status: 200 });
+  await stack.sql`update deliveries set next_attempt_at = now() where id = ${id}`;
+  await untilState(id, 'delivered');
+  expect(numbers(receiver)).toEqual(['1', '2', '1', '2']);
+  const sent = new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery']));
+  expect(sent).toEqual(new Set([id]));
+  await stack.until('the log', async () => repairsOf(id).length > 0);
+  expect(repairsOf(id)).toContain('startedAgain: ended');
+});
+
 test('canceled in Temporal, and the database does not know (restored): canceled', async () => {
   const { id } = await waitingDelivery();
   await stack.workflow(id).cancel();
