@@ -24,13 +24,7 @@ import {
   receivingResponseOnly,
   sampleReceiving,
 } from './receiving/schema.ts';
-import {
-  createdReturn,
-  returnRecordSchema,
-  returnResponseOnly,
-  returnWarehouseFields,
-  sampleReturn,
-} from './return/schema.ts';
+import { createdReturn, returnRecordSchema, returnResponseOnly, sampleReturn } from './return/schema.ts';
 import {
   sampleMovementOf,
   sampleStockMovement,
@@ -49,10 +43,10 @@ export interface CatalogueEntry {
   /** Fields of the record that an e-shop's requests may not write. */
   readonly responseOnly: readonly string[];
   /**
-   * Those of them that the warehouse writes: a change of one is an update. A change of only the others fires
+   * What a change of each field is that the warehouse writes. A change of only the other `responseOnly` ones fires
    * nothing.
    */
-  readonly warehouseFields?: readonly string[];
+  readonly warehouseFields?: Readonly<Record<string, Occasion>>;
   /** The record's schema in a payload of this version. */
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;
   /** A complete record in its v2 form. */
@@ -71,6 +65,7 @@ interface EventSample {
 /** An entry with a sample for every occasion on which the kind has events. */
 type EntryFor<Kind extends EntityKind> = CatalogueEntry & {
   readonly kind: Kind;
+  readonly warehouseFields?: Readonly<Record<string, OccasionsOf<Kind>>>;
   readonly samples: Readonly<Record<OccasionsOf<Kind>, EventSample>>;
 };
 
@@ -80,6 +75,7 @@ export const orderEntry = {
   path: '/orders',
   idField: 'eshopOrderId',
   responseOnly: orderResponseOnly,
+  warehouseFields: { status: 'statusChanged' },
   recordSchema: orderRecordSchema,
   sample: sampleOrder,
   samples: {
@@ -106,6 +102,7 @@ export const receivingEntry = {
   path: '/receivings',
   idField: 'eshopReceivingId',
   responseOnly: receivingResponseOnly,
+  warehouseFields: { status: 'statusChanged' },
   recordSchema: receivingRecordSchema,
   sample: sampleReceiving,
   samples: {
@@ -121,7 +118,7 @@ export const returnEntry = {
   path: '/returns',
   idField: 'eshopReturnId',
   responseOnly: returnResponseOnly,
-  warehouseFields: returnWarehouseFields,
+  warehouseFields: { note: 'updated', status: 'statusChanged' },
   recordSchema: returnRecordSchema,
   sample: sampleReturn,
   samples: {

@@ -5,7 +5,7 @@
 
 export type EntityKind = 'order' | 'product' | 'receiving' | 'return' | 'stockMovement';
 
-/** What a write did to a record, in the order in which its events fire; defined in `fired-events.ts`. */
+/** What a write did to a record, in the order in which its events fire; the catalogue says by which fields. */
 export const occasions = ['created', 'updated', 'statusChanged'] as const;
 export type Occasion = (typeof occasions)[number];
 

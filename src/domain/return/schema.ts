@@ -56,10 +56,9 @@ export const returnInputSchema = v.strictObject(returnEntries);
 export type ReturnInput = v.InferOutput<typeof returnInputSchema>;
 type LineInput = v.InferOutput<typeof lineSchema>;
 
-export const returnWarehouseFields = ['note'] as const;
 /** Ignored in an e-shop's requests. */
 export const returnResponseOnly = [
-  ...returnWarehouseFields,
+  'note',
   'status',
   'createdAt',
   'updatedAt',

@@ -45,10 +45,9 @@ describe('a write of a record', () => {
     expect(eventsOf(returned, before, { ...before, receivedAt: 'x', confirmedAt: 'x' })).toEqual([]);
   });
 
-  test('products have no status, and movements no event of their own here', () => {
+  test('a product fires its creation and its updates, and a stock movement nothing here', () => {
     expect(eventsOf(product, null, product.sample)).toEqual(['CREATE_PRODUCT']);
     expect(eventsOf(product, product.sample, { ...product.sample, name: 'x' })).toEqual(['UPDATE_PRODUCT']);
-    expect(eventsOf(product, product.sample, { ...product.sample, status: 'x' })).toEqual([]);
     expect(eventsOf(stockMovement, null, stockMovement.sample)).toEqual([]);
   });
 
