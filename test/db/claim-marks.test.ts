@@ -1,5 +1,6 @@
 /** A process changes nothing that another has claimed since; and what it puts back waits by its row as it is. */
 import { describe, expect, test } from 'vitest';
+import { forgetFutureTimes } from '../../src/db/future-times.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, type DeliveryClass, LEASE_SECONDS, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import {
@@ -155,7 +156,7 @@ test('that Temporal has its workflow is noted regardless of the claim, and once'
 
 describe('what is deferred', () => {
   test('waits in its class, without a next attempt if none was made', async () => {
-    const claim = await claimed('id = id', CLASS.bulk);
+    const claim = await claimed('bulk = true', CLASS.bulk);
     await deferClaimed(database.sql, [claim]);
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.bulk, dueIn: 0, nextIn: null, ...unclaimed });
   });
@@ -186,6 +187,17 @@ describe('what is deferred', () => {
     );
     await deferClaimed(database.sql, [claim]);
     expect(await rowOf(claim.id)).toMatchObject({ dueIn: 1, nextIn: 1 });
+  });
+
+  test('and was attempted by that owner meanwhile goes to its workflow if its next attempt is due later than a minute', async () => {
+    const claim = await claimed();
+    await database.sql.unsafe(
+      `update deliveries set ${RETRYING}, next_attempt_at = now() + interval '10 minutes'`,
+    );
+    await deferClaimed(database.sql, [claim]);
+    // A worker that starts forgets times of the queue that lie so far ahead that the clock must have been set back.
+    expect(await forgetFutureTimes(database.sql)).toBe(0);
+    expect(await rowOf(claim.id)).toEqual({ class: CLASS.undelivered, dueIn: 0, nextIn: 10, ...unclaimed });
   });
 
   test('before its first attempt has no window yet, although one was begun and given up', async () => {

@@ -76,17 +76,23 @@ export async function requeue(sql: Sql, unattempted: readonly Unattempted[]): Pr
 const DEFERRED_SECONDS = 1;
 
 /**
- * Defers claimed deliveries that got no permit, or whose attempt has another owner: they wait in their class, and in
- * the second case at least until that ownership is over. A retry keeps a time for its next attempt, since without one
- * the retries would count as spent.
+ * Defers claimed deliveries that got no permit, or whose attempt has another owner; in the second case at least until
+ * that ownership is over. Otherwise they wait as `requeue` lets them: that owner may have recorded a failure, and the
+ * next attempt is never made before its time. A retry keeps a time for its next attempt, since without one the
+ * retries would count as spent.
+ *
+ * How long the limits of this worker would have it wait (up to five minutes) does not count: all workers share the
+ * queue, and another one may have room at once. This worker's quotas keep it in the queue for that long.
  */
 export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
-  // The owner may have recorded a failure meanwhile: the next attempt is not made before its time.
-  const until = sql`greatest(now() + make_interval(secs => ${DEFERRED_SECONDS}), d.next_attempt_at, (
+  const { deliveryClass, dueAt } = currentWait(sql);
+  const until = sql`greatest(now() + make_interval(secs => ${DEFERRED_SECONDS}), (
     select a.owned_until from attempts a
     where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null))`;
   await sql`
-    update deliveries d set claimed_until = null, claim_id = null, due_at = ${until}, ${windowNotBegun(sql)},
-      next_attempt_at = case when d.attempts_made > 0 and d.next_attempt_at is not null then ${until} end
-    where ${stillClaimed(sql, claims)} and ${checked(sql, sql`d.state in ('pending', 'retrying')`)}`;
+    update deliveries d set claimed_until = null, claim_id = null, class = ${deliveryClass}, due_at = greatest(${dueAt}, ${until}),
+      ${windowNotBegun(sql)},
+      next_attempt_at = case when d.attempts_made > 0 and d.next_attempt_at is not null then greatest(d.next_attempt_at, ${until}) end
+    from webhooks w
+    where w.id = d.webhook_id and ${stillClaimed(sql, claims)} and ${checked(sql, sql`d.state in ('pending', 'retrying')`)}`;
 }
