@@ -59,8 +59,8 @@ export const queueDefects: readonly Defect[] = [
   {
     name: 'deferred-retry-without-a-time',
     file: RELEASE,
-    text: `and d.next_attempt_at is not null then \${until} end`,
-    replacement: `and d.next_attempt_at is null then \${until} end`,
+    text: `and d.next_attempt_at is not null then greatest(d.next_attempt_at, \${until}) end`,
+    replacement: `and d.next_attempt_at is null then greatest(d.next_attempt_at, \${until}) end`,
     noticed:
       'A retry that found its receiver full counts as the last one: the delivery fails after a few attempts.',
     caughtBy: marks('what is deferred as a retry has a time for its next attempt all the while'),

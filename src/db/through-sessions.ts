@@ -2,6 +2,7 @@
  * Bypasses the pooler for statements that take many times longer to plan than to run: behind it nothing stays
  * prepared.
  */
+import postgres from 'postgres';
 import type { Sql } from './pool.ts';
 
 /** Executes a statement that may be executed twice. */
@@ -14,8 +15,17 @@ export type Execute = <T>(statement: (sql: Sql) => Promise<T>) => Promise<T>;
 const WITHOUT_SESSIONS_MS = 30_000;
 
 /**
+ * Whether the server has refused the statement, and would do so through the pool too: SQLSTATEs of data, constraints,
+ * deadlocks, locks and time-outs. Any other error may come from the session, or from where its address leads.
+ */
+const isOfStatement = (error: unknown) =>
+  error instanceof postgres.PostgresError &&
+  error.severity === 'ERROR' &&
+  /^(?:21|22|23|40|55P03|57014)/.test(error.code);
+
+/**
  * Executes on sessions with the server itself, which keep the statement prepared; through the pool while they fail
- * or if there are none.
+ * or if there are none. A statement that the server refuses is not executed again, and says nothing about sessions.
  * @param sessions the pool itself if no pooler is in front of the server: a failed statement is then not executed
  * again
  * @param now in milliseconds, on a clock that does not jump
@@ -38,7 +48,11 @@ export function throughSessions(
       const result = await statement(sessions);
       failedAt = null;
       return result;
-    } catch {
+    } catch (error) {
+      if (isOfStatement(error)) {
+        failedAt = null;
+        throw error;
+      }
       failedAt = now();
       return await statement(sql);
     }
