@@ -105,7 +105,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       switch (next.step) {
         // Over.
         case 'cancel':
-          return await endings.cancel();
+          return await completed(endings.cancel);
         case 'giveUp':
           return await completed(() => endings.giveUp(situation));
         case 'compensate':
@@ -159,6 +159,8 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
 
   /** Goes on in a fresh history: a webhook that is switched on and off thousands of times makes one too long. */
   async function continueInFreshHistory(attemptsMade: number): Promise<never> {
+    // An operator action under way is to be shown too.
+    await condition(allHandlersFinished);
     const shown = { failures: view.failures(), actions: view.actions() };
     return await continueAsNew<typeof deliverEvent>({ ...input, attemptsMade, ...shown });
   }

@@ -1,7 +1,8 @@
 /** A webhook switched on and off thousands of times: the server would end a workflow with so long a history. */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import pino from 'pino';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { transaction } from '../../src/db/transaction.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
@@ -15,6 +16,7 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
+import { later } from '../support/later.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 
 // The environment would install the SDK's runtime with its own settings, and there is only one.
@@ -62,6 +64,39 @@ test('a delivery continues in a fresh history, with its count and its wait', asy
   await stack.changeWebhook(webhook.id, { active: true });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(receiver.requests.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2']);
+});
+
+test('an operator action that is under way then is shown in the fresh history too', async () => {
+  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+  await stack.retireWebhooks();
+  await stack.createWebhook(`${receiver.url}/acted-on`);
+  const id = await stack.fireOne('10082');
+  await stack.untilWaiting(id);
+  const first = (await stack.describe(id))?.runId;
+  const [release, releases] = later();
+  const locked = transaction(stack.sql, async (tx) => {
+    await tx`select from deliveries where id = ${id} for update`;
+    await release;
+  });
+  onTestFinished(async () => {
+    releases();
+    await locked;
+  });
+  await stack.signal(id, 'hold', { by: 'anna', reason: 'stock-taking' });
+  const pending = async () =>
+    ((await stack.describe(id))?.raw.pendingActivities ?? []).map(({ activityType }) => activityType?.name);
+  await stack.until('the action to begin', async () => (await pending()).includes('steerDelivery'));
+  await stack.until('a history that is too long', async () => {
+    await stack.signal(id, webhookChangedSignal);
+    return Number((await stack.describe(id))?.historyLength) > 120;
+  });
+  expect((await stack.describe(id))?.runId).toBe(first);
+  releases();
+  await stack.until('a fresh history', async () => (await stack.describe(id))?.runId !== first);
+  const { currentDetails } = await stack
+    .workflow(id)
+    .query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  expect(currentDetails).toMatch(/\| hold \|.* anna .*stock-taking/);
 });
 
 test('between two attempts it goes on in a fresh history too, shows the last one, and sends nothing before its time', async () => {

@@ -1,7 +1,9 @@
 /** Holding and continuing: the effect of a webhook's change on its open deliveries. */
 import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { transaction } from '../../src/db/transaction.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { later } from '../support/later.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { deliverInTenMinutes } from '../support/waiting-delivery.ts';
 import { skipWait } from '../support/windows.ts';
@@ -86,6 +88,38 @@ test('the webhook deleted: the delivery is canceled', async () => {
   await stack.changeWebhook(webhook.id, { deleted: true });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', nextAttemptAt: null });
+});
+
+test('an operator cancels it while it ends because its webhook was deleted: it ends as it began to', async () => {
+  const { id, webhook } = await waitingDelivery('/deleted-and-canceled');
+  const [release, releases] = later();
+  const locked = transaction(stack.sql, async (tx) => {
+    await tx`select from deliveries where id = ${id} for update`;
+    await release;
+  });
+  onTestFinished(async () => {
+    releases();
+    await locked;
+  });
+  await stack.changeWebhook(webhook.id, { deleted: true });
+  await stack.until('its end to begin', async () => {
+    const pending = (await stack.describe(id))?.raw.pendingActivities ?? [];
+    return pending.some(({ activityType }) => activityType?.name === 'closeDelivery');
+  });
+  await stack.workflow(id).cancel();
+  await stack.until('the workflow to know', async () => {
+    const types = (await stack.workflow(id).fetchHistory()).events?.map((event) =>
+      event.workflowExecutionCancelRequestedEventAttributes
+        ? 'asked'
+        : event.workflowTaskCompletedEventAttributes
+          ? 'known'
+          : '',
+    );
+    return types?.slice(types.indexOf('asked')).includes('known') === true && types.includes('asked');
+  });
+  releases();
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', canceledBy: 'deletion' });
 });
 
 test('deleted before its first attempt: no request leaves', async () => {
