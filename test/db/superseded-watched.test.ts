@@ -7,7 +7,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { createDeliverySteps } from '../../activities/delivery-steps.ts';
 import { cannotBePrepared } from '../../src/attempt/make-attempt.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
+import { settleOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
+import { cancelWithoutWorkflow } from '../../src/db/outbox/without-workflow.ts';
 import { countWindowsLost } from '../../src/db/overview.ts';
 import { createTrackedWorkflows } from '../../src/reconciler/tracked-workflows.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
@@ -92,6 +94,19 @@ test.each<[string, string, (deliveryId: string) => Promise<unknown>]>([
     `CREATE_ORDER ${state}`,
     'CREATE_ORDER superseded',
   ]);
+});
+
+test('its webhook is deleted: none is superseded, since all are canceled', async () => {
+  const { sql } = database;
+  await front();
+  const [webhook] = await sql<{ eshopId: number; id: number }[]>`
+    update webhooks set deleted_at = now() where id = (select max(id) from webhooks) returning eshop_id, id`;
+  if (webhook === undefined) throw new Error('no webhook');
+  await settleOrdering(sql, { eshopId: webhook.eshopId });
+  expect(ended).toEqual([]);
+  expect(await cancelWithoutWorkflow(sql, { eshopId: webhook.eshopId, webhookId: webhook.id })).toHaveLength(
+    3,
+  );
 });
 
 test.each<[string, string[], (deliveryId: string) => Promise<unknown>]>([

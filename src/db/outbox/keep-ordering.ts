@@ -165,7 +165,7 @@ function reported(sql: Pool, rows: readonly Superseded[]): string[] {
 
 /**
  * Where only the latest event counts, ends deliveries that a newer event of their record at the same webhook
- * supersedes.
+ * supersedes. Those of a deleted webhook are left to be canceled.
  * @param which the condition of the deliveries, checked when they are read and again once they are locked: another
  * process may have let one of them go meanwhile
  */
@@ -177,7 +177,7 @@ async function supersede(sql: Pool, of: postgres.Fragment, which: (alias: string
       select d.id, newest.id as newest from ${of} join webhooks w on w.id = d.webhook_id
       cross join lateral (
         select successor.id ${successors(sql, placeOf(sql))} order by successor.sequence desc limit 1) newest
-      where ${which('d')} and w.ordering = 'latest' and d.operator_stop is distinct from 'giveUp') replaced
+      where ${which('d')} and w.ordering = 'latest' and w.deleted_at is null and d.operator_stop is distinct from 'giveUp') replaced
     where old.id = replaced.id and ${which('old')}
       and ${checked(sql, sql`${untouched(sql, 'old')} and old.dispatched_at is null`)}
     returning old.id, old.event_type`;
@@ -201,7 +201,7 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
   const rows = await sql<Superseded[]>`
     with older as materialized (
       select d.id, d.webhook_id, d.ordering_key, d.sequence
-      from deliveries due join webhooks w on w.id = due.webhook_id and w.ordering = 'latest'
+      from deliveries due join webhooks w on w.id = due.webhook_id and w.ordering = 'latest' and w.deleted_at is null
       join deliveries d on d.webhook_id = due.webhook_id and d.sequence <= due.sequence and d.ordering_key = due.ordering_key
       where due.id = ${id} and d.state in ('pending', 'retrying')
         -- A delivery without a further attempt is about to fail, and its webhook with it.
