@@ -11,6 +11,7 @@ import {
   renewClaims,
   requeue,
 } from '../../src/db/outbox/release.ts';
+import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
 import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 
@@ -152,6 +153,12 @@ test('that Temporal has its workflow is noted regardless of the claim, and once'
   await markDispatched(database.sql, [id]);
   expect(await dispatchedAt()).toEqual(first);
   expect(await rowOf(id)).toMatchObject(unclaimed);
+});
+
+test('what its workflow ends keeps no mark of a claim', async () => {
+  const claim = await claimed();
+  await closeDelivery(database.sql, claim.id, 'expired');
+  expect(await rowOf(claim.id)).toMatchObject(unclaimed);
 });
 
 describe('what is deferred', () => {

@@ -73,7 +73,8 @@ export async function closeOpen(
 ): Promise<{ readonly eventType: EventType; readonly ordered: boolean } | undefined> {
   const [closed] = await sql<{ eventType: EventType; ordered: boolean }[]>`
     update deliveries d set state = ${state}, finished_at = clock_timestamp(), next_attempt_at = null,
-      dispatched_at = coalesce(d.dispatched_at, now()), claimed_until = null, last_error = coalesce(${loss?.error ?? null}, d.last_error),
+      dispatched_at = coalesce(d.dispatched_at, now()), claimed_until = null, claim_id = null,
+      last_error = coalesce(${loss?.error ?? null}, d.last_error),
       window_lost = ${loss !== null},
       canceled_by = case
         when ${state} <> 'canceled' then null
