@@ -8,7 +8,8 @@ create table changes_to_signal (
   eshop_id integer not null,
   webhook_id integer,
   eshop_order_id text,
-  -- When it may be passed on at the earliest.
+  -- Its place among the others: those due first are passed on first, and none waits for this time. Of a release it is
+  -- the deadline, a minute before the order is due.
   due_at timestamptz not null default now(),
   -- The last delivery that was signalled; null before the first.
   signalled_id uuid,
