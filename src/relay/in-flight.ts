@@ -7,7 +7,7 @@
  * If the process dies, the next claim finds the attempt recorded, owned, or not begun.
  */
 import { setMaxListeners } from 'node:events';
-import type { AttemptOutcome, HandOver } from '../attempt/outcome.ts';
+import type { AttemptOutcome, HandOver, SkipReason } from '../attempt/outcome.ts';
 import { groupedWrites } from '../db/grouped.ts';
 import { RENEWAL_MS } from '../db/outbox/lease.ts';
 import type { ClaimedId, QueuedDelivery } from '../db/outbox/outbox.ts';
@@ -24,6 +24,36 @@ export interface InFlight {
   start(deliveries: readonly QueuedDelivery[], name: AttemptClass): void;
   /** No further attempt begins; waits until none is in flight, at most as long as an attempt may take. */
   end(): Promise<void>;
+}
+
+/**
+ * How a delivery whose attempt was not made goes on: it is deferred for a moment, it waits by its row as that is now,
+ * or its workflow decides.
+ */
+type WayBack = 'deferred' | 'byItsRow' | 'byItsWorkflow';
+
+/**
+ * A reason may be `byItsRow` only if the row, or the claim, takes it into account: otherwise the delivery would be
+ * claimed again and again.
+ */
+const wayBack: Readonly<Record<SkipReason, WayBack>> = {
+  concurrencyLimit: 'deferred',
+  underWay: 'deferred',
+  spent: 'byItsWorkflow',
+  windowOver: 'byItsWorkflow',
+  inactive: 'byItsRow',
+  paused: 'byItsRow',
+  deleted: 'byItsRow',
+  closed: 'byItsRow',
+  stopped: 'byItsRow',
+  notDue: 'byItsRow',
+};
+
+/** @param outcome null if the attempt was interrupted */
+function wayBackAfter(outcome: AttemptOutcome | null): WayBack {
+  if (outcome === null) return 'byItsWorkflow';
+  // What has its result after all has it in its row.
+  return outcome.kind === 'delivered' || outcome.kind === 'failed' ? 'byItsRow' : wayBack[outcome.reason];
 }
 
 /** The most deliveries that go back to the queue in one statement. */
@@ -109,10 +139,10 @@ export function createInFlight(deps: RelayDeps): InFlight {
   /** Puts a delivery back into the queue, since no attempt was made or recorded. */
   async function goBack(claimed: ClaimedId, outcome: AttemptOutcome | null): Promise<void> {
     if (outcome === null && stopping.aborted) return await returns.back(claimed);
-    const reason = outcome?.kind === 'notAttempted' ? outcome.reason : null;
-    if (reason === 'concurrencyLimit' || reason === 'underWay') return await returns.deferred(claimed);
-    const needsWorkflow = outcome === null || reason === 'spent' || reason === 'windowOver';
-    await returns.requeued({ id: claimed.id, claimId: claimed.claimId, needsWorkflow });
+    const way = wayBackAfter(outcome);
+    if (way === 'deferred') return await returns.deferred(claimed);
+    const { id, claimId } = claimed;
+    await returns.requeued({ id, claimId, needsWorkflow: way === 'byItsWorkflow' });
     deps.wake('undelivered');
   }
 
