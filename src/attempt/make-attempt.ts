@@ -45,9 +45,7 @@ export async function makeAttempt(
     return await makeOrDefer(deps, command, signals);
   } catch (error) {
     if (error instanceof Stopping) throw error;
-    deps.watch.interrupted();
-    const { deliveryId } = command;
-    deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by a failure of Waybill itself');
+    deps.watch.interrupted({ deliveryId: command.deliveryId, error });
     throw error;
   }
 }

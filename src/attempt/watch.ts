@@ -35,11 +35,17 @@ interface WatchedAlarm {
   readonly tries?: number;
 }
 
+/** An attempt that an internal failure ended. */
+interface WatchedInterruption {
+  readonly deliveryId: string;
+  readonly error: unknown;
+}
+
 /** A listener to attempts and deliveries. */
 export interface DeliveryWatch {
   attempted(attempt: WatchedAttempt): void;
   /** An internal failure ended an attempt: it does not count, and is made again. */
-  interrupted(): void;
+  interrupted(interruption: WatchedInterruption): void;
   ended(eventType: EventType, as: FinalState): void;
   deactivated(deactivation: WatchedDeactivation): void;
   alarmed(alarm: WatchedAlarm): void;
@@ -53,7 +59,7 @@ export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWat
   }
   return {
     attempted: (attempt) => both((watch) => watch.attempted(attempt)),
-    interrupted: () => both((watch) => watch.interrupted()),
+    interrupted: (interruption) => both((watch) => watch.interrupted(interruption)),
     ended: (eventType, as) => both((watch) => watch.ended(eventType, as)),
     deactivated: (deactivation) => both((watch) => watch.deactivated(deactivation)),
     alarmed: (alarm) => both((watch) => watch.alarmed(alarm)),

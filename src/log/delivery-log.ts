@@ -1,12 +1,16 @@
 /**
- * The log of deliveries: each failed attempt, each deactivation and each alarm. Successes are counted, not logged.
+ * The log of deliveries: each failed or interrupted attempt, each deactivation and each alarm. Successes are counted,
+ * not logged.
  */
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
+import { firstOfEachSecond } from '../lib/first-of-each-second.ts';
 
-/** The most lines per second: enough to report a receiver that is down while thousands of deliveries wait. */
-const FAILURES_PER_SECOND = 20;
-const SECOND_MS = 1_000;
+/**
+ * The most lines per second of each sort: enough to report a receiver, or the database, that is down while thousands
+ * of deliveries wait.
+ */
+const LINES_PER_SECOND = 20;
 
 const alarmTexts = {
   windowLost: 'a delivery expired because of a failure of Waybill itself',
@@ -15,25 +19,23 @@ const alarmTexts = {
 };
 
 export function logDeliveries(log: Logger): DeliveryWatch {
-  /** In this second. */
-  let failures = 0;
-  function endSecond(): void {
-    const count = failures - FAILURES_PER_SECOND;
-    if (count > 0) log.info({ count }, 'more attempts failed in the same second');
-    failures = 0;
-  }
+  const isLoggedFailure = firstOfEachSecond(LINES_PER_SECOND, (count) =>
+    log.info({ count }, 'more attempts failed in the same second'),
+  );
+  const isLoggedInterruption = firstOfEachSecond(LINES_PER_SECOND, (count) =>
+    log.warn({ count }, 'more attempts were interrupted in the same second'),
+  );
   return {
     attempted({ delivery, number, outcome, status, error, nextAttemptAt }) {
-      if (outcome === 'success') return;
-      if (failures === 0) setTimeout(endSecond, SECOND_MS).unref();
-      failures += 1;
-      if (failures > FAILURES_PER_SECOND) return;
+      if (outcome === 'success' || !isLoggedFailure()) return;
       const { id: deliveryId, eshopId, webhookId, eventType } = delivery;
       const result = { attempt: number, httpStatus: status, reason: error, nextAttemptAt };
       log.info({ deliveryId, eshopId, webhookId, eventType, ...result }, 'attempt failed');
     },
-    // The code that interrupts logs the reason.
-    interrupted() {},
+    interrupted({ deliveryId, error }) {
+      if (isLoggedInterruption())
+        log.warn({ deliveryId, err: error }, 'attempt interrupted by a failure of Waybill itself');
+    },
     ended() {},
     deactivated({ reason: why, lastError: reason, ...which }) {
       log.warn({ ...which, why, reason }, 'webhook deactivated');

@@ -1,7 +1,8 @@
 /**
  * The log of a process, on stderr since stdout is for results: JSON objects, one per line, or lines for a terminal.
  *
- * Module log, which imports attempt, traces, workflows. Begin: `delivery-log.ts` says what is logged of deliveries.
+ * Module log, which imports attempt, lib, traces, workflows. Begin: `delivery-log.ts` says what is logged of
+ * deliveries.
  */
 import pino, { type Logger } from 'pino';
 import { deliveryIdOf } from '../../workflows/delivery-id.ts';

@@ -12,6 +12,7 @@ import { groupedWrites } from '../db/grouped.ts';
 import { RENEWAL_MS } from '../db/outbox/lease.ts';
 import type { ClaimedId, QueuedDelivery } from '../db/outbox/outbox.ts';
 import { deferClaimed, giveBack, renewClaims, requeue, type Unattempted } from '../db/outbox/release.ts';
+import { firstOfEachSecond } from '../lib/first-of-each-second.ts';
 import { isOfTemporal, sourceOf } from '../temporal/rejection.ts';
 import type { AttemptClass } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
@@ -56,6 +57,8 @@ function wayBackAfter(outcome: AttemptOutcome | null): WayBack {
   return outcome.kind === 'delivered' || outcome.kind === 'failed' ? 'byItsRow' : wayBack[outcome.reason];
 }
 
+/** The most lines per second about steps that failed: without the database those of all deliveries do. */
+const LINES_PER_SECOND = 20;
 /** The most deliveries that go back to the queue in one statement. */
 const RETURNED_TOGETHER = 100;
 
@@ -73,6 +76,9 @@ export function createInFlight(deps: RelayDeps): InFlight {
   };
   const claims = new Set<QueuedDelivery>();
   const running = new Set<Promise<void>>();
+  const isLoggedFailure = firstOfEachSecond(LINES_PER_SECOND, (count) =>
+    log.warn({ count }, 'more steps of deliveries failed in the same second'),
+  );
   setMaxListeners(0, stopping);
   // After a failed renewal the next one tries again. If the claim ends meanwhile, another process takes it over.
   const renewing = setInterval(() => void renewClaims(sql, [...claims]).catch(() => {}), RENEWAL_MS);
@@ -153,7 +159,8 @@ export function createInFlight(deps: RelayDeps): InFlight {
     } catch (error) {
       // If the delivery cannot be given back either, it is claimed again after its lease.
       if (isOfTemporal(error)) deps.onTemporal('down');
-      log.warn({ deliveryId: delivery.id, err: error, of: sourceOf(error) }, 'a step of a delivery failed');
+      if (isLoggedFailure())
+        log.warn({ deliveryId: delivery.id, err: error, of: sourceOf(error) }, 'a step of a delivery failed');
       await giveBack(sql, [delivery]).catch(() => {});
     } finally {
       claims.delete(delivery);

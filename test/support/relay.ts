@@ -1,5 +1,5 @@
 /** A relay with a Temporal that records its calls and fails when the test says so. */
-import pino from 'pino';
+import pino, { type Logger } from 'pino';
 import { unwatched } from '../../src/attempt/watch.ts';
 import type { Limits } from '../../src/concurrency/limits.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
@@ -23,6 +23,8 @@ interface RelayToOptions {
   readonly isDiskFull?: () => boolean;
   /** Default: everything may be claimed and attempted at once. */
   readonly limits?: Limits;
+  /** Default: silent. */
+  readonly log?: Logger;
 }
 
 /**
@@ -38,6 +40,7 @@ export function relayTo(
     onPass = () => {},
     isDiskFull = () => false,
     limits = boundless,
+    log = pino({ level: 'silent' }),
   }: RelayToOptions = {},
 ) {
   const options = { ...schedulerDefaults, ...scheduler };
@@ -73,7 +76,7 @@ export function relayTo(
     limits,
     starts,
     options,
-    log: pino({ level: 'silent' }),
+    log,
     onTemporal,
     onPass,
     onClaim() {},

@@ -52,14 +52,14 @@ describe('for machines', () => {
     ]);
   });
 
-  test('an attempt that failed, and a deactivation; what is accepted has no line', async () => {
+  test('an attempt that failed or was interrupted, and a deactivation; what is accepted has no line', async () => {
     const { log, lines } = await logTo(false);
     const watch = logDeliveries(log);
     watch.attempted(failed);
     watch.attempted({ ...failed, outcome: 'success', error: null });
     watch.ended('CREATE_ORDER', 'delivered');
-    watch.interrupted();
     const { id: deliveryId, eshopId, webhookId } = failed.delivery;
+    watch.interrupted({ deliveryId, error: new Error('the database is away') });
     watch.deactivated({
       deliveryId,
       eshopId,
@@ -79,6 +79,12 @@ describe('for machines', () => {
         httpStatus: 503,
         reason: failed.error,
         nextAttemptAt: '2026-11-20T12:00:25.000Z',
+      },
+      {
+        level: 40,
+        msg: 'attempt interrupted by a failure of Waybill itself',
+        deliveryId,
+        err: { message: 'the database is away' },
       },
       { level: 40, msg: 'webhook deactivated', eshopId, webhookId, deliveryId, why: 'gone' },
     ]);
@@ -100,7 +106,7 @@ describe('for people', () => {
   });
 });
 
-describe('a receiver that is down while thousands of deliveries wait', () => {
+describe('while thousands of deliveries wait for what is down', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -108,7 +114,7 @@ describe('a receiver that is down while thousands of deliveries wait', () => {
     vi.useRealTimers();
   });
 
-  test('has twenty lines per second, and one that says how many more there were', async () => {
+  test('failed attempts have twenty lines per second, and one that says how many more there were', async () => {
     const { log, lines } = await logTo(false);
     const watch = logDeliveries(log);
     for (let index = 0; index < 1_000; index += 1) watch.attempted(failed);
@@ -119,6 +125,18 @@ describe('a receiver that is down while thousands of deliveries wait', () => {
     expect(lines()).toHaveLength(22);
     vi.advanceTimersByTime(1_000);
     expect(lines()).toHaveLength(22);
+  });
+
+  test('interrupted attempts have as many of their own', async () => {
+    const { log, lines } = await logTo(false);
+    const watch = logDeliveries(log);
+    const interruption = { deliveryId: failed.delivery.id, error: new Error('the database is away') };
+    for (let index = 0; index < 1_000; index += 1) watch.interrupted(interruption);
+    watch.attempted(failed);
+    expect(lines()).toHaveLength(21);
+    vi.advanceTimersByTime(1_000);
+    expect(lines()).toHaveLength(22);
+    expect(JSON.parse(lines().at(-1) ?? '')).toMatchObject({ level: 40, count: 980 });
   });
 });
 

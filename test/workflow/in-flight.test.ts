@@ -422,6 +422,38 @@ test.for(['refuses connections', 'is silent'])(
   },
 );
 
+test('while the database is away, the log has twenty lines per second about steps of deliveries, and how many more', async () => {
+  const stack = await start({ worker: false });
+  await stack.createWebhook('http://127.0.0.1:9/');
+  await fireMany(stack, 50);
+  let away = false;
+  const sql = new Proxy(stack.sql, {
+    apply(target, self, asked) {
+      if (away) throw new Error('The database is away.');
+      return Reflect.apply(target, self, asked);
+    },
+  });
+  const lines: string[] = [];
+  relayTo(
+    { sql },
+    {},
+    {
+      async makeAttempt() {
+        away = true;
+        throw new Error('The database is away.');
+      },
+      log: pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) }),
+    },
+  );
+  onTestFinished(() => {
+    away = false;
+  });
+  const ofDeliveries = () => lines.filter((line) => /steps? of (?:a delivery|deliveries)/.test(line));
+  const isSum = (line: string) => line.startsWith('more');
+  await stack.until('the end of that second', async () => ofDeliveries().some(isSum));
+  expect(ofDeliveries().findIndex(isSum)).toBe(20);
+});
+
 test('a worker that no longer reaches Temporal: attempts and retries continue, and their workflows follow', async () => {
   const [host = '', port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
