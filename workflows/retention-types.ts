@@ -24,6 +24,13 @@ export const retentionOptions: ActivityOptions = {
 };
 
 /**
+ * How long a run may take in all, in milliseconds: as long as its step and a few minutes for a busy Temporal. A run
+ * whose tasks keep failing would otherwise stay for ever, and keep all further ones from being started. Less: it ends
+ * before its step does. More: weeks are made and dropped later.
+ */
+export const RETENTION_RUN_MS = 59 * 60_000;
+
+/**
  * `retention/<task queue>`: the id of the schedule. With the time of a run behind it, the id of the run's workflow.
  */
 export function retentionId(taskQueue: string): string {

@@ -1,6 +1,6 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { retentionId } from '../../workflows/retention-types.ts';
+import { RETENTION_RUN_MS, retentionId } from '../../workflows/retention-types.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 import { pollUntilStopped } from './poll-until-stopped.ts';
 
@@ -33,6 +33,7 @@ async function create(client: Client, taskQueue: string): Promise<void> {
           workflowType: 'retention',
           workflowId: retentionId(taskQueue),
           taskQueue,
+          workflowRunTimeout: RETENTION_RUN_MS,
           staticSummary: 'retention of events and deliveries',
         },
         // The next run makes up for one missed while Temporal was away.

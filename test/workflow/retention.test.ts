@@ -45,6 +45,11 @@ test('a worker creates the schedule, whose first run begins immediately, creates
   const { spec, policies } = await schedule().describe();
   expect(spec.intervals?.[0]?.every).toBe(3_600_000);
   expect(policies.overlap).toBe('SKIP');
+  // One that cannot go on makes room for the next.
+  expect(description.raw.executionConfig).toMatchObject({
+    workflowRunTimeout: { seconds: expect.anything() },
+  });
+  expect(Number(description.raw.executionConfig?.workflowRunTimeout?.seconds)).toBe(59 * 60);
 });
 
 test('another worker leaves the schedule as an operator made it', async () => {
