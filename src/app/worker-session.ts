@@ -11,6 +11,7 @@ import { processIdentity } from '../lib/process-identity.ts';
 import { createShutdown } from '../lib/shutdown.ts';
 import { started } from '../log/log.ts';
 import { createExecutions } from '../reconciler/executions.ts';
+import { startOrReplace } from '../reconciler/notices.ts';
 import { startReconciler } from '../reconciler/reconciler.ts';
 import type { MakeQueueAttempt } from '../relay/deps.ts';
 import { type Relay, startRelay } from '../relay/relay.ts';
@@ -134,7 +135,11 @@ function sharedParts(deps: SessionDeps, client: Client) {
   const temporalCalls = {
     dispatcher: tracedDispatcher(createDispatcher(client, taskQueue, policy, mailTimes), traces),
     recoveries: createRecoveryStarter(client, taskQueue),
-    startNotice: createStartNotice(client, taskQueue, mailTimes),
+    startNotice: startOrReplace(
+      createStartNotice(client, taskQueue, mailTimes),
+      createExecutions(client, taskQueue),
+      deps.log,
+    ),
   };
   const execute = throughSessions(sql, sessionSql);
   const attemptDeps = { ...deps, statements: createStatements(sql, execute), prepare: createPrepare(keys) };

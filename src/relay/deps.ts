@@ -6,13 +6,13 @@ import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Limits } from '../concurrency/limits.ts';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
 import type { Starts } from '../concurrency/starts.ts';
+import type { PendingNotice } from '../db/notices/pending.ts';
 import type { Claim, ClaimLimits } from '../db/outbox/claim.ts';
 import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Dispatcher, QueueAttempt } from '../temporal/dispatcher.ts';
-import type { StartNotice } from '../temporal/start-notice.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import type { ClassName, Precedence, RelayLoop, WorkflowClass } from './classes.ts';
 import type { PassResult } from './loop.ts';
@@ -59,7 +59,8 @@ export interface RelayOptions {
   readonly starts: Starts;
   readonly dispatcher: Dispatcher;
   readonly recoveries: Pick<RecoveryStarter, 'signalRecoveryChanged'>;
-  readonly startNotice: StartNotice;
+  /** Starts the workflow of a notice, unless that runs and can go on. */
+  readonly startNotice: (notice: PendingNotice) => Promise<void>;
   readonly policy: RetryPolicy;
   readonly makeAttempt: MakeQueueAttempt;
   /** Called for deliveries that end without a workflow. */

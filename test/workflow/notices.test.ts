@@ -56,6 +56,40 @@ async function started(name: string, options: StackOptions = {}) {
 
 const OWN = 'shop@example.test';
 
+test('a notice whose workflow cannot go on is started again at the next look, and sent once', async () => {
+  const { stack, server, subjects, notices, untilSettled } = await started('stuck-notice');
+  const { sql, eshopId, client } = stack;
+  await addAddress(sql, eshopId, 'second@example.test');
+  server.isAway = true;
+  await stack.untilState(await stack.fireOne('10001'), 'failed');
+  const [notice] = await stack.until('the notice', async () => {
+    const all = await notices();
+    return all.length === 1 && all;
+  });
+  const workflow = client.workflow.getHandle(noticeWorkflowId(notice?.id ?? ''));
+  await stack.until('its workflow', async () => {
+    const { type } = await workflow.describe().catch(() => ({ type: '' }));
+    return type === 'notifyEshop';
+  });
+  await stack.stopWorker();
+  // Each of its tasks fails, like those of a history that the present code cannot continue.
+  const { workflowId } = workflow;
+  const { taskQueue } = stack;
+  await client.workflow.start('noSuchWorkflow', {
+    workflowId,
+    taskQueue,
+    workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+  });
+  server.isAway = false;
+  await stack.startWorker();
+  await stack.until('its own workflow', async () => {
+    await sql`update notices set check_at = now() where sent_at is null and recipient <> 'email'`;
+    return (await workflow.describe()).type === 'notifyEshop';
+  });
+  await untilSettled(1);
+  expect(subjects('second@example.test')).toHaveLength(1);
+});
+
 test('deactivated, and recovered: each recipient gets one notice of each', async () => {
   const { stack, receiver, chat, webhook, mails, subjects, notices, untilSettled } = await started('notices');
   const { sql, eshopId } = stack;
