@@ -11,6 +11,7 @@ import type { Pool } from '../db/pool.ts';
 import type { Sender } from '../delivery/sender.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Mailer } from '../mail/mail.ts';
+import type { ReconcilerMemory } from '../reconciler/reconciler.ts';
 import type { Repair } from '../reconciler/repair.ts';
 import type { RelayOptions, WorkflowsSetting } from '../relay/deps.ts';
 import type { Keys } from '../secrets/keys.ts';
@@ -64,6 +65,8 @@ export interface SessionDeps extends SessionOptions {
   readonly compensations: AttemptDeps['compensations'];
   readonly starts: Starts;
   readonly watch: DeliveryWatch;
+  /** What the reconciler of a session leaves to the next one. */
+  readonly reconcilerMemory: ReconcilerMemory;
   /** Called with each repair of the reconciler. */
   readonly onRepair: (repair: Repair) => void;
   readonly onPass: RelayOptions['onPass'];

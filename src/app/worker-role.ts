@@ -27,6 +27,7 @@ import {
   countRepairs,
   noteClaims,
 } from '../metrics/worker-metrics.ts';
+import { emptyMemory } from '../reconciler/reconciler.ts';
 import { watchDatabaseClock } from '../reconciler/watch-clock.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
 import { AbandonedWorker } from '../temporal/run-together.ts';
@@ -101,6 +102,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     compensations: compensationTurns(),
     starts: createStarts(scheduler),
     watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
+    reconcilerMemory: emptyMemory(),
     onRepair: countRepairs(metrics),
     onPass: countPasses(metrics),
     onClaim: noteClaims(metrics),

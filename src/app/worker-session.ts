@@ -65,6 +65,7 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
       ...deps,
       ...reconcilerTimes(deps),
       executions: createExecutions(client, taskQueue),
+      memory: deps.reconcilerMemory,
       restarter: { ...temporalCalls.dispatcher, ...temporalCalls.recoveries },
       onSetBack: terms.onSetBack,
       async onAnswered() {

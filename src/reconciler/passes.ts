@@ -10,6 +10,8 @@ import { type Repair, repair } from './repair.ts';
 import { createStalls } from './stalls.ts';
 import {
   createTrackedWorkflows,
+  type SweepPlace,
+  startOfSweep,
   type TrackedWorkflow,
   type TrackedWorkflowsDeps,
 } from './tracked-workflows.ts';
@@ -24,6 +26,8 @@ export interface PassesOptions extends TrackedWorkflowsDeps {
   readonly stalledMs?: number;
   /** Ends a pass early when it aborts. */
   readonly signal: AbortSignal;
+  /** How far the last sweep got, which may be that of passes before these; default: none was interrupted. */
+  readonly sweepPlace?: SweepPlace;
 }
 
 export interface PassResult {
@@ -41,7 +45,7 @@ const CLOCK_LAG_MS = 10 * 60_000;
 
 /** The passes; each throws if Temporal or the database cannot be reached. */
 export function createPasses(options: PassesOptions) {
-  const { executions, log, onRepair, dryRun = false, signal } = options;
+  const { executions, log, onRepair, dryRun = false, signal, sweepPlace = startOfSweep() } = options;
   const workflows = createTrackedWorkflows(options);
   const stalls = createStalls(executions, options.stalledMs);
   const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((workflow: TrackedWorkflow) =>
@@ -130,16 +134,27 @@ export function createPasses(options: PassesOptions) {
         return looked;
       }),
 
-    /** Every tracked workflow. @param why for the log */
+    /**
+     * Every tracked workflow. A sweep that was interrupted is first brought to its end: if workers are renewed more
+     * often than a sweep takes, the last workflows are checked all the same.
+     * @param why for the log
+     */
     everything: (why: string) =>
       pass(why, async (repairs) => {
         let looked = 0;
-        for await (const page of workflows.all()) {
-          if (signal.aborted) break;
-          looked += page.length;
-          await repairAll(page, repairs);
-        }
-        await wakeClosed(repairs);
+        let wasInterrupted: boolean;
+        do {
+          wasInterrupted = sweepPlace.isBegun;
+          sweepPlace.isBegun = true;
+          for await (const page of workflows.all(sweepPlace)) {
+            looked += page.length;
+            await repairAll(page, repairs);
+            if (signal.aborted) return looked;
+          }
+          await wakeClosed(repairs);
+          if (signal.aborted) return looked;
+          Object.assign(sweepPlace, startOfSweep());
+        } while (wasInterrupted);
         return looked;
       }),
   };

@@ -12,27 +12,48 @@ import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { sourceOf } from '../temporal/rejection.ts';
 import { ListUnreadable } from './executions.ts';
 import { createPasses, type PassesOptions } from './passes.ts';
+import { type SweepPlace, startOfSweep } from './tracked-workflows.ts';
 
-interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
+/** What a reconciler leaves to the next one of its process, once workers were renewed. */
+export interface ReconcilerMemory {
+  readonly sweepPlace: SweepPlace;
+  /** When a workflow last could not go on, on a clock that does not jump. */
+  stuckAt: number;
+}
+
+export const emptyMemory = (): ReconcilerMemory => ({
+  sweepPlace: startOfSweep(),
+  stuckAt: Number.NEGATIVE_INFINITY,
+});
+
+interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun' | 'sweepPlace'> {
+  readonly memory: ReconcilerMemory;
   /** The time between two checks of late and ended workflows, in milliseconds. */
   readonly intervalMs: number;
   /**
-   * Called while Temporal may know less than before: it was away, its namespace was recreated, or a workflow could
-   * not go on. Workers must then drop their cached workflows.
+   * Called while Temporal may know less than before: it was away, its namespace was recreated, or workflows could not
+   * go on, once for all of these. Workers must then drop their cached workflows.
    */
   readonly onSetBack: (why: string) => void;
   /** Called at every interval in which Temporal answers, however long the checks take. */
   readonly onAnswered: () => Promise<void> | void;
 }
 
+/**
+ * Workflows that cannot go on have one cause if no more than this lies between them, in milliseconds; workers are
+ * renewed once for it. Less: while a release breaks determinism for thousands of deliveries, which become late one by
+ * one, workers lose their caches again and again. More: a Temporal that is set back meanwhile, and is never away, is
+ * noticed by each workflow alone.
+ */
+const SAME_CAUSE_MS = 10 * 60_000;
 /** The least time between two sweeps over everything, in milliseconds. */
 const SWEEP_SPACING_MS = 10_000;
 
 export function startReconciler(options: ReconcilerOptions) {
-  const { executions, log, intervalMs } = options;
+  const { executions, log, intervalMs, memory } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const passes = createPasses({ ...options, signal });
+  const passes = createPasses({ ...options, signal, sweepPlace: memory.sweepPlace });
   /** Why everything is to be checked; null if there is no reason. */
   let wanted: string | null = 'the worker started';
   /** The sweep under way. */
@@ -99,7 +120,11 @@ export function startReconciler(options: ReconcilerOptions) {
     const { repairs } = await passes.late();
     // If one workflow is missing, others may be missing whose next step is hours away.
     if (repairs.some(({ reason }) => reason === 'missing')) wanted ??= 'a workflow was missing';
-    if (repairs.some(({ reason }) => reason === 'stuck')) setBack = 'a workflow could not go on';
+    if (repairs.some(({ reason }) => reason === 'stuck')) {
+      const now = performance.now();
+      if (now - memory.stuckAt > SAME_CAUSE_MS) setBack = 'a workflow could not go on';
+      memory.stuckAt = now;
+    }
   }
 
   async function repeat(step: () => Promise<unknown>): Promise<void> {

@@ -34,6 +34,26 @@ export interface TrackedWorkflow {
 /** How many records a query reads. */
 const PAGE = 100;
 
+/** How far the pages of one list have got. */
+interface ListPlace<R> {
+  /** The last row of the last page; null before the first. */
+  after: R | null;
+  isDone: boolean;
+}
+const listPlace = <R>(): ListPlace<R> => ({ after: null, isDone: false });
+
+/** How far a sweep over all workflows has got. */
+export type SweepPlace = ReturnType<typeof startOfSweep>;
+
+export const startOfSweep = () => ({
+  /** A sweep is under way, or was interrupted. */
+  isBegun: false,
+  deliveries: listPlace<db.DispatchedDelivery & db.DeliveryCursor>(),
+  mails: listPlace<db.UnsentMail>(),
+  releases: listPlace<db.PendingRelease>(),
+  recoveries: listPlace<recoveries.RecoveryToTrack>(),
+});
+
 export interface TrackedWorkflowsDeps {
   readonly sql: Pool;
   readonly restarter: Restarter;
@@ -158,17 +178,25 @@ export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: Track
       ];
     },
 
-    /** All workflows that should be running, page by page. */
-    async *all(): AsyncGenerator<TrackedWorkflow[]> {
+    /**
+     * All workflows that should be running, page by page.
+     * @param from where it begins; moved once the next page is asked for
+     */
+    async *all(from: SweepPlace): AsyncGenerator<TrackedWorkflow[]> {
       const asOf = await exactDatabaseTime(sql);
-      yield* pages<db.DispatchedDelivery & db.DeliveryCursor>(
+      yield* pages(
         (after) => db.dispatchedDeliveries(sql, { asOf, after, limit: PAGE }),
         delivery,
+        from.deliveries,
       );
-      yield* pages((after) => db.unsentMails(sql, { after, limit: PAGE }), mail);
+      yield* pages((after) => db.unsentMails(sql, { after, limit: PAGE }), mail, from.mails);
       const waiting = { graceMs, lateOnly: false, limit: PAGE };
-      yield* pages((after) => db.pendingReleases(sql, { ...waiting, after }), release);
-      yield* pages((after) => recoveries.trackedRecoveries(sql, { after, limit: PAGE }), recovery);
+      yield* pages((after) => db.pendingReleases(sql, { ...waiting, after }), release, from.releases);
+      yield* pages(
+        (after) => recoveries.trackedRecoveries(sql, { after, limit: PAGE }),
+        recovery,
+        from.recoveries,
+      );
     },
 
     /** The open deliveries and recoveries with these workflow ids. */
@@ -205,13 +233,12 @@ function dueOf(delivery: db.DispatchedDelivery, graceMs: number): Due {
 async function* pages<R>(
   read: (after: R | null) => Promise<R[]>,
   toRecord: (row: R) => TrackedWorkflow,
+  place: ListPlace<R>,
 ): AsyncGenerator<TrackedWorkflow[]> {
-  let after: R | null = null;
-  for (;;) {
-    const rows: R[] = await read(after);
+  while (!place.isDone) {
+    const rows = await read(place.after);
     if (rows.length > 0) yield rows.map(toRecord);
-    const last = rows.at(-1);
-    if (rows.length < PAGE || last === undefined) return;
-    after = last;
+    place.after = rows.at(-1) ?? place.after;
+    place.isDone = rows.length < PAGE;
   }
 }

@@ -14,7 +14,8 @@ import {
 import { transaction } from '../../src/db/transaction.ts';
 import { createExecutions, type Executions } from '../../src/reconciler/executions.ts';
 import { createPasses, type PassesOptions } from '../../src/reconciler/passes.ts';
-import { startReconciler } from '../../src/reconciler/reconciler.ts';
+import { emptyMemory, startReconciler } from '../../src/reconciler/reconciler.ts';
+import { startOfSweep } from '../../src/reconciler/tracked-workflows.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
@@ -27,6 +28,7 @@ import { later } from '../support/later.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
 import { PAUSED_BY, pauseWorkflow } from '../support/pause.ts';
+import { fireMany } from '../support/relay.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 /** Without a worker: started workflows make no progress. */
@@ -48,7 +50,8 @@ function reconcilerOf(
   onAnswered: () => void,
   log = pino({ level: 'silent' }),
   executions: Partial<Executions> = {},
-): void {
+  changed: Partial<Parameters<typeof startReconciler>[0]> = {},
+): ReturnType<typeof startReconciler> {
   const reconciler = startReconciler({
     sql: stack.sql,
     executions: { ...createExecutions(client, stack.taskQueue), ...executions },
@@ -57,10 +60,13 @@ function reconcilerOf(
     watch: unwatched,
     graceMs: 1_000,
     intervalMs: 50,
+    memory: emptyMemory(),
     onSetBack: () => {},
     onAnswered,
+    ...changed,
   });
   onTestFinished(() => reconciler.stop());
+  return reconciler;
 }
 
 /** Passes of a separate worker. */
@@ -117,6 +123,69 @@ test('two claims of what is late share it, also while one is not committed; what
   expect(mine.map((claimed) => claimed.length)).toEqual([3, 1]);
   expect(new Set(mine.flat().map(({ id }) => id))).toEqual(new Set(ids));
   expect(await claimLateDeliveries(stack.sql, 1_000, 3)).toEqual([]);
+});
+
+test('an interrupted sweep is brought to its end by the next one, which then looks at everything', async () => {
+  const stack = await start('interrupted-sweep');
+  await lostDeliveries(stack, 1);
+  await fireMany(stack, 229);
+  await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute'`;
+  const sweepPlace = startOfSweep();
+  const interrupting = new AbortController();
+  let repairs = 0;
+  const { looked } = await passesOf(stack, {
+    sweepPlace,
+    signal: interrupting.signal,
+    onRepair() {
+      repairs += 1;
+      // Within the second page.
+      if (repairs === 120) interrupting.abort();
+    },
+  }).everything('test');
+  expect(looked).toBe(200);
+  const next = await passesOf(stack, { sweepPlace }).everything('test');
+  expect(next.looked).toBe(130 + 230);
+  expect(repairs + next.repairs.length).toBe(230);
+  expect((await passesOf(stack, { sweepPlace }).everything('test')).looked).toBe(230);
+});
+
+test('workflows that cannot go on are one cause to renew workers, however many they are and whichever reconciler finds them', async () => {
+  const stack = await start('one-cause');
+  await lostDeliveries(stack, 3);
+  const memory = emptyMemory();
+  /** A reconciler that finds them all late and failing. @returns why it would have workers renewed */
+  const reasonsOfNext = async () => {
+    const reasons: string[] = [];
+    let checks = 0;
+    await stack.sql`update deliveries set check_at = null`;
+    const reconciler = reconcilerOf(
+      stack,
+      stack.client,
+      () => {},
+      undefined,
+      {
+        find: async () => ({ as: 'running', asleep: false, failing: true, atWork: false }),
+        async *endedExternally() {
+          checks += 1;
+          yield [];
+        },
+      },
+      {
+        memory,
+        restarter: { ...restarterOf(stack), restart: async () => true },
+        onSetBack: (why) => void reasons.push(why),
+      },
+    );
+    await stack.until('the second check', async () => checks > 1);
+    await reconciler.stop();
+    return reasons;
+  };
+  expect(await reasonsOfNext()).toContain('a workflow could not go on');
+  // The session is renewed. Those that become late now have the same cause.
+  expect(await reasonsOfNext()).toEqual([]);
+  // Ten minutes without any: it is another one.
+  memory.stuckAt -= 600_001;
+  expect(await reasonsOfNext()).toContain('a workflow could not go on');
 });
 
 test('what was dispatched a moment ago, or has its next attempt ahead, is not late', async () => {

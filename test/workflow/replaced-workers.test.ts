@@ -8,6 +8,7 @@ import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createStarts } from '../../src/concurrency/starts.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
+import { emptyMemory } from '../../src/reconciler/reconciler.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { builtWorkflows } from '../support/built.ts';
@@ -59,6 +60,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     compensations: compensationTurns(),
     starts: createStarts(schedulerDefaults),
     watch: unwatched,
+    reconcilerMemory: emptyMemory(),
     onRepair() {},
     onPass() {},
     onClaim() {},
