@@ -1,6 +1,7 @@
 /** The confirmation of an action that cannot be undone: a separate page, so that it works without script. */
 import type { Child } from 'hono/jsx';
-import { Csrf, Page } from './layout.tsx';
+import type { Query } from './api-client.ts';
+import { Form, Page } from './layout.tsx';
 import type { FieldPaths, Rejection } from './problems.ts';
 import { CONSOLE } from './session.ts';
 
@@ -15,14 +16,14 @@ export function ConfirmPage(props: {
   refused?: Rejection | undefined;
   /** Of its fields, if it has some. */
   fields?: FieldPaths;
+  values?: Query | undefined;
   children: Child;
 }) {
-  const { here, title, button, action, back, refused, fields = [], children } = props;
+  const { here, title, button, action, back, refused, fields = [], values = {}, children } = props;
   return (
     <Page {...{ title, here, refused, fields }}>
       <h1>{title}</h1>
-      <form method="post" action={`${CONSOLE}${action}`} class="card form">
-        <Csrf />
+      <Form action={action} values={values} class="card form">
         {children}
         <div class="acts">
           <button type="submit" class="danger sure">
@@ -32,7 +33,7 @@ export function ConfirmPage(props: {
             Cancel
           </a>
         </div>
-      </form>
+      </Form>
     </Page>
   );
 }

@@ -1,7 +1,11 @@
 /** The fields of forms, each with its hint and its problem. */
-import { type JSX, useContext } from 'hono/jsx';
+import { createContext, type JSX, useContext } from 'hono/jsx';
 import type { EventType } from '../domain/event-types.ts';
+import type { Query } from './api-client.ts';
 import { ProblemsOfForm } from './problems.ts';
+
+/** What the fields of a form show, by their names; a box shows whether it is `true`. */
+export const ValuesOfForm = createContext<Query>({});
 
 /** The choice of one of a webhook's types, for a test; null if it has only one. @param value the one chosen before */
 export function TypeChoice({ types, value }: { types: readonly EventType[]; value?: string | undefined }) {
@@ -20,7 +24,6 @@ export function TypeChoice({ types, value }: { types: readonly EventType[]; valu
 interface FieldProps {
   readonly name: string;
   readonly label: string;
-  readonly value?: string | undefined;
   readonly hint?: string | undefined;
 }
 
@@ -56,13 +59,14 @@ export function Below({ name, hint }: { name: string; hint?: string | undefined 
 }
 
 export function Select(props: FieldProps & { options: readonly (readonly [string, string])[] }) {
-  const { name, label, value, options, hint } = props;
+  const { name, label, options, hint } = props;
+  const value = useContext(ValuesOfForm)[name] ?? '';
   return (
     <div class="field">
       <label for={name}>{label}</label>
       <select id={name} name={name} {...described(name, hint)}>
         {options.map(([option, text]) => (
-          <option value={option} selected={option === (value ?? '')}>
+          <option value={option} selected={option === value}>
             {text}
           </option>
         ))}
@@ -73,21 +77,23 @@ export function Select(props: FieldProps & { options: readonly (readonly [string
 }
 
 /** No `maxlength`: browsers count differently from the API, which refuses a text that is too long. */
-export function TextArea({ name, label, value = '', hint }: FieldProps) {
+export function TextArea({ name, label, hint }: FieldProps) {
   return (
     <div class="field">
       <label for={name}>{label}</label>
       <textarea id={name} name={name} rows={2} {...described(name, hint)}>
         {/* HTML ignores the first line break. */}
-        {`\n${value}`}
+        {`\n${useContext(ValuesOfForm)[name] ?? ''}`}
       </textarea>
       <Below name={name} hint={hint} />
     </div>
   );
 }
 
+/** @param props.value in the place of the form's */
 export function Input(props: JSX.IntrinsicElements['input'] & FieldProps) {
-  const { name, label, hint, value = '', type = 'text', ...rest } = props;
+  const { name, label, hint, type = 'text', value: own, ...rest } = props;
+  const value = own ?? useContext(ValuesOfForm)[name] ?? '';
   return (
     <div class="field">
       <label for={name}>{label}</label>
@@ -97,7 +103,8 @@ export function Input(props: JSX.IntrinsicElements['input'] & FieldProps) {
   );
 }
 
-export function Check({ name, label, hint, checked }: FieldProps & { checked: boolean }) {
+export function Check({ name, label, hint }: FieldProps) {
+  const checked = useContext(ValuesOfForm)[name] === 'true';
   return (
     <label class="check">
       <input type="checkbox" name={name} value="true" checked={checked} {...described(name, undefined)} />

@@ -1,11 +1,13 @@
 /** The frame of every page: head, navigation, the person signed in. */
 import type { Context } from 'hono';
-import type { Child } from 'hono/jsx';
+import type { Child, JSX } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { withoutUnseen } from '../domain/text.ts';
+import type { Query } from './api-client.ts';
 import { asset } from './assets.ts';
 import type { ConsoleEnv, Viewer } from './deps.ts';
 import { ESHOP_HEADER } from './eshops.ts';
+import { ValuesOfForm } from './form-fields.tsx';
 import { type FieldPaths, ProblemsOfForm, problemsIn, type Rejection } from './problems.ts';
 import { Sentence } from './sentence.tsx';
 import { ALL, CONSOLE } from './session.ts';
@@ -74,6 +76,19 @@ export function Csrf({ token = useViewer().csrf }: { token?: string }) {
   return <input type="hidden" name="csrf" value={token} />;
 }
 
+/** A form of a page. @param values of its fields, by name */
+export function Form(
+  props: { action: string; values?: Query; children: Child } & Omit<JSX.IntrinsicElements['form'], 'action'>,
+) {
+  const { action, values = {}, children, ...attributes } = props;
+  return (
+    <form method="post" action={`${CONSOLE}${action}`} {...attributes}>
+      <Csrf />
+      <ValuesOfForm.Provider value={values}>{children}</ValuesOfForm.Provider>
+    </form>
+  );
+}
+
 /** A button for one action. Its id keeps the focus when its part of the page is replaced. */
 export function Act(props: {
   action: string;
@@ -84,13 +99,12 @@ export function Act(props: {
 }) {
   const { action, children, kind = 'plain', choice = null } = props;
   return (
-    <form method="post" action={`${CONSOLE}${action}`} class="act">
-      <Csrf />
+    <Form action={action} class="act">
       {choice}
       <button type="submit" class={kind} id={`do${action.replaceAll(/[^a-z0-9]+/gi, '-')}`}>
         {children}
       </button>
-    </form>
+    </Form>
   );
 }
 

@@ -9,7 +9,7 @@ import { ACTIONS } from '../deliveries/actions.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import { Filters } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
-import { Csrf, Page } from '../layout.tsx';
+import { Form, Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
 import { Empty, Turns } from '../parts.tsx';
 import { Sentence } from '../sentence.tsx';
@@ -56,9 +56,8 @@ function Results({ results, titleOf }: { results: readonly Asked[]; titleOf: (id
 /** @param offered the actions that at least one listed delivery would accept */
 function ActionsCard({ asked, offered }: { asked: Query; offered: ReadonlySet<ActionName> }) {
   return (
-    <form method="post" action={`${CONSOLE}${PATH}/act`} class="card" id={FORM} aria-labelledby="act">
+    <Form action={`${PATH}/act`} class="card" id={FORM} aria-labelledby="act">
       <h2 id="act">Selected deliveries</h2>
-      <Csrf />
       <input type="hidden" name="query" value={queryText(asked)} />
       <Input name="reason" label="Reason (the e-shops see it)" maxlength={MAX_REASON_CHARS} />
       <div class="acts">
@@ -71,7 +70,7 @@ function ActionsCard({ asked, offered }: { asked: Query; offered: ReadonlySet<Ac
           Give up
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

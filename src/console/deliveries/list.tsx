@@ -36,7 +36,6 @@ export function DeliveriesPage(props: {
         <ChoiceFilter
           name="webhookId"
           label="Webhook"
-          value={asked.webhookId}
           options={[...names].map(([id, { name }]) => [String(id), name])}
         />
       </Filters>

@@ -2,7 +2,7 @@
 import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { queryText } from '../api-client.ts';
 import { Input } from '../form-fields.tsx';
-import { Csrf } from '../layout.tsx';
+import { Form } from '../layout.tsx';
 import { LivePart } from '../live-parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { useViewer } from '../viewer.ts';
@@ -105,13 +105,7 @@ export function Next(props: NextProps) {
   const { role } = useViewer().session;
   const isOpen = isUnderWay(delivery.state);
   return (
-    <form
-      method="post"
-      action={`${CONSOLE}/deliveries/${delivery.id}/act`}
-      class="card next"
-      aria-label="Where it stands"
-    >
-      <Csrf />
+    <Form action={`/deliveries/${delivery.id}/act`} class="card next" aria-label="Where it stands">
       <LivePart id="next">
         <p>
           <strong class="wrap">
@@ -123,6 +117,6 @@ export function Next(props: NextProps) {
       </LivePart>
       {/* Beside the part that refreshes itself, which would empty it. */}
       {isOpen && role === 'warehouse' ? <Reason /> : null}
-    </form>
+    </Form>
   );
 }

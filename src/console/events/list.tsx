@@ -75,7 +75,6 @@ export function EventsPage(props: {
         <Select
           name="arrived"
           label="Show"
-          value={asked.arrived}
           options={[
             ['', 'every event'],
             [NOTHING_CAME, 'nothing came'],

@@ -1,21 +1,18 @@
 /** The notices of the e-shop: which are sent, to whom, and the latest ones. */
 import type { ListedNotice } from '../../db/console/notices.ts';
 import type { Notifications } from '../../domain/notifications.ts';
+import type { Query } from '../api-client.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
-import { Csrf, Page } from '../layout.tsx';
+import { Form, Page } from '../layout.tsx';
 import { Card, Empty } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
-import { CONSOLE } from '../session.ts';
 import type { WebhookNames } from '../webhooks/name.tsx';
 import { NewSecret } from '../webhooks/secret.tsx';
 import { NoticeRows } from './sent.tsx';
 
 export const NOTICES = '/notices';
 
-/** The fields of the form. */
-export type NoticeFields = Readonly<Record<string, string | undefined>>;
-
-export function fieldsOf({ warning, recovered, emails, url, format }: Notifications): NoticeFields {
+export function fieldsOf({ warning, recovered, emails, url, format }: Notifications): Query {
   return {
     warning: String(warning),
     recovered: String(recovered),
@@ -29,7 +26,7 @@ export function fieldsOf({ warning, recovered, emails, url, format }: Notificati
 const PATHS = ['notifications.emails', 'notifications.url', 'notifications.format'];
 
 /** The body of the request; the API checks it. */
-export function changeOf(fields: NoticeFields): object {
+export function changeOf(fields: Query): object {
   const { emails = '', url = '', format = 'text' } = fields;
   const addresses = emails.split(/[\s,;]+/).filter((each) => each !== '');
   return {
@@ -45,7 +42,7 @@ export function changeOf(fields: NoticeFields): object {
 interface NoticesPageProps {
   readonly email: string;
   readonly notifications: Notifications;
-  readonly fields: NoticeFields;
+  readonly fields: Query;
   readonly sent: readonly ListedNotice[];
   readonly names: WebhookNames;
   readonly notice?: string | undefined;
@@ -62,26 +59,16 @@ export function NoticesPage(props: NoticesPageProps) {
       {secret === undefined ? null : (
         <NewSecret secret={secret} use="The requests to your URL are signed with it." />
       )}
-      <form method="post" action={`${CONSOLE}${NOTICES}`} class="card">
-        <Csrf />
+      <Form action={NOTICES} values={fields} class="card">
         <p>
           When a webhook is deactivated, <span class="wrap">{email}</span> always gets an e-mail. Here you
           choose which other notices are sent, and who else gets them.
         </p>
-        <Check
-          name="warning"
-          label="Warn before a webhook is deactivated"
-          checked={fields.warning === 'true'}
-        />
-        <Check
-          name="recovered"
-          label="Notify when a webhook has recovered"
-          checked={fields.recovered === 'true'}
-        />
+        <Check name="warning" label="Warn before a webhook is deactivated" />
+        <Check name="recovered" label="Notify when a webhook has recovered" />
         <TextArea
           name="emails"
           label="Further addresses"
-          value={fields.emails}
           hint="Up to five, one per line. Each first gets a mail with a confirmation link, and nothing else until it is confirmed."
         />
         {unconfirmed.length === 0 ? null : (
@@ -90,7 +77,6 @@ export function NoticesPage(props: NoticesPageProps) {
         <Input
           name="url"
           label="URL"
-          value={fields.url}
           inputmode="url"
           autocomplete="off"
           spellcheck={false}
@@ -99,21 +85,18 @@ export function NoticesPage(props: NoticesPageProps) {
         <Select
           name="format"
           label="Its form"
-          value={fields.format}
           options={[
             ['text', 'Slack, Mattermost, programs'],
             ['teams', 'Microsoft Teams'],
           ]}
         />
-        {notifications.url === null ? null : (
-          <Check name="newSecret" label="Make a new secret for the URL" checked={false} />
-        )}
+        {notifications.url === null ? null : <Check name="newSecret" label="Make a new secret for the URL" />}
         <p class="acts">
           <button type="submit" class="main">
             Save
           </button>
         </p>
-      </form>
+      </Form>
       <Card id="sent" title="Sent" flush>
         {sent.length === 0 ? (
           <Empty title="No notices yet">

@@ -3,12 +3,12 @@ import { type Context, Hono } from 'hono';
 import type * as v from 'valibot';
 import { listNotices } from '../../db/console/notices.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
-import { rejectionOf } from '../api-client.ts';
+import { type Query, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
 import { namesIn } from '../webhooks/name.tsx';
-import { changeOf, fieldsOf, NOTICES, type NoticeFields, NoticesPage } from './page.tsx';
+import { changeOf, fieldsOf, NOTICES, NoticesPage } from './page.tsx';
 
 /** The latest that are shown. */
 const SHOWN = 50;
@@ -21,7 +21,7 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   async function shown(
     c: Context<ConsoleEnv>,
     { email, notifications }: Eshop,
-    more: { readonly fields?: NoticeFields; readonly notice?: string; readonly refused?: Rejection },
+    more: { readonly fields?: Query; readonly notice?: string; readonly refused?: Rejection },
   ) {
     const sent = await listNotices(sql, c.var.viewer.session.eshopId, { webhookId: null, limit: SHOWN });
     const fields = more.fields ?? fieldsOf(notifications);

@@ -4,7 +4,7 @@ import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
 import { titlesOf } from '../all/scope.ts';
 import { RecoveryBadge } from '../badges.tsx';
 import { Input } from '../form-fields.tsx';
-import { Csrf, Page } from '../layout.tsx';
+import { Form, Page } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
 import { Empty } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
@@ -93,8 +93,7 @@ export function RecoveriesPage(props: {
           </p>
         </div>
       </div>
-      <form method="post" action={`${CONSOLE}${PATH}`} id={FORM} class="card" hidden={!anyUnderWay}>
-        <Csrf />
+      <Form action={PATH} id={FORM} class="card" hidden={!anyUnderWay}>
         {anyUnderWay ? (
           <Input
             name="reason"
@@ -102,7 +101,7 @@ export function RecoveriesPage(props: {
             maxlength={MAX_REASON_CHARS}
           />
         ) : null}
-      </form>
+      </Form>
       <Live id="recoveries" path={`${CONSOLE}${PATH}`}>
         <section class="card flush" aria-label="Recoveries, those under way first">
           {recoveries.length === 0 ? (

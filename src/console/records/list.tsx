@@ -35,13 +35,12 @@ function Row({ kind: { entry, summaryFields }, item }: { kind: Kind; item: Item 
 function FilterBy({ kind: { entry, by }, asked }: { kind: Kind; asked: Query }) {
   if (by === undefined) return null;
   const { field, label, values } = by;
-  const value = asked[field];
   return (
-    <Filters path={entry.path} asked={{ [field]: value }}>
+    <Filters path={entry.path} asked={{ [field]: asked[field] }}>
       {values === undefined ? (
-        <Input name={field} label={label} value={value} />
+        <Input name={field} label={label} />
       ) : (
-        <ChoiceFilter name={field} label={label} value={value} options={values.map((each) => [each, each])} />
+        <ChoiceFilter name={field} label={label} options={values.map((each) => [each, each])} />
       )}
     </Filters>
   );

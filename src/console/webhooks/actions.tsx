@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { examinationSchema } from '../../domain/examination.ts';
 import { testResultSchema } from '../../domain/test-delivery.ts';
 import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
-import { piece, queryText, rejectionOf } from '../api-client.ts';
+import { piece, type Query, queryText, rejectionOf } from '../api-client.ts';
 import type { ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
@@ -22,7 +22,7 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
   async function confirmation(
     c: Context<ConsoleEnv>,
     page: (typeof confirmations)[keyof typeof confirmations],
-    again: { readonly fields?: Readonly<Record<string, string>>; readonly refused?: Rejection } = {},
+    again: { readonly fields?: Query; readonly refused?: Rejection } = {},
   ) {
     const at = `/v21/webhooks/${piece(c.req.param('id') ?? '')}`;
     const webhook = await c.var.api.get(webhookRecordSchema, at);

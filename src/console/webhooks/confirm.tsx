@@ -5,6 +5,7 @@ import type { WebhookRecord } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
+import type { Query } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import { Input } from '../form-fields.tsx';
 import type { Rejection } from '../problems.ts';
@@ -17,7 +18,7 @@ interface Asked {
   /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;
   /** What was typed, and why it was refused. */
-  readonly fields?: Readonly<Record<string, string>>;
+  readonly fields?: Query;
   readonly refused?: Rejection;
 }
 
@@ -78,7 +79,7 @@ export const confirmations = {
       </p>
     </ConfirmPage>
   ),
-  rotate: ({ webhook, webhook: { id }, overlapUntil, fields = {}, refused }: Asked) => (
+  rotate: ({ webhook, webhook: { id }, overlapUntil, fields, refused }: Asked) => (
     <ConfirmPage
       here="/webhooks"
       title={`Regenerate the secret of ${nameOf(webhook)}?`}
@@ -86,6 +87,7 @@ export const confirmations = {
       action={`/webhooks/${id}/rotate`}
       refused={refused}
       fields={['secret']}
+      values={fields}
       back={`/webhooks/${id}`}
     >
       <p>
@@ -98,7 +100,7 @@ export const confirmations = {
           a receiver that has only that one will reject every request.
         </p>
       )}
-      <OwnSecret value={fields.secret} />
+      <OwnSecret />
       <label class="check">
         <input type="checkbox" name="overlap" value="0" />
         <span>Stop using the current secret immediately, because it may have leaked</span>

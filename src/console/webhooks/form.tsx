@@ -2,11 +2,11 @@
 import { MASK } from '../../domain/static-headers.ts';
 import { webhookFields } from '../../domain/webhook.ts';
 import { parameterNames } from '../../domain/webhook-fields.ts';
+import type { Query } from '../api-client.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
-import { Csrf, Page } from '../layout.tsx';
+import { Form, Page } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
-import type { Fields } from './input.ts';
 import { TypeBoxes } from './type-boxes.tsx';
 
 /** Where the API names each field. */
@@ -27,12 +27,11 @@ function inForm(refused: Rejection | undefined): Rejection | undefined {
 }
 
 /** For an e-shop that brings the secret its receiver already has. */
-export function OwnSecret({ value }: { value?: string | undefined }) {
+export function OwnSecret() {
   return (
     <Input
       name="secret"
       label="Your own signing secret (optional)"
-      value={value}
       hint="If empty, one is generated. 24 to 256 characters; whsec_ and base64 for libraries of Standard Webhooks."
     />
   );
@@ -43,22 +42,20 @@ export function WebhookForm(props: {
   id: string | null;
   /** Of the stored webhook. */
   name?: string;
-  fields: Fields;
+  fields: Query;
   refused?: Rejection | undefined;
 }) {
   const { id, name, fields } = props;
   const refused = inForm(props.refused);
   const title = id === null ? 'New webhook' : `Edit ${name}`;
-  const back = id === null ? `${CONSOLE}/webhooks` : `${CONSOLE}/webhooks/${id}`;
+  const back = id === null ? '/webhooks' : `/webhooks/${id}`;
   return (
     <Page title={title} here="/webhooks" refused={refused} fields={PATHS}>
       <h1>{title}</h1>
-      <form method="post" action={id === null ? back : `${back}/edit`} class="card form">
-        <Csrf />
+      <Form action={id === null ? back : `${back}/edit`} values={fields} class="card form">
         <Input
           name="url"
           label="URL"
-          value={fields.url}
           required
           placeholder="https://shop.example/hooks/orders"
           hint="The http or https URL of your receiver. With GET, the identifier of the record is appended to it."
@@ -68,7 +65,6 @@ export function WebhookForm(props: {
           <Select
             name="method"
             label="Method"
-            value={fields.method}
             options={[
               ['POST', 'POST, with the record'],
               ['GET', 'GET, identifier only'],
@@ -77,7 +73,6 @@ export function WebhookForm(props: {
           <Select
             name="payloadVersion"
             label="Payload version"
-            value={fields.payloadVersion}
             options={[
               ['v21', 'v21: money and counts as numbers'],
               ['v2', 'v2: money and counts as strings'],
@@ -88,7 +83,6 @@ export function WebhookForm(props: {
         <Select
           name="ordering"
           label="Ordering"
-          value={fields.ordering}
           options={[
             ['none', 'none: as they come'],
             ['record', 'record: one after the other'],
@@ -96,64 +90,53 @@ export function WebhookForm(props: {
           ]}
           hint="With “record” and “latest”, the events of one record arrive in order; “latest” skips those that a newer one replaces."
         />
-        <TextArea name="description" label="Description (optional)" value={fields.description} />
+        <TextArea name="description" label="Description (optional)" />
         <TextArea
           name="headers"
           label="Static headers (optional)"
-          value={fields.headers}
           hint={`One per line, as in "X-Gateway-Key: …": added to every request, for a gateway in front of your receiver. ${MASK} keeps a stored value.`}
         />
-        {id === null ? <OwnSecret value={fields.secret} /> : null}
+        {id === null ? <OwnSecret /> : null}
         <fieldset>
           <legend>Options</legend>
           {id === null ? (
-            <Check
-              name="active"
-              label="Active"
-              hint="Deliveries start as soon as the webhook is saved."
-              checked={fields.active === 'true'}
-            />
+            <Check name="active" label="Active" hint="Deliveries start as soon as the webhook is saved." />
           ) : null}
           <Check
             name="withPackingLists"
             label="Include packing lists"
             hint="Only for UPDATE_ORDER and UPDATE_ORDER_STATUS: adds which units are in which package."
-            checked={fields.withPackingLists === 'true'}
           />
           <Check
             name="withoutPersonalData"
             label="Leave out personal data"
             hint="Only for POST, and types of orders and returns: names, addresses, contacts, notes and files are empty."
-            checked={fields.withoutPersonalData === 'true'}
           />
           <Check
             name="onStockChange"
             label="Also when only the stock changes"
             hint="Only with UPDATE_PRODUCT: reservations, releases, movements, holds and receivings. Best with the ordering “latest”."
-            checked={fields.onStockChange === 'true'}
           />
           <Check
             name="skipOwn"
             label="Leave out our own changes"
             hint="Changes by users of the e-shop, here or through the API, are not delivered; changes of stock are."
-            checked={fields.skipOwn === 'true'}
           />
           <Check
             name="asymmetric"
             label="Also sign with the key of the e-shop"
             hint="For receivers that verify with a public key (v1a of Standard Webhooks), which cannot sign."
-            checked={fields.asymmetric === 'true'}
           />
         </fieldset>
         <div class="acts">
           <button type="submit" class="main">
             {id === null ? 'Create webhook' : 'Save changes'}
           </button>
-          <a class="button" href={back}>
+          <a class="button" href={`${CONSOLE}${back}`}>
             Cancel
           </a>
         </div>
-      </form>
+      </Form>
     </Page>
   );
 }

@@ -1,12 +1,11 @@
 /** The fields of a webhook's form, and the body of the API that they become. */
 import type { WebhookInput, WebhookRecord } from '../../domain/webhook.ts';
 import { parameterNames } from '../../domain/webhook-fields.ts';
+import type { Query } from '../api-client.ts';
 import { headerLines } from '../parts.tsx';
 import { tickedFields, tickedTypes } from './type-boxes.tsx';
 
-export type Fields = Readonly<Record<string, string | undefined>>;
-
-export const newFields: Fields = { method: 'POST', payloadVersion: 'v21', ordering: 'none', active: 'true' };
+export const newFields: Query = { method: 'POST', payloadVersion: 'v21', ordering: 'none', active: 'true' };
 
 /** The value of a box. */
 const boxed = (ticked: boolean | undefined) => (ticked === true ? 'true' : undefined);
@@ -33,7 +32,7 @@ export function fieldsOf(webhook: WebhookRecord) {
 }
 
 /** The secret in the body at creation; left out if none was typed: then one is generated. */
-export function ownSecretOf({ secret = '' }: Fields): object {
+export function ownSecretOf({ secret = '' }: Query): object {
   return secret === '' ? {} : { secret };
 }
 
@@ -52,7 +51,7 @@ function headersOf(text: string): Record<string, string | null> {
 }
 
 /** The complete body: what is not ticked or filled in is sent as such, and does not stay. */
-export function inputOf(fields: Fields, active: boolean): object {
+export function inputOf(fields: Query, active: boolean): object {
   const { url = '', webhookType, method, payloadVersion, ordering, description = '', headers = '' } = fields;
   const chosen = parameterNames.filter((name) => fields[name] === 'true').map((name) => [name, true]);
   return {

@@ -2,8 +2,9 @@
 import type * as v from 'valibot';
 import type { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
 import { type Recoverable, recoverable } from '../../domain/recovery.ts';
+import type { Query } from '../api-client.ts';
 import { Input } from '../form-fields.tsx';
-import { Csrf, Page } from '../layout.tsx';
+import { Form, Page } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { duration, Time } from '../times.tsx';
@@ -19,7 +20,7 @@ const WORDS: Readonly<Record<Recoverable, string>> = {
 export function RecoverPage(props: {
   id: string;
   name: string;
-  fields: Readonly<Record<string, string | undefined>>;
+  fields: Query;
   include: readonly string[];
   counted?: v.InferOutput<typeof recoverAnswer> | undefined;
   refused?: Rejection | undefined;
@@ -36,17 +37,10 @@ export function RecoverPage(props: {
           </p>
         </div>
       </div>
-      <form method="post" action={`${CONSOLE}/webhooks/${id}/recover`} class="card form">
-        <Csrf />
+      <Form action={`/webhooks/${id}/recover`} values={fields} class="card form">
         <div class="filters">
-          <Input
-            name="since"
-            label="Events since (UTC)"
-            type="datetime-local"
-            value={fields.since}
-            required
-          />
-          <Input name="until" label="Until (UTC; default: now)" type="datetime-local" value={fields.until} />
+          <Input name="since" label="Events since (UTC)" type="datetime-local" required />
+          <Input name="until" label="Until (UTC; default: now)" type="datetime-local" />
         </div>
         <fieldset>
           <legend>Events to recover</legend>
@@ -79,7 +73,7 @@ export function RecoverPage(props: {
             Recover
           </button>
         </div>
-      </form>
+      </Form>
     </Page>
   );
 }

@@ -7,37 +7,35 @@ import {
   typesAbout,
 } from '../../domain/event-types.ts';
 import { capital } from '../../domain/text.ts';
+import type { Query } from '../api-client.ts';
 import { Below, Select } from '../form-fields.tsx';
-
-type Fields = Readonly<Record<string, string | undefined>>;
 
 const boxOf = (type: EventType) => `also_${type}`;
 
 /** The fields of boxes that are ticked. */
-export function tickedFields(types: readonly EventType[]): Fields {
+export function tickedFields(types: readonly EventType[]): Query {
   return Object.fromEntries(types.map((type) => [boxOf(type), 'true']));
 }
 
 /** The types whose boxes are ticked. */
-export function tickedTypes(fields: Fields): EventType[] {
+export function tickedTypes(fields: Query): EventType[] {
   return eventTypeNames.filter((type) => fields[boxOf(type)] === 'true');
 }
 
 /** The fields of a form in which everything about a kind of record is chosen; none for an unknown name. */
-export function fieldsAbout(name: string | undefined): Fields {
+export function fieldsAbout(name: string | undefined): Query {
   const group = groupNames.find((each) => each === name);
   const [webhookType, ...others] = group === undefined ? [] : typesAbout(group);
   return webhookType === undefined ? {} : { webhookType, ...tickedFields(others) };
 }
 
 /** @param fields of the form */
-export function TypeBoxes({ fields }: { fields: Fields }) {
+export function TypeBoxes({ fields }: { fields: Query }) {
   return (
     <>
       <Select
         name="webhookType"
         label="Event type"
-        value={fields.webhookType}
         options={eventTypeNames.map((type) => [type, `${type}: ${eventTypes[type].firesWhen}`] as const)}
       />
       <fieldset>
