@@ -47,15 +47,13 @@ async function readInstallation(sql: Pool, temporal: TemporalStatus): Promise<In
   return {
     needs: needsOf({ database, temporal }),
     rows: [...flowRows(flow), ...databaseRows(database), ...temporalRows(temporal)],
-    work: {
-      waiting: fresh + recovered + retry + undelivered,
-      oldest: oldestSeconds === null ? null : formatTime(oldestSeconds * 1_000),
-      pending,
-      retrying,
-      held,
-      incidents,
-      recoveries: recoveries.length,
-    },
+    waiting: fresh + recovered + retry + undelivered,
+    oldest: oldestSeconds === null ? null : formatTime(oldestSeconds * 1_000),
+    pending,
+    retrying,
+    held,
+    incidents,
+    recoveries: recoveries.length,
     workers: temporal.problem === null ? temporal.workers.length : null,
   };
 }

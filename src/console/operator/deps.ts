@@ -11,17 +11,14 @@ export interface InstallationStatus {
   readonly needs: readonly string[];
   /** Everything shown by `waybill status` and `waybill top`. */
   readonly rows: readonly StatusRow[];
-  /** Null while the database cannot be used. */
-  readonly work: {
-    /** Deliveries in the queue, and the wait of the oldest, in comment. */
-    readonly waiting: number;
-    readonly oldest: string | null;
-    readonly pending: number;
-    readonly retrying: number;
-    readonly held: number;
-    readonly incidents: number;
-    readonly recoveries: number;
-  } | null;
+  /** Deliveries in the queue, and the wait of the oldest. */
+  readonly waiting: number;
+  readonly oldest: string | null;
+  readonly pending: number;
+  readonly retrying: number;
+  readonly held: number;
+  readonly incidents: number;
+  readonly recoveries: number;
   /** Null while Temporal cannot be used. */
   readonly workers: number | null;
 }

@@ -7,17 +7,8 @@ import type { InstallationStatus } from './deps.ts';
 
 const shown = (count: number) => count.toLocaleString('en-US');
 
-function countsOf({
-  work,
-  workers,
-}: InstallationStatus): readonly (readonly [string, string, string | null])[] {
-  const seen: readonly [string, string, null] = [
-    workers === 1 ? 'worker seen' : 'workers seen',
-    workers === null ? '–' : shown(workers),
-    null,
-  ];
-  if (work === null) return [seen];
-  const { waiting, oldest, pending, retrying, held, incidents, recoveries } = work;
+function countsOf(status: InstallationStatus): readonly (readonly [string, string, string | null])[] {
+  const { waiting, oldest, pending, retrying, held, incidents, recoveries, workers } = status;
   return [
     [oldest === null ? 'in the queue' : `in the queue, the oldest for ${oldest}`, shown(waiting), null],
     ['waiting for first attempt', shown(pending), '/deliveries?state=pending'],
@@ -25,7 +16,7 @@ function countsOf({
     ['held', shown(held), '/deliveries?state=held'],
     [incidents === 1 ? 'webhook failing' : 'webhooks failing', shown(incidents), '/webhooks?trouble=true'],
     [recoveries === 1 ? 'recovery under way' : 'recoveries under way', shown(recoveries), '/recoveries'],
-    seen,
+    [workers === 1 ? 'worker seen' : 'workers seen', workers === null ? '–' : shown(workers), null],
   ];
 }
 
