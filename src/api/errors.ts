@@ -1,7 +1,6 @@
 /** The one place where a failure becomes a response (docs/interface.md, C3). */
 import { STATUS_CODES } from 'node:http';
 import type { Context } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import postgres from 'postgres';
 import { Problem } from '../domain/problem.ts';
 import { databaseLack } from '../lib/database-away.ts';
@@ -33,29 +32,21 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-interface Failure {
-  readonly status: ContentfulStatusCode;
-  readonly message: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** True for an internal failure, which is logged. */
-  readonly internal: boolean;
-}
-
 /**
  * The response to an error: that of a `Problem`, 503 for a database that cannot be reached or is full, 500 for all
- * else. The last two name the request, whose details are in the log.
+ * else. The last two are internal, and name the request, whose details are in the log.
  */
-export function failureOf(error: unknown, requestId: string): Failure {
+export function failureOf(error: unknown, requestId: string) {
   if (error instanceof Problem) {
     return { status: error.status, message: error.message, headers: error.headers, internal: false };
   }
   if (isTransient(error)) {
     const what = databaseLack(error) ?? 'The service cannot reach its database';
     const message = `${what}. Try again shortly (request ${requestId}).`;
-    return { status: 503, message, headers: { 'retry-after': '2' }, internal: true };
+    return { status: 503 as const, message, headers: { 'retry-after': '2' }, internal: true };
   }
   const message = `An unexpected error occurred; it has been logged as request ${requestId}.`;
-  return { status: 500, message, headers: {}, internal: true };
+  return { status: 500 as const, message, headers: {}, internal: true };
 }
 
 export function errorHandler(deps: ApiDeps): (error: Error, c: Context<ApiEnv>) => Response {

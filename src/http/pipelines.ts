@@ -10,18 +10,16 @@ export const MAX_IN_PROGRESS = 32;
 /** Waiting requests of one connection. A connection that sends more is closed: no client pipelines so many. */
 export const MAX_QUEUED_REQUESTS = 1_000;
 
-/** Begins the request of a response at once, or when those before it have made room. */
-type Enter = (socket: Duplex, outgoing: ServerResponse, begin: () => void) => void;
-
 interface Pipeline {
   inProgress: number;
   readonly waiting: (() => void)[];
 }
 
-export function createPipelines(): Enter {
+export function createPipelines() {
   const pipelines = new WeakMap<Duplex, Pipeline>();
 
-  return (socket, outgoing, begin) => {
+  /** Begins the request of a response at once, or when those before it have made room. */
+  return (socket: Duplex, outgoing: ServerResponse, begin: () => void): void => {
     const pipeline = pipelines.get(socket) ?? { inProgress: 0, waiting: [] };
     pipelines.set(socket, pipeline);
     const { waiting } = pipeline;

@@ -17,15 +17,7 @@ import { scopeOf, titlesOf } from './scope.ts';
 /** The most webhooks shown as needing attention: with more, the problem is elsewhere. */
 const MAX_SHOWN = 50;
 
-interface Sums {
-  readonly webhooks: number;
-  readonly troubled: number;
-  readonly pending: number;
-  readonly retrying: number;
-  readonly held: number;
-}
-
-const nothing: Sums = { webhooks: 0, troubled: 0, pending: 0, retrying: 0, held: 0 };
+const nothing = { webhooks: 0, troubled: 0, pending: 0, retrying: 0, held: 0 };
 
 /** Whether a webhook is failing, or was deactivated because of failures. */
 function isTroubled({ active, incidentSince, deactivationReason }: OperatorsWebhook): boolean {
@@ -33,8 +25,8 @@ function isTroubled({ active, incidentSince, deactivationReason }: OperatorsWebh
   return deactivationReason !== null && deactivationReason !== 'user';
 }
 
-function sums(webhooks: readonly OperatorsWebhook[]): ReadonlyMap<number, Sums> {
-  const found = new Map<number, Sums>();
+function sums(webhooks: readonly OperatorsWebhook[]): ReadonlyMap<number, typeof nothing> {
+  const found = new Map<number, typeof nothing>();
   for (const webhook of webhooks) {
     const { pending, retrying, held } = openByState(webhook);
     const before = found.get(webhook.eshopId) ?? nothing;

@@ -26,11 +26,7 @@ import { type Range, rangeOf, ranges } from './ranges.ts';
 
 const Counted = v.object({ pagination: Pagination });
 
-interface Waiting {
-  readonly pending: number;
-  readonly retrying: number;
-  readonly held: number;
-}
+type Waiting = Readonly<Record<'pending' | 'retrying' | 'held', number>>;
 
 function Incidents({ webhooks }: { webhooks: readonly WebhookRecord[] }) {
   const needing = byUrgency(webhooks.filter(needsAttention));
