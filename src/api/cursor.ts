@@ -95,11 +95,7 @@ export async function readList<Row extends { readonly id: string }>(
  * @param instead the parameters that reach the rows beyond
  * @throws Problem 400 for a page beyond the counted rows
  */
-export async function readPage<Row>(
-  page: Page,
-  instead: string,
-  { list, count, endOf }: Source<Row>,
-): Promise<{ readonly rows: readonly Row[]; readonly pagination: Pagination }> {
+export async function readPage<Row>(page: Page, instead: string, { list, count, endOf }: Source<Row>) {
   const reachable = MAX_COUNTED_ROWS - page.offset;
   if (reachable <= 0) {
     const message = `must not reach beyond the first ${MAX_COUNTED_ROWS.toLocaleString('en-US')}; use ${instead}`;

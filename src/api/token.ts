@@ -28,11 +28,7 @@ interface TokenContent {
 }
 
 /** @param now the time of issue */
-export function signToken(
-  key: Uint8Array,
-  { session, passwordVersion }: TokenContent,
-  now: Date,
-): Promise<string> {
+export function signToken(key: Uint8Array, { session, passwordVersion }: TokenContent, now: Date) {
   const issuedAt = Math.floor(now.getTime() / 1000);
   const { eshopId: eshop, username: name, role } = session;
   return new SignJWT({ eshop, name, role, pv: passwordVersion })

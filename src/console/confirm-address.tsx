@@ -20,10 +20,7 @@ export function confirmationRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
    * Expired, removed and made-up links get the same page. No limit: nobody guesses 32 bytes, and behind a proxy one
    * stranger could lock everybody out.
    */
-  async function shown(
-    c: Context<ConsoleEnv>,
-    find: (token: string) => Promise<Confirmable | null>,
-  ): Promise<Response> {
+  async function shown(c: Context<ConsoleEnv>, find: (token: string) => Promise<Confirmable | null>) {
     const token = c.req.param('token') ?? '';
     const found = TOKEN.test(token) ? await find(token) : null;
     if (found === null) return c.html(html(<NoLonger />), 404);

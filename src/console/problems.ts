@@ -25,10 +25,7 @@ function aboutPart(part: string, message: string): string {
  * @param refused undefined if nothing was
  * @returns the problems of known fields, and the rest, in a sentence
  */
-export function problemsIn(
-  refused: Rejection | undefined,
-  paths: FieldPaths,
-): { readonly at: Problems; readonly rest: string | undefined } {
+export function problemsIn(refused: Rejection | undefined, paths: FieldPaths) {
   if (refused === undefined || typeof refused === 'string') return { at: {}, rest: refused };
   const at: Record<string, string> = {};
   const others: FieldProblem[] = [];

@@ -50,7 +50,7 @@ async function rendered(
   records: readonly object[],
   options: RenderOptions,
   allowance: Allowance | undefined,
-): Promise<string[]> {
+) {
   const texts: string[] = [];
   for (const record of records) {
     await allowance?.slice();

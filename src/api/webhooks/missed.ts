@@ -28,11 +28,7 @@ export const activatedWebhookSchema = v.pipe(
 );
 
 /** @param webhook as it is after the activation */
-export async function missedBy(
-  sql: Pool,
-  eshopId: number,
-  webhook: WebhookRow,
-): Promise<v.InferOutput<typeof missed>> {
+export async function missedBy(sql: Pool, eshopId: number, webhook: WebhookRow) {
   const { id: webhookId, registeredAt, deactivatedAt, generationAt } = webhook;
   const since = deactivatedAt ?? registeredAt;
   const until = generationAt ?? registeredAt;

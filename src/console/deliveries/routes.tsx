@@ -10,7 +10,7 @@ import { askedBy } from '../../domain/operator-action.ts';
 import { Problem } from '../../domain/problem.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
 import { piece, rejectionOf } from '../api-client.ts';
-import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
@@ -41,10 +41,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
   type Asking = Context<ConsoleEnv>;
 
   /** The request of the next attempt, or of the last one, signed now. */
-  async function requestOf(
-    eshopId: number,
-    delivery: v.InferOutput<typeof DeliveryWithAttempts>,
-  ): Promise<SignedRequest | null> {
+  async function requestOf(eshopId: number, delivery: v.InferOutput<typeof DeliveryWithAttempts>) {
     const [event, webhook] = await Promise.all([
       findSentRequest(sql, eshopId, delivery.id),
       findWebhookWithSecrets(sql, eshopId, delivery.webhookId),

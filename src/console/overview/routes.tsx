@@ -179,11 +179,7 @@ const MAX_CACHED_COUNTS = 1_000;
 /** Reads counts, and caches them for a moment. */
 function createCountsReader(sql: ConsoleDeps['sql']) {
   const remembered = new Map<string, { readonly at: number; readonly counts: Promise<DeliveryCounts> }>();
-  return async (
-    eshopId: number,
-    { name, seconds, stepSeconds }: Range,
-    now: Date,
-  ): Promise<DeliveryCounts> => {
+  return async (eshopId: number, { name, seconds, stepSeconds }: Range, now: Date) => {
     const key = `${eshopId} ${name}`;
     const known = remembered.get(key);
     if (known !== undefined && performance.now() - known.at < COUNTS_CACHE_MS) return await known.counts;
