@@ -31,8 +31,6 @@ import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 const CONNECTIONS = 4;
 /** How long Temporal's status is cached, in milliseconds: each call opens a connection, and several pages need it. */
 const TEMPORAL_CACHE_MS = 10_000;
-/** The period in which the flow is counted, in seconds, as in `waybill top`. */
-const FLOW_SECONDS = 10;
 /** The most ended recoveries shown, besides those under way. */
 const MAX_ENDED_RECOVERIES = 50;
 /** A day, in milliseconds: the interval of the loop that waits for Ctrl-C. */
@@ -40,7 +38,7 @@ const DAY_MS = 24 * 3_600_000;
 
 async function readInstallation(sql: Pool, temporal: TemporalStatus): Promise<InstallationStatus> {
   const database = await askDatabase(sql);
-  const [flow, incidents] = [await readFlow(sql, FLOW_SECONDS), await countIncidents(sql)];
+  const [flow, incidents] = [await readFlow(sql), await countIncidents(sql)];
   const { outbox, open, recoveries } = database;
   const { fresh, recovered, retry, undelivered, oldestSeconds } = outbox;
   const { pending, retrying, held } = open;

@@ -53,8 +53,6 @@ interface Overview extends Status {
 
 /** The refresh interval, in milliseconds. */
 const REFRESH_INTERVAL_MS = 1_000;
-/** The period in which the flow is counted, in seconds. */
-const FLOW_SECONDS = 10;
 /** The refresh interval of slowly changing values (storage, workers), in milliseconds. */
 const SLOW_REFRESH_INTERVAL_MS = 10_000;
 /** How long a refresh waits for Temporal, in milliseconds. Less: its rows flicker. More: the others are late. */
@@ -81,7 +79,7 @@ async function top(
         for (;;) {
           const began = performance.now();
           const database = { problem: null, ...(await storage()), ...(await readWork(sql)) };
-          await showWith(database, await readFlow(sql, FLOW_SECONDS));
+          await showWith(database, await readFlow(sql));
           await pause(Math.max(0, REFRESH_INTERVAL_MS - (performance.now() - began)), signal);
         }
       });

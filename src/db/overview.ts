@@ -152,9 +152,12 @@ export interface FlowOverview {
   readonly p95Ms: number | null;
 }
 
+/** The period in which the flow is counted, in seconds. */
+const FLOW_SECONDS = 10;
+
 /** Reads by the ids of the last seconds: older rows cost nothing. */
-export async function readFlow(sql: Sql, seconds: number): Promise<FlowOverview> {
-  const from = idAt(new Date((await databaseTime(sql)).getTime() - seconds * 1_000));
+export async function readFlow(sql: Sql): Promise<FlowOverview> {
+  const from = idAt(new Date((await databaseTime(sql)).getTime() - FLOW_SECONDS * 1_000));
   const row = await oneRow(sql<Omit<FlowOverview, 'seconds'>[]>`
     with lately as materialized (
       select state, extract(epoch from finished_at - created_at) * 1000 as ms from deliveries where id >= ${from}::uuid)
@@ -165,5 +168,5 @@ export async function readFlow(sql: Sql, seconds: number): Promise<FlowOverview>
            percentile_disc(0.5) within group (order by ms) filter (where state = 'delivered')::float8 as p50_ms,
            percentile_disc(0.95) within group (order by ms) filter (where state = 'delivered')::float8 as p95_ms
     from lately`);
-  return { seconds, ...row };
+  return { seconds: FLOW_SECONDS, ...row };
 }

@@ -17,14 +17,7 @@ export const ANSWER_MS = 20_000;
 export const TOTAL_MS = 600_000;
 
 /** True if version `a` is `b` or newer. @example atLeast('1.32.0', '1.28.0'); // true */
-export function atLeast(a: string, b: string): boolean {
-  const [left, right] = [a, b].map((version) => version.split('.').map(Number));
-  for (const [index, part] of (right ?? []).entries()) {
-    const other = left?.[index] ?? 0;
-    if (other !== part) return other > part;
-  }
-  return true;
-}
+export const atLeast = (a: string, b: string): boolean => a.localeCompare(b, 'en', { numeric: true }) >= 0;
 
 /**
  * The version of the server that a `temporal` contains; null if unknown.
