@@ -1,13 +1,12 @@
 /** E-shops and users created by an operator: passwords are generated here, stored as hashes, and shown once. */
 import postgres from 'postgres';
 import * as v from 'valibot';
-import { createEshop, findImportedEshop, insertEshop, lockImports } from '../db/eshops.ts';
+import { createEshop } from '../db/eshops.ts';
 import type { Pool, Sql } from '../db/pool.ts';
 import { transaction } from '../db/transaction.ts';
 import * as users from '../db/users.ts';
 import type { Role } from '../domain/role.ts';
 import { UserError } from '../lib/user-error.ts';
-import { hashApiKey, newApiKey } from '../secrets/keys.ts';
 import { hashPassword, newPassword } from '../secrets/passwords.ts';
 
 const credentialsSchema = v.object({ username: v.string(), password: v.string() });
@@ -44,54 +43,6 @@ export async function createEshopWithUsers(
       return { username: role, password };
     };
     return { eshopId, apiKey, ...(await made('shop')), warehouse: await made('warehouse') };
-  });
-}
-
-/** An e-shop of another system. A hash is null if it has none: then a key or password is generated. */
-interface ForeignEshop {
-  readonly name: string;
-  readonly email: string;
-  /** SHA-256 in hexadecimal. */
-  readonly apiKeyHash: string | null;
-  readonly users: readonly {
-    readonly username: string;
-    readonly role: Role;
-    readonly passwordHash: string | null;
-  }[];
-}
-/** The e-shop created; keys and passwords are shown once. */
-export interface ImportedEshop {
-  readonly eshop: number;
-  readonly apiKey?: string;
-  readonly users: readonly { readonly username: string; readonly role: Role; readonly password?: string }[];
-}
-
-/**
- * Creates an e-shop with its users, unless it exists.
- * @returns the e-shop with generated keys and passwords, shown once; or the number of the existing one, as `existing`
- */
-export async function importEshop(
-  sql: Pool,
-  eshop: ForeignEshop,
-): Promise<ImportedEshop | { readonly existing: number }> {
-  const made = await Promise.all(
-    eshop.users.map(async ({ username, role, passwordHash }) => {
-      if (passwordHash !== null) return { user: { username, role }, passwordHash };
-      const password = newPassword();
-      return { user: { username, role, password }, passwordHash: await hashPassword(password) };
-    }),
-  );
-  const apiKey = eshop.apiKeyHash === null ? newApiKey() : null;
-  const apiKeyHash = apiKey === null ? Buffer.from(eshop.apiKeyHash ?? '', 'hex') : hashApiKey(apiKey);
-  return await transaction(sql, async (tx) => {
-    await lockImports(tx);
-    const existing = await findImportedEshop(tx, eshop);
-    if (existing !== null) return { existing };
-    const eshopId = await insertEshop(tx, eshop, apiKeyHash);
-    for (const { user, passwordHash } of made) {
-      await users.createUser(tx, { eshopId, username: user.username, role: user.role, passwordHash });
-    }
-    return { eshop: eshopId, ...(apiKey === null ? {} : { apiKey }), users: made.map(({ user }) => user) };
   });
 }
 

@@ -1,15 +1,17 @@
 /** `waybill import-eshops`: e-shops and users of another system, from a file (docs/interface.md, A8). */
 import type { Command } from 'commander';
 import * as v from 'valibot';
-import { type ImportedEshop, importEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
-import { findImportedEshop } from '../db/eshops.ts';
+import { findImportedEshop, insertEshop, lockImports } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
+import { transaction } from '../db/transaction.ts';
+import { createUser } from '../db/users.ts';
 import { email, text, withoutProblem } from '../domain/fields.ts';
-import { roles } from '../domain/role.ts';
+import { type Role, roles } from '../domain/role.ts';
 import { validate } from '../domain/validation.ts';
 import { type CommandContext, flag, runs } from '../lib/command-line.ts';
-import { foreignHashProblem } from '../secrets/passwords.ts';
+import { hashApiKey, newApiKey } from '../secrets/keys.ts';
+import { foreignHashProblem, hashPassword, newPassword } from '../secrets/passwords.ts';
 import { readImport } from './imports/import-lines.ts';
 import { lineFields, textFieldOf } from './imports/problem.ts';
 import { type Outcome, runImport } from './imports/run-import.ts';
@@ -20,7 +22,7 @@ const user = v.strictObject({
   role: v.picklist(roles, 'must be shop or warehouse'),
   passwordHash: v.nullish(v.pipe(text(1_000), withoutProblem(foreignHashProblem)), null),
 });
-/** A line. */
+/** A line. A hash is null if it has none: then a key or password is generated. */
 const eshopSchema = v.strictObject({
   name: v.pipe(text(200), v.trim(), v.minLength(1, 'must not be empty')),
   email: email(),
@@ -44,14 +46,39 @@ const eshopSchema = v.strictObject({
   ),
 });
 
-/** The outcome of a line, or that of a dry run. */
-interface EshopResult extends Omit<ImportedEshop, 'eshop'> {
+/** The outcome of a line, or that of a dry run; generated keys and passwords are shown once. */
+interface EshopResult {
   readonly outcome: Outcome;
   /** The number of the e-shop; null if there is none. */
   readonly eshop: number | null;
   readonly name: string | null;
+  readonly apiKey?: string;
+  readonly users: readonly { readonly username: string; readonly role: Role; readonly password?: string }[];
   /** The reason. */
   readonly note: string | null;
+}
+
+/** Creates an e-shop with its users, unless it exists: then its number is the result, as `existing`. */
+async function importEshop(sql: Pool, eshop: v.InferOutput<typeof eshopSchema>) {
+  const made = await Promise.all(
+    eshop.users.map(async ({ username, role, passwordHash }) => {
+      if (passwordHash !== null) return { user: { username, role }, passwordHash };
+      const password = newPassword();
+      return { user: { username, role, password }, passwordHash: await hashPassword(password) };
+    }),
+  );
+  const apiKey = eshop.apiKeyHash === null ? newApiKey() : null;
+  const apiKeyHash = apiKey === null ? Buffer.from(eshop.apiKeyHash ?? '', 'hex') : hashApiKey(apiKey);
+  return await transaction(sql, async (tx) => {
+    await lockImports(tx);
+    const existing = await findImportedEshop(tx, eshop);
+    if (existing !== null) return { existing };
+    const eshopId = await insertEshop(tx, eshop, apiKeyHash);
+    for (const { user, passwordHash } of made) {
+      await createUser(tx, { eshopId, username: user.username, role: user.role, passwordHash });
+    }
+    return { eshop: eshopId, ...(apiKey === null ? {} : { apiKey }), users: made.map(({ user }) => user) };
+  });
 }
 
 /** Makes a function that imports one value after the other, and throws a Problem if one is refused. */
