@@ -1,4 +1,5 @@
 /** The sender of requests, and the check of destinations, as configured. */
+import type { ApiDeps } from '../api/deps.ts';
 import type { Config } from '../config/config.ts';
 import { createAddressGuard } from '../delivery/address-guard.ts';
 import { destinationProblem } from '../delivery/destination.ts';
@@ -18,13 +19,10 @@ export function configuredSender(
   return createSender({ timeoutMs, allowCidrs: deliveryAllowCidrs, own, dnsServers, version, ...proxy });
 }
 
-/** Why a URL is no destination ("must not lead to …"); null if it may be one. @param before the URL it replaces */
-export type DestinationProblem = (url: string, before?: string) => string | null;
-
 export function configuredGuard(
   { settings, deliveryAllowCidrs }: Pick<Config, 'settings' | 'deliveryAllowCidrs'>,
   own: OwnEndpoints,
-): DestinationProblem {
+): ApiDeps['destinationProblem'] {
   const guard = createAddressGuard(deliveryAllowCidrs, own);
   return (url, before) => {
     const plain = settings.WEBHOOK_HTTPS_ONLY && url !== before && new URL(url).protocol !== 'https:';

@@ -22,7 +22,6 @@ const EVENT_LOOP_PRECISION_MS = 20;
 
 /** The class of an HTTP status as a label; `none` if no response arrived. */
 const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
-type StatusClass = (typeof statusClasses)[number];
 
 const reasons = ['retriesExhausted', 'gone'] as const;
 const mailOutcomes = ['sent', 'failed', 'refused'] as const;
@@ -281,7 +280,7 @@ export function watchProcess({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
 }
 
-export function statusClass(status: number | null): StatusClass {
+export function statusClass(status: number | null) {
   const first = status === null ? 0 : Math.floor(status / 100);
   return statusClasses[first - 2] ?? 'none';
 }

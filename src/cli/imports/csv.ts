@@ -1,11 +1,5 @@
 /** CSV as in RFC 4180. */
 
-/** A record or its problem, and the line on which it begins, from 1. */
-type CsvRecord = { readonly line: number } & (
-  | { readonly fields: readonly string[] }
-  | { readonly problem: string }
-);
-
 /**
  * The most lines of a record. Fewer: a field with that many lines is refused. Without a limit, a file that lost the
  * first quote of each line is read for days: 140 kB took 14 s, and the time grows with the square of the size.
@@ -13,10 +7,11 @@ type CsvRecord = { readonly line: number } & (
 const MAX_RECORD_LINES = 500;
 
 /**
- * The records of a text; empty lines are left out. A quote inside a field that does not begin with one is literal.
- * One that is not closed within {@link MAX_RECORD_LINES} loses only its line.
+ * The records of a text, each with the line on which it begins, from 1; empty lines are left out. A quote inside a
+ * field that does not begin with one is literal. One that is not closed within {@link MAX_RECORD_LINES}, or has text
+ * after it, loses only its line: then the fields are null.
  */
-export function* csvRecords(lines: readonly string[]): Generator<CsvRecord, void> {
+export function* csvRecords(lines: readonly string[]) {
   let next = 0;
   for (const [index, text] of lines.entries()) {
     const line = index + 1;
@@ -26,11 +21,8 @@ export function* csvRecords(lines: readonly string[]): Generator<CsvRecord, void
     next = line;
     const end = Math.min(lines.length, index + MAX_RECORD_LINES);
     for (; state === 'open' && next < end; next += 1) state = record.add(lines[next] ?? '');
-    if (state === 'whole') yield { line, fields: record.fields };
-    else {
-      yield { line, problem: 'has a quote that is not closed, or text after one that is' };
-      next = line;
-    }
+    yield { line, fields: state === 'whole' ? record.fields : null };
+    if (state !== 'whole') next = line;
   }
 }
 

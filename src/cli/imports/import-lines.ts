@@ -84,21 +84,20 @@ function* csv(lines: readonly string[], fields: Titles): Generator<ImportLine, v
   const known = Object.keys(fields);
   const json = known.filter((name) => !isPlain(fields[name] ?? {}));
   let titles: readonly string[] | null = null;
-  for (const record of csvRecords(lines)) {
-    const { line } = record;
-    if ('problem' in record) {
-      yield record;
+  for (const { line, fields: found } of csvRecords(lines)) {
+    if (found === null) {
+      yield { line, problem: 'has a quote that is not closed, or text after one that is' };
       // Without titles the fields of the other lines are unknown.
       if (titles === null) return;
     } else if (titles === null) {
-      titles = record.fields.map((field) => field.trim());
+      titles = found.map((field) => field.trim());
       // As in the UTF-16 that some shells write.
       if (titles.some((title) => title.includes(UNDECODED))) return yield { line, problem: NOT_UTF8 };
       const twice = titles.find((title, index) => title !== '' && titles?.indexOf(title) !== index);
       if (twice !== undefined) return yield { line, problem: `has the column "${twice}" twice` };
       const unknown = titles.filter((title) => title !== '' && !known.includes(title));
       if (unknown.length > 0) return yield { line, problem: unknownTitles(unknown, titles, known) };
-    } else yield recordOf(line, titles, record.fields, json);
+    } else yield recordOf(line, titles, found, json);
   }
 }
 
