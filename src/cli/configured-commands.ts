@@ -1,5 +1,6 @@
 /** `waybill policy` and `waybill variables`: the configuration. */
 import type { Command } from 'commander';
+import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
 import type { CommandContext } from '../lib/command-line.ts';
@@ -13,16 +14,11 @@ export function variablesCommand(command: Command, { print }: CommandContext): v
   command.action(() => print(configurationTable()));
 }
 
-function meaningOf(pipe: readonly { readonly type: string; readonly description?: unknown }[]): string {
-  const found = pipe.find((item) => item.type === 'description')?.description;
-  return typeof found === 'string' ? found : '';
-}
-
 /** One line per variable in Markdown, for docs/handbook/configure.md. */
 export function configurationTable(): string {
   const lines = Object.entries(variables.entries).map(([name, schema]) => {
     const fallback = schema.default === undefined || schema.default === '' ? '' : `\`${schema.default}\``;
-    return `| \`${name}\` | ${fallback} | ${meaningOf(schema.wrapped.pipe)} |`;
+    return `| \`${name}\` | ${fallback} | ${v.getDescription(schema.wrapped)} |`;
   });
   return ['| variable | default | meaning |', '|---|---|---|', ...lines].join('\n');
 }

@@ -26,24 +26,11 @@ const linksOptions = v.object({
     v.optional(v.pipe(v.string(), v.regex(HOST, HOST_MESSAGE))),
   ),
 });
-type Options = v.InferOutput<typeof linksOptions>;
-
-function hints(options: Options, uiUrl: string | null): string[] {
-  const names = ['webhook', 'order', 'receiver'] as const;
-  const examples = names.filter((name) => options[name] === undefined).map((name) => `--${name}`);
-  return [
-    ...(examples.length === 0
-      ? []
-      : [`The links use examples for options that you did not give: ${examples.join(', ')}.`]),
-    ...(uiUrl === null ? ["To get links, set TEMPORAL_UI_URL to the address of Temporal's UI."] : []),
-  ];
-}
 
 export function linksCommand(command: Command, { env, print }: CommandContext): void {
-  runs(command, linksOptions, async ({ json, ...options }) => {
+  runs(command, linksOptions, async ({ json, webhook, order, receiver }) => {
     const settings = readSettings(env);
     const uiUrl = await uiUrlOf(settings);
-    const { webhook, order, receiver } = options;
     const subject = {
       webhookId: webhook ?? EXAMPLE.webhookId,
       entityId: order ?? EXAMPLE.entityId,
@@ -57,6 +44,10 @@ export function linksCommand(command: Command, { env, print }: CommandContext): 
     for (const { question, query, url } of links) {
       print([question, `  ${query}`, ...(url === null ? [] : [`  ${url}`]), ''].join('\n'));
     }
-    for (const hint of hints(options, uiUrl)) print(hint);
+    const left = Object.entries({ webhook, order, receiver }).filter(([, given]) => given === undefined);
+    const examples = left.map(([name]) => `--${name}`);
+    if (examples.length > 0)
+      print(`The links use examples for options that you did not give: ${examples.join(', ')}.`);
+    if (uiUrl === null) print("To get links, set TEMPORAL_UI_URL to the address of Temporal's UI.");
   });
 }
