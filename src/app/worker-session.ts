@@ -63,7 +63,8 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
     const polled = ownPolls(client, taskQueue, processIdentity);
     const reconciler = startReconciler({
       ...deps,
-      ...reconcilerTimes(deps),
+      intervalMs: timings.reconcileIntervalMs ?? RECONCILE_INTERVAL_MS,
+      graceMs: timings.reconcileGraceMs ?? deps.policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
       executions: createExecutions(client, taskQueue),
       memory: deps.reconcilerMemory,
       restarter: { ...temporalCalls.dispatcher, ...temporalCalls.recoveries },
@@ -164,14 +165,6 @@ function sharedParts(deps: SessionDeps, client: Client) {
       options: deps.scheduler,
     });
   return { temporalCalls, activities, startQueue };
-}
-
-/** The reconciler's times; tests shorten them. */
-function reconcilerTimes({ timings = {}, policy }: SessionDeps) {
-  return {
-    intervalMs: timings.reconcileIntervalMs ?? RECONCILE_INTERVAL_MS,
-    graceMs: timings.reconcileGraceMs ?? policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
-  };
 }
 
 /** Resolves once the signal is aborted. */

@@ -85,12 +85,6 @@ async function isOwnServer(httpPort: number, name: string): Promise<boolean> {
  */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 
-/** The options for the file that stores the workflows. */
-function storageOptions({ databaseFile }: EmbeddedTemporalOptions): string[] {
-  if (databaseFile === undefined) return [];
-  return ['--db-filename', databaseFile, ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma])];
-}
-
 /** As typed on a command line. @example flags({ port: 7233 }) // ['--port', '7233'] */
 const flags = (options: Readonly<Record<string, string | number>>) =>
   Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
@@ -147,6 +141,7 @@ async function startServer(
   const metricsPort = await freePort();
   const address = `127.0.0.1:${port}`;
   const name = `${randomUUID()}.waybill`;
+  const { databaseFile } = options;
   let inner: readonly number[] = [];
   const service = await startService({
     ...options,
@@ -157,7 +152,13 @@ async function startServer(
       'start-dev',
       ...flags({ ip: '127.0.0.1', port, 'http-port': httpPort, 'metrics-port': metricsPort }),
       ...(ui === null ? ['--headless'] : flags({ 'ui-ip': ui.host, 'ui-port': ui.port })),
-      ...storageOptions(options),
+      ...(databaseFile === undefined
+        ? []
+        : [
+            '--db-filename',
+            databaseFile,
+            ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),
+          ]),
       ...flags({ 'log-level': 'error' }),
       ...Object.entries({
         ...DYNAMIC_CONFIG,
