@@ -80,9 +80,9 @@ interface NoticedRecovery extends RecoveredWebhook {
 }
 
 export async function readRecoveredWebhook(sql: Sql, id: string): Promise<NoticedRecovery | undefined> {
-  const [row] = await sql<(RecoveredWebhook & { informedBefore: boolean; pendingBefore: boolean })[]>`
-    select w.id as webhook_id, w.webhook_type, w.additional_types, w.url, w.description, n.recovered_at, coalesce(b.informed, false) as informed_before,
-      coalesce(b.pending, false) as pending_before
+  const [row] = await sql<NoticedRecovery[]>`
+    select w.id as webhook_id, w.webhook_type, w.additional_types, w.url, w.description, n.recovered_at,
+      case when b.informed then 'yes' when b.pending then 'later' else 'no' end as informed
     from notices n join webhooks w on w.id = n.webhook_id
     cross join lateral (
       select bool_or(p.sent_at is not null) as informed,
@@ -91,7 +91,5 @@ export async function readRecoveredWebhook(sql: Sql, id: string): Promise<Notice
       where p.webhook_id = n.webhook_id and p.kind in ('warning', 'deactivated') and p.recipient = n.recipient
         and p.address_id is not distinct from n.address_id and p.at between n.unhealthy_since and n.at) b
     where n.id = ${id}`;
-  if (row === undefined) return undefined;
-  const { informedBefore, pendingBefore, ...well } = row;
-  return { ...well, informed: informedBefore ? 'yes' : pendingBefore ? 'later' : 'no' };
+  return row;
 }

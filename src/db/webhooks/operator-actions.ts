@@ -24,12 +24,9 @@ import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import type { WaitsFor } from './delivery-log.ts';
 
-interface ActionTargetRow
-  extends Omit<ActionTarget, 'webhook' | 'maxAttempts' | 'behind' | 'windowEndsAt' | 'hold'> {
+interface ActionTargetRow extends Omit<ActionTarget, 'maxAttempts' | 'behind' | 'windowEndsAt' | 'hold'> {
   readonly id: string;
   readonly eventType: EventType;
-  readonly active: boolean;
-  readonly deleted: boolean;
   readonly waitsFor: WaitsFor | null;
   readonly windowStartedAt: Date | null;
   readonly operatorStop: OperatorStop | null;
@@ -142,7 +139,8 @@ export async function readActionTargets(
 
 function targetRows(sql: Sql, deliveryIds: readonly string[]) {
   return sql<ActionTargetRow[]>`
-    select d.id, d.state, d.webhook_id, w.active, w.paused_until, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
+    select d.id, d.state, d.webhook_id, case when w.deleted_at is not null then 'deleted' when w.active then 'active' else 'inactive' end as webhook,
+           w.paused_until, d.attempts_made, d.next_attempt_at,
            d.event_type, d.dispatched_at is null as queued, ${blocked(sql, 'd')} as blocked,
            ${waitsFor(sql)} as waits_for, ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at, d.operator_stop, d.operator_actions,
            (select a.number from attempts a
@@ -153,19 +151,9 @@ function targetRows(sql: Sql, deliveryIds: readonly string[]) {
 }
 
 function actionTarget(row: ActionTargetRow, policy: RetryPolicy): ActionTarget {
-  const {
-    active,
-    deleted,
-    waitsFor,
-    windowStartedAt,
-    operatorStop,
-    operatorActions,
-    eventType: _,
-    ...target
-  } = row;
+  const { waitsFor, windowStartedAt, operatorStop, operatorActions, eventType: _, ...target } = row;
   return {
     ...target,
-    webhook: deleted ? 'deleted' : active ? 'active' : 'inactive',
     maxAttempts: maxAttempts(policy),
     behind: waitsFor?.reason === 'order' ? (waitsFor.deliveryId ?? null) : null,
     windowEndsAt: windowEnd(policy, windowStartedAt ?? row.now),
