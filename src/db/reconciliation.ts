@@ -93,9 +93,8 @@ export async function claimLateDeliveries(sql: Sql, graceMs: number, limit: numb
  */
 export async function dispatchedDeliveries(
   sql: Sql,
-  options: { asOf: string; after: DeliveryCursor | null; limit: number },
+  { asOf, after, limit }: { asOf: string; after: DeliveryCursor | null; limit: number },
 ): Promise<(DispatchedDelivery & DeliveryCursor)[]> {
-  const { asOf, after, limit } = options;
   return await sql<(DispatchedDelivery & DeliveryCursor)[]>`
     select ${deliveryColumns(sql)}, ${nextStep(sql)}::text as due
     from deliveries d join webhooks w on w.id = d.webhook_id
