@@ -25,21 +25,18 @@ function suspects(sql: Sql, search: Search, after: string | null, limit: number)
   const from = after ?? idAt(since);
   const to = idAt(until);
   const atMost = sql`order by id limit ${limit}`;
+  const missed = sql`
+      union
+      (select x.id from webhook_types t cross join lateral (
+         select e.id from events e
+         where e.eshop_id = ${eshopId} and e.type = t.type and e.id > ${from}::uuid and e.id < ${to}::uuid ${atMost}) x
+       where t.webhook_id = ${webhookId} ${atMost})`;
   return sql`
     select id from (
       (select distinct d.event_id as id from deliveries d
        where d.webhook_id = ${webhookId} and d.state in ('failed', 'expired', 'canceled')
          and d.event_id > ${from}::uuid and d.event_id < ${to}::uuid ${atMost})
-      ${
-        include.includes('missed')
-          ? sql`
-      union
-      (select x.id from webhook_types t cross join lateral (
-         select e.id from events e
-         where e.eshop_id = ${eshopId} and e.type = t.type and e.id > ${from}::uuid and e.id < ${to}::uuid ${atMost}) x
-       where t.webhook_id = ${webhookId} ${atMost})`
-          : sql``
-      }) suspect ${atMost}`;
+      ${include.includes('missed') ? missed : sql``}) suspect ${atMost}`;
 }
 
 type Asked = 'types' | 'on_stock_change' | 'skip_own';

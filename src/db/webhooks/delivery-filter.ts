@@ -24,19 +24,16 @@ export interface AllDeliveriesFilter extends Times {
 export function webhooksOf(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
   const { webhookId, among, webhookType, state } = filter;
   const open = state === 'pending' || state === 'retrying';
+  const ofType = (type: string) => sql`
+    select from webhook_types t
+    where t.eshop_id = ${eshopId} and t.type = ${type} and t.webhook_id = w.id`;
   return sql`
     select w.id, ${sends(sql, 'w')} as sends from webhooks w
     where w.eshop_id = ${eshopId} and w.deleted_at is null
       ${webhookId === undefined ? sql`` : sql`and w.id = ${webhookId}::bigint`}
       ${among === undefined ? sql`` : sql`and w.id = any(${[...among]}::bigint[])`}
       ${open ? sql`and ${sends(sql, 'w')}` : sql``}
-      ${
-        webhookType === undefined
-          ? sql``
-          : sql`and exists (
-        select from webhook_types t
-        where t.eshop_id = ${eshopId} and t.type = ${webhookType} and t.webhook_id = w.id)`
-      }`;
+      ${webhookType === undefined ? sql`` : sql`and exists (${ofType(webhookType)})`}`;
 }
 
 /** A literal instead of a parameter, so that the planner sees which partial index applies. */
