@@ -131,10 +131,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
    * Concludes the addresses of a name. A resolver that answers now may not have answered before: a name without an
    * answer is looked up again once the resolver has shown that it works.
    */
-  async function conclude(
-    name: string,
-    families: readonly Promise<FamilyAnswer>[],
-  ): Promise<readonly LookupAddress[]> {
+  async function conclude(name: string, families: readonly Promise<FamilyAnswer>[]) {
     const startedAt = performance.now();
     let given = await gather(families, lookupMs);
     const silent = codesOf(given).some((code) => !isAnswer(code)) && addressesOf(given).length === 0;

@@ -27,9 +27,7 @@ export interface NoticesOverview {
 }
 
 /** @returns the mails to the e-shops' own addresses (set by the operator); notices to further addresses and URLs */
-export async function readNotices(
-  sql: Sql,
-): Promise<{ readonly mails: NoticesOverview; readonly furtherNotices: NoticesOverview }> {
+export async function readNotices(sql: Sql) {
   const named = (eshop: ReturnType<Sql>) =>
     sql`(select json_build_object('id', s.id, 'name', s.name) from eshops s where s.id = (${eshop}))`;
   const of = async (theirs: ReturnType<Sql>) =>

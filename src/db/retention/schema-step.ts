@@ -27,11 +27,7 @@ export class TablesBusy extends Error {
  * @param maxTries for tests
  * @throws TablesBusy if it was not possible for half a minute, with the name of the last session that was in the way
  */
-export async function schemaStep<T>(
-  sql: Pool,
-  work: (tx: Transaction) => Promise<T>,
-  maxTries = TRIES,
-): Promise<T> {
+export async function schemaStep<T>(sql: Pool, work: (tx: Transaction) => Promise<T>, maxTries = TRIES) {
   let seen = '';
   for (let tries = 1; ; tries += 1) {
     const over = new AbortController();
