@@ -1,39 +1,19 @@
 /** The request of one attempt as sent: address, path, headers, body. */
-import type { KeyObject } from 'node:crypto';
-import type { Origin } from '../domain/origin.ts';
 import { type RequestTarget, requestTarget } from '../domain/request-target.ts';
-import { serviceSignature, standardSignature } from './signature.ts';
+import { type SignatureInput, serviceSignature, standardSignature } from './signature.ts';
 
-export interface AttemptRequest {
+/** What is signed of it, except what it has in another form, and the rest. */
+export interface AttemptRequest extends Omit<SignatureInput, 'timestamp' | 'test' | 'target' | 'body'> {
   /** The owner of the webhook: connections and lookups of one e-shop never wait for another's. */
   readonly eshopId: number;
   /** The webhook's URL as registered. */
   readonly url: string;
-  readonly method: 'POST' | 'GET';
-  /** One or two secrets, newest first. */
-  readonly secrets: readonly string[];
-  /** The e-shop's private keys, newest first, where the webhook is asymmetric. */
-  readonly signingKeys?: readonly KeyObject[];
   /**
    * The headers that the e-shop adds for its receiver's gateway, with names spelled as it spells them. Not signed.
    */
   readonly staticHeaders: Readonly<Record<string, string>>;
-  /** The same on every attempt, so that a receiver can drop duplicates. */
-  readonly deliveryId: string;
-  /** The webhook's id. */
-  readonly webhookId: number;
-  /** The same at every webhook, in redeliveries and recoveries. */
-  readonly eventId: string;
-  /** The webhook type of the event, `CREATE_ORDER` … */
-  readonly eventType: string;
-  /** Puts the events of a record in order: from 1, rising, with gaps. */
-  readonly sequence: number;
   /** When the event happened: never before the previous event of the same record. */
   readonly happenedAt: Date;
-  /** Who made the write. */
-  readonly origin: Origin;
-  /** The fields that it changed, joined by commas; null if it is no update. */
-  readonly changed: string | null;
   /** The identifier appended to the URL of a GET webhook. */
   readonly entityId: string;
   /** 1 for the first attempt. */

@@ -10,26 +10,26 @@ import type { Origin } from '../domain/origin.ts';
 
 const SECRET_PREFIX = 'whsec_';
 
-interface SignatureInput {
+export interface SignatureInput {
   /** One or two secrets, newest first. */
   readonly secrets: readonly string[];
   /** The e-shop's private keys (Ed25519) where the webhook is asymmetric, newest first. */
   readonly signingKeys?: readonly KeyObject[] | undefined;
   /** Unix seconds at which the attempt was signed; receivers refuse old ones. */
   readonly timestamp: number;
-  /** `X-Service-Delivery`. */
+  /** `X-Service-Delivery`: the same on every attempt, so that a receiver can drop duplicates. */
   readonly deliveryId: string;
-  /** `X-Service-Event-Id`. */
+  /** `X-Service-Event-Id`: the same at every webhook, in redeliveries and recoveries. */
   readonly eventId: string;
-  /** `X-Service-Event`: `CREATE_ORDER` … */
+  /** `X-Service-Event`: the webhook type of the event, `CREATE_ORDER` … */
   readonly eventType: string;
-  /** `X-Service-Sequence`, from 1. */
+  /** `X-Service-Sequence`: puts the events of a record in order, from 1, rising, with gaps. */
   readonly sequence: number;
   /** `X-Service-Webhook`. */
   readonly webhookId: number;
-  /** `X-Service-Origin`. */
+  /** `X-Service-Origin`: who made the write. */
   readonly origin: Origin;
-  /** `X-Service-Changed`; null if it is not sent. */
+  /** `X-Service-Changed`: the fields that it changed, joined by commas; null, and not sent, if it is no update. */
   readonly changed: string | null;
   /** Whether `X-Service-Test: true` is sent. */
   readonly test: boolean;
