@@ -51,11 +51,7 @@ const BODY_BYTES = 16 * 1024;
 /** What it has to know of the request. */
 export type Exchanged = Pick<AttemptRequest, 'timeoutMs' | 'test' | 'staticHeaders' | 'at'>;
 
-export interface Answer {
-  /** Takes a piece of the body; false once enough has been read. */
-  take(chunk: Uint8Array): boolean;
-  result(): Promise<AttemptResult>;
-}
+export type Answer = ReturnType<typeof createAnswer>;
 
 /** A response whose status line and headers have arrived: its result is settled, except for the excerpt. */
 export function createAnswer(
@@ -63,7 +59,7 @@ export function createAnswer(
   host: string,
   { statusCode: status, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
   times: Pick<AttemptResult, 'durationMs' | 'sentMs'>,
-): Answer {
+) {
   /** Masks parts that must not be kept. */
   const hide = withoutEchoes(request.staticHeaders);
   const shown = request.test === true ? { responseHeaders: usefulHeaders(headers, hide) } : {};
@@ -77,12 +73,13 @@ export function createAnswer(
   const most = isEncoded(encoding) ? BODY_BYTES : EXCERPT_BYTES;
   let length = 0;
   return {
-    take(chunk) {
+    /** Takes a piece of the body; false once enough has been read. */
+    take(chunk: Uint8Array): boolean {
       if (length < most) kept.push(Uint8Array.prototype.slice.call(chunk, 0, most - length));
       length += chunk.length;
       return length < BODY_BYTES;
     },
-    result: async () => {
+    result: async (): Promise<AttemptResult> => {
       const bytes = await decodedStart(Buffer.concat(kept), encoding, EXCERPT_BYTES);
       const excerpt = safeExcerpt(bytes, contentType);
       const answered = {

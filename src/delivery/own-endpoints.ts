@@ -5,27 +5,18 @@
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 
-/** The endpoints that Waybill listens on and connects to. */
-export interface OwnEndpoints {
-  /** @param host an address or a name; `0.0.0.0` and `::` stand for every address of this machine */
-  add(host: string, port: number): void;
-  /** Adds the endpoint of a URL; without a port in it, `defaultPort`. */
-  addUrl(url: string, defaultPort: number): void;
-  /** Whether this is one of them. @param host an address, or a name as in a URL */
-  includes(host: string, port: number): boolean;
-  /** The hosts that are names, whose addresses have to be looked up. */
-  names(): readonly { readonly name: string; readonly ports: readonly number[] }[];
-  /** Sets the present addresses of one of these names; older ones are forgotten after a while. */
-  found(name: string, addresses: readonly string[]): void;
-}
-
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
 }
 
-/** @param passing further ports of this machine, read each time: they count as own only while they are listed */
-export function createOwnEndpoints(passing: () => readonly number[] = () => []): OwnEndpoints {
+export type OwnEndpoints = ReturnType<typeof createOwnEndpoints>;
+
+/**
+ * The endpoints that Waybill listens on and connects to.
+ * @param passing further ports of this machine, read each time: they count as own only while they are listed
+ */
+export function createOwnEndpoints(passing: () => readonly number[] = () => []) {
   /** Ports of this machine, on any of its addresses. */
   const local = new Set<number>();
   const elsewhere = new Map<string, Set<number>>();
@@ -35,17 +26,20 @@ export function createOwnEndpoints(passing: () => readonly number[] = () => []):
    */
   const leadsTo = new Map<string, Map<string, { readonly at: number; readonly here: boolean }>>();
 
-  const own: OwnEndpoints = {
-    add(host, port) {
+  const own = {
+    /** @param host an address or a name; `0.0.0.0` and `::` stand for every address of this machine */
+    add(host: string, port: number): void {
       const key = normalized(host);
       if (key === 'localhost' || isThisMachine(key)) local.add(port);
       else elsewhere.set(key, (elsewhere.get(key) ?? new Set()).add(port));
     },
-    addUrl(url, defaultPort) {
+    /** Adds the endpoint of a URL; without a port in it, `defaultPort`. */
+    addUrl(url: string, defaultPort: number): void {
       const { host, port } = endpointOf(url, defaultPort);
       if (host !== '') own.add(host, port);
     },
-    includes(host, port) {
+    /** Whether this is one of them. @param host an address, or a name as in a URL */
+    includes(host: string, port: number): boolean {
       const key = normalized(host);
       if (elsewhere.get(key)?.has(port) === true) return true;
       let isHere = local.has(port) || passing().includes(port);
@@ -56,12 +50,14 @@ export function createOwnEndpoints(passing: () => readonly number[] = () => []):
       }
       return isHere && (key === 'localhost' || isThisMachine(key));
     },
+    /** The hosts that are names, whose addresses have to be looked up. */
     names() {
       return [...elsewhere]
         .filter(([host]) => !ipaddr.isValid(host))
         .map(([name, ports]) => ({ name, ports: [...ports] }));
     },
-    found(name, addresses) {
+    /** Sets the present addresses of one of these names; older ones are forgotten after a while. */
+    found(name: string, addresses: readonly string[]): void {
       const at = performance.now();
       const before = [...(leadsTo.get(name) ?? [])].filter((each) => at - each[1].at < ADDRESS_CACHE_MS);
       const now = addresses.map(normalized).map((each) => [each, { at, here: isThisMachine(each) }] as const);

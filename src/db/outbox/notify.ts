@@ -44,31 +44,10 @@ export interface LocalRelay {
 /** Learns how much the deliveries of a write will send. @param bytes of their bodies, roughly */
 type OnOutgoing = (eshopId: number, bytes: number) => void;
 
-/** Wakes relays. */
-export interface Notifier {
-  /**
-   * Call after a COMMIT that left work for the relays. Returns at once; never throws.
-   * @param claimed the deliveries that it wrote as claimed, since this process had room
-   */
-  notify(work: Iterable<RelayWork>, claimed?: readonly QueuedDelivery[]): void;
-  /** Whether new deliveries may be written as claimed by this process, whose relay makes the first attempts. */
-  hasRoom(): boolean;
-  /** Attaches the relay of this process, which is woken at once. @returns a function that detaches it */
-  attach(relay: LocalRelay): () => void;
-  /** Call after deliveries of events of these types have ended without a workflow. */
-  ended(eventTypes: readonly EventType[], as: FinalState): void;
-  /** Sets the function that {@link Notifier.outgoing} calls. */
-  onOutgoing(listener: OnOutgoing): void;
-  /** Call after a COMMIT that created deliveries. */
-  readonly outgoing: OnOutgoing;
-  /** Whether this notification came from this process. */
-  sent(payload: string): boolean;
-  /** Sends the notification that waits, if any. Waits until it is sent, and until deliveries given back are free. */
-  close(): Promise<void>;
-}
+export type Notifier = ReturnType<typeof createNotifier>;
 
-/** @param sql connections to the database that the relays listen on */
-export function createNotifier(sql: postgres.Sql): Notifier {
+/** Wakes relays. @param sql connections to the database that the relays listen on */
+export function createNotifier(sql: postgres.Sql) {
   const id = randomUUID();
   let last = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
@@ -105,31 +84,42 @@ export function createNotifier(sql: postgres.Sql): Notifier {
   }
 
   return {
-    notify(work, claimed = []) {
+    /**
+     * Call after a COMMIT that left work for the relays. Returns at once; never throws.
+     * @param claimed the deliveries that it wrote as claimed, since this process had room
+     */
+    notify(work: Iterable<RelayWork>, claimed: readonly QueuedDelivery[] = []): void {
       if (claimed.length > 0) {
         if (relay === undefined) giveAllBack(claimed);
         else relay.start(claimed);
       }
       wake(work);
     },
+    /** Whether new deliveries may be written as claimed by this process, whose relay makes the first attempts. */
     hasRoom: () => relay?.hasRoom() === true,
-    attach(attached) {
+    /** Attaches the relay of this process, which is woken at once. @returns a function that detaches it */
+    attach(attached: LocalRelay): () => void {
       relay = attached;
       return () => {
         if (relay === attached) relay = undefined;
       };
     },
-    ended(eventTypes, as) {
+    /** Call after deliveries of events of these types have ended without a workflow. */
+    ended(eventTypes: readonly EventType[], as: FinalState): void {
       for (const eventType of eventTypes) relay?.ended(eventType, as);
     },
-    onOutgoing(listener) {
+    /** Sets the function that learns how much the deliveries of a write will send. */
+    onOutgoing(listener: OnOutgoing): void {
       hearOutgoing = listener;
     },
-    outgoing(eshopId, bytes) {
+    /** Call after a COMMIT that created deliveries. */
+    outgoing(eshopId: number, bytes: number): void {
       if (bytes > 0) hearOutgoing(eshopId, bytes);
     },
-    sent: (payload) => payload.split(' ').includes(id),
-    async close() {
+    /** Whether this notification came from this process. */
+    sent: (payload: string) => payload.split(' ').includes(id),
+    /** Sends the notification that waits, if any; waits until it is sent, and until what was given back is free. */
+    async close(): Promise<void> {
       await givingBack;
       if (timer !== undefined) {
         clearTimeout(timer);
