@@ -158,7 +158,7 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
     } finally {
       await deleteWebhook(sql, eshopId, webhook.id).catch(() =>
         process.stderr.write(
-          `Webhook ${webhook.id} was not removed. To stop its deliveries: waybill webhooks deactivate ${webhook.id} --yes\n`,
+          `Webhook ${webhook.id} was not removed. To stop its deliveries: waybill webhooks deactivate ${webhook.id}\n`,
         ),
       );
     }

@@ -92,12 +92,11 @@ export const confirmationOptions = {
 const SURE = 'This cannot be undone. Use --dry-run to see what it would do, and --yes to do it.';
 
 /**
- * @param sure what makes a confirmation necessary, and the two options
  * @returns whether it only reports
  * @throws UserError unless exactly one of the two is given
  */
-export function isDryRun({ dryRun, yes }: { dryRun: boolean; yes: boolean }, sure = SURE): boolean {
-  if (dryRun === yes) throw new UserError(sure);
+export function isDryRun({ dryRun, yes }: { dryRun: boolean; yes: boolean }): boolean {
+  if (dryRun === yes) throw new UserError(SURE);
   return dryRun;
 }
 

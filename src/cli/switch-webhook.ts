@@ -14,7 +14,7 @@ import { type CommandContext, checked, flag, noOptions, option, runs } from '../
 import { UserError } from '../lib/user-error.ts';
 import { minute } from './layout.ts';
 import { ofItsEshop, withDatabase } from './open-database.ts';
-import { isDryRun, noSuchWebhook, testedTypeOption, time, webhookNumber } from './options.ts';
+import { noSuchWebhook, testedTypeOption, time, webhookNumber } from './options.ts';
 import { eshopText } from './status.ts';
 
 /**
@@ -64,21 +64,27 @@ function addActivate(command: Command, { env, print }: CommandContext): void {
 
 const deactivateOptions = v.object({
   dryRun: flag('--dry-run', 'only say which webhook it is, and how many deliveries are open'),
-  yes: flag('--yes', 'do it'),
+  yes: flag('--yes', 'also with many open deliveries'),
 });
-const DEACTIVATION =
-  'Events get no delivery to an inactive webhook, and the time limit of open deliveries goes on. Use --dry-run to see which webhook it is, and --yes to deactivate it.';
+/**
+ * The most open deliveries of a webhook that is deactivated without `--yes`. Fewer: scripts need it for everyday
+ * webhooks. More: a wrong number holds back that many.
+ */
+const MAX_UNASKED = 1_000;
 
 function addDeactivate(command: Command, { env, print }: CommandContext): void {
   const part = command
     .command('deactivate')
     .description('stop deliveries: new events create none, and open ones are held')
     .argument('<id>', 'its number');
-  runs(part, deactivateOptions, async ({ json, ...options }, written) => {
+  runs(part, deactivateOptions, async ({ json, dryRun, yes }, written) => {
     const id = checked(webhookNumber('<id>'), written);
-    const dryRun = isDryRun(options, DEACTIVATION);
     await withDatabase(readSettings(env), async (sql) => {
       const { name, active, facts } = await concerned(sql, id);
+      if (active && !dryRun && !yes && facts.openDeliveries > MAX_UNASKED)
+        throw new UserError(
+          `${name} has ${facts.openDeliveries} open deliveries, whose time limit goes on while it is inactive. Use --yes to deactivate it.`,
+        );
       const switched = dryRun ? { changed: false } : await setActive(sql, facts.eshopId, id, false);
       if (switched === null) throw noSuchWebhook(id);
       const { changed } = switched;

@@ -23,11 +23,11 @@ describe('webhooks activate and deactivate', () => {
 
   it('hold what is open and let it go on, and say whom that concerns', async () => {
     const { id } = await stack.createWebhook(`${receiver.url}/hook?token=hidden`);
-    expect(await waybill('deactivate', String(id), '--yes')).toBe(
+    expect(await waybill('deactivate', String(id))).toBe(
       `${named(id)} is inactive. Its open deliveries are held: 0.`,
     );
     expect((await stack.webhook(id)).active).toBe(false);
-    expect(await waybill('deactivate', String(id), '--yes')).toBe(
+    expect(await waybill('deactivate', String(id))).toBe(
       `${named(id)} is already inactive. Nothing was changed.`,
     );
     expect(await waybill('activate', String(id))).toBe(
@@ -38,7 +38,7 @@ describe('webhooks activate and deactivate', () => {
     const delivery = await stack.fireOne('is held');
     await receiver.waitFor(1);
     await stack.untilState(delivery, 'retrying');
-    expect(await waybill('deactivate', String(id), '--yes')).toBe(
+    expect(await waybill('deactivate', String(id))).toBe(
       `${named(id)} is inactive. Its open deliveries are held: 1.`,
     );
     await stack.untilHeld(delivery);
@@ -61,20 +61,27 @@ describe('webhooks activate and deactivate', () => {
     await stack.untilState(delivery, 'delivered');
   });
 
-  it('deactivate only with a confirmation, and without one say what it would do', async () => {
+  it('deactivate says what it would do, and asks first where more than a thousand deliveries are open', async () => {
     const { id } = await stack.createWebhook(`${receiver.url}/hook?token=hidden`);
     receiver.respond({ status: 503, headers: { 'retry-after': '30' } });
-    await stack.untilState(await stack.fireOne('stays'), 'retrying');
-    for (const both of [[], ['--yes', '--dry-run']])
-      await expect(waybill('deactivate', String(id), ...both)).rejects.toThrow(
-        / and --yes to deactivate it\.$/,
-      );
+    const delivery = await stack.fireOne('stays');
+    await stack.untilState(delivery, 'retrying');
     expect(await waybill('deactivate', String(id), '--dry-run')).toBe(
       `${named(id)} would be deactivated. Its open deliveries would be held: 1. Nothing was changed (dry run).`,
     );
     const answer = JSON.parse(await waybill('deactivate', String(id), '--dry-run', '--json'));
     expect(answer).toMatchObject({ webhookId: id, openDeliveries: 1, active: true, changed: false });
+    await stack.sql`
+      insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, due_at)
+      select overlay(d.id::text placing lpad(to_hex(n), 12, '0') from 25)::uuid, d.event_id, d.eshop_id, d.webhook_id, d.event_type, n::text,
+        now() + interval '1 hour'
+      from deliveries d, generate_series(1, 1000) n where d.id = ${delivery}`;
+    await expect(waybill('deactivate', String(id))).rejects.toThrow(
+      `${named(id)} has 1001 open deliveries, whose time limit goes on while it is inactive. Use --yes to deactivate it.`,
+    );
     expect((await stack.webhook(id)).active).toBe(true);
+    await stack.sql`delete from deliveries where webhook_id = ${id} and id <> ${delivery}`;
+    expect(await waybill('deactivate', String(id), '--yes')).toMatch(/ is inactive\./);
   });
 
   it('pause holds until a time, resume ends that, and the lists show it', async () => {
@@ -103,7 +110,7 @@ describe('webhooks activate and deactivate', () => {
     await expect(waybill('pause', String(id), '--until', '2020-01-01')).rejects.toThrow(
       /^--until must be in the future, and at most 7 days ahead\.$/,
     );
-    await waybill('deactivate', String(id), '--yes');
+    await waybill('deactivate', String(id));
     await expect(waybill('pause', String(id))).rejects.toThrow(`Webhook ${id} is inactive`);
     expect(JSON.parse(await waybill('resume', String(id), '--json'))).toEqual({
       webhookId: id,
@@ -115,9 +122,7 @@ describe('webhooks activate and deactivate', () => {
 
   it('say so where there is no such webhook', async () => {
     await expect(waybill('activate', '999999')).rejects.toThrow('There is no webhook 999999.');
-    await expect(waybill('deactivate', 'x', '--yes')).rejects.toThrow(
-      '<id> must be the number of a webhook.',
-    );
+    await expect(waybill('deactivate', 'x')).rejects.toThrow('<id> must be the number of a webhook.');
   });
 });
 

@@ -222,7 +222,7 @@ test('an e-shop is cut over and goes back: no event is lost, and none sent twice
     ['moving-in the gap', 'moving-after'].every((sku) => arrived(sku).length > 0) ? true : undefined,
   );
 
-  await waybill('webhooks', 'deactivate', id, '--yes');
+  await waybill('webhooks', 'deactivate', id);
   const mark = old.log.length;
   await happen('in the second gap');
   old.active.add('moving');

@@ -116,7 +116,7 @@ describe.each(ways)('from $name', (way) => {
     await become(failingId, 'retrying');
     const inactiveId = await fire(inactive);
     await become(inactiveId, 'retrying');
-    await ask('webhooks', 'deactivate', String(inactive.webhookId), '--yes');
+    await ask('webhooks', 'deactivate', String(inactive.webhookId));
     await become(inactiveId, 'held');
     const heldId = await fire(held);
     await become(heldId, 'retrying');
