@@ -10,7 +10,33 @@ import {
   movementOf,
 } from '../../src/domain/event-types.ts';
 import { eventsOf } from '../../src/domain/fired-events.ts';
-import { renderValue } from '../../src/domain/render.ts';
+import { decimalFields, decimalObjects, renderValue } from '../../src/domain/render.ts';
+
+function hasDecimalForm(schema: object): boolean {
+  if ('metadata' in schema && schema.metadata instanceof Object) return 'decimal' in schema.metadata;
+  return (
+    'pipe' in schema &&
+    Array.isArray(schema.pipe) &&
+    schema.pipe.some((part) => part !== schema && hasDecimalForm(part))
+  );
+}
+
+/** All texts of a record, at any depth: whether they are decimals, by their schema and by their name. */
+function fieldsOf(
+  schema: object,
+  name = '',
+  inDecimals = false,
+): { name: string; isDecimal: boolean; byName: boolean }[] {
+  const inside = (field: string, value: unknown) =>
+    typeof value === 'object' && value !== null ? fieldsOf(value, field, decimalObjects.has(name)) : [];
+  if ('wrapped' in schema && schema.wrapped instanceof Object)
+    return fieldsOf(schema.wrapped, name, inDecimals);
+  if ('item' in schema && schema.item instanceof Object) return fieldsOf(schema.item, name, inDecimals);
+  if ('entries' in schema && schema.entries instanceof Object)
+    return Object.entries(schema.entries).flatMap(([field, value]) => inside(field, value));
+  const isDecimal = hasDecimalForm(schema);
+  return [{ name, isDecimal, byName: inDecimals || decimalFields.has(name) }];
+}
 
 describe.each(Object.values(catalogue).map((entry) => [entry.kind, entry] as const))('%s', (_kind, entry) => {
   test.each(payloadVersions)('its sample is a record of the %s form and of no other', (version) => {
@@ -19,6 +45,13 @@ describe.each(Object.values(catalogue).map((entry) => [entry.kind, entry] as con
     expect(result.issues?.map((issue) => [v.getDotPath(issue), issue.message])).toBeUndefined();
     const other = version === 'v2' ? 'v21' : 'v2';
     expect(v.is(entry.recordSchema(other), renderValue(entry.sample, options))).toBe(false);
+  });
+
+  // v21 and the receiver's kit know decimals by their names.
+  test('a field of it has the name of a decimal if it is one, and only then', () => {
+    const names = fieldsOf(entry.recordSchema('v2'));
+    expect(names.filter(({ isDecimal, byName }) => isDecimal !== byName)).toEqual([]);
+    expect(names.some(({ isDecimal }) => isDecimal)).toBe(true);
   });
 
   test('its identifier and its own fields are fields of the sample', () => {
