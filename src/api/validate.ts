@@ -64,9 +64,7 @@ function checked<Schema extends v.GenericSchema>(schema: Schema, value: unknown)
  * The query, as `c.req.valid('query')`: values arrive as strings, unknown parameters are refused.
  * @example query({ ...pageQuery, status: v.optional(v.picklist(['a', 'b'])) })
  */
-export function query<const Entries extends v.ObjectEntries>(
-  entries: Entries,
-): Validated<'query', v.StrictObjectSchema<Entries, undefined>> {
+export function query<const Entries extends v.ObjectEntries>(entries: Entries) {
   const schema = v.strictObject(entries);
   const handler: Validated<'query', v.StrictObjectSchema<Entries, undefined>> = async (c, next) => {
     // From the URL itself: a look-up by name would find inherited members, and misses a parameter without a name.
@@ -86,9 +84,7 @@ export function query<const Entries extends v.ObjectEntries>(
 }
 
 /** The path parameters, percent-decoded, as `c.req.valid('param')`. */
-export function params<const Entries extends v.ObjectEntries>(
-  entries: Entries,
-): Validated<'param', v.ObjectSchema<Entries, undefined>> {
+export function params<const Entries extends v.ObjectEntries>(entries: Entries) {
   const schema = v.object(entries);
   const handler: Validated<'param', v.ObjectSchema<Entries, undefined>> = async (c, next) => {
     c.req.addValidatedData('param', checked(schema, c.req.param()));

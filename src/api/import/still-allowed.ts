@@ -4,25 +4,20 @@ import { REFUSED } from '../authenticate.ts';
 
 export const CHECK_MS = 2_000;
 
-export interface Access {
-  /** @throws Problem 401 once refused, for good; an error of the database applies to this call alone */
-  check(): Promise<void>;
-  /** True once refused. */
-  refused(): boolean;
-}
-
 /**
  * @param ask the check of the authentication, which has just succeeded
  * @param everyMs how long its result is valid, in milliseconds
  */
-export function createAccess(ask: () => Promise<boolean>, everyMs = CHECK_MS): Access {
+export function createAccess(ask: () => Promise<boolean>, everyMs = CHECK_MS) {
   let askedAt = performance.now();
   let answer = Promise.resolve(true);
   let refused = false;
 
   return {
+    /** True once refused. */
     refused: () => refused,
-    async check() {
+    /** @throws Problem 401 once refused, for good; an error of the database applies to this call alone */
+    async check(): Promise<void> {
       if (!refused && performance.now() - askedAt >= everyMs) {
         askedAt = performance.now();
         answer = ask().catch((error: unknown) => {
@@ -35,3 +30,5 @@ export function createAccess(ask: () => Promise<boolean>, everyMs = CHECK_MS): A
     },
   };
 }
+
+export type Access = ReturnType<typeof createAccess>;

@@ -32,9 +32,7 @@ const FILTERS = [
   'until',
   'page',
 ] as const;
-const NOTICES: ReadonlyMap<string, string> = new Map([
-  ['redelivered', 'Redelivered. This is the new delivery.'],
-]);
+const REDELIVERED = 'Redelivered. This is the new delivery.';
 
 export function deliveryRoutes({ sql, signAgain, requestAction, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
@@ -92,7 +90,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
   });
 
   app.get('/deliveries/:id', (c) =>
-    shown(c, c.req.param('id'), { notice: NOTICES.get(c.req.query('done') ?? '') }),
+    shown(c, c.req.param('id'), { notice: c.req.query('done') === 'redelivered' ? REDELIVERED : undefined }),
   );
 
   app.post('/deliveries/:id/redeliver', async (c) => {
