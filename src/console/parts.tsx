@@ -160,11 +160,12 @@ export function Table(props: {
 }
 
 /** Shown if there is nothing to list. @param children the meaning of that, or the next step */
-export function Empty({ title, children }: { title: string; children: Child }) {
+export function Empty({ title, children, more }: { title: string; children: Child; more?: Child }) {
   return (
     <div class="empty">
       <strong>{title}</strong>
-      {children}
+      <p>{children}</p>
+      {more}
     </div>
   );
 }

@@ -146,7 +146,7 @@ export function AllDeliveriesPage(props: {
         <section class="card flush" aria-label="Deliveries found">
           {deliveries.length === 0 ? (
             <Empty title="No deliveries">
-              <p>None matches these filters. An event that no webhook subscribes to has no delivery.</p>
+              None matches these filters. An event that no webhook subscribes to has no delivery.
             </Empty>
           ) : (
             <DeliveryRows

@@ -14,6 +14,7 @@ import { useViewer } from '../viewer.ts';
 import { TroubledWebhook } from '../webhooks/health.tsx';
 import { scopeOf, titlesOf } from './scope.ts';
 
+const CREATE = 'npx --no waybill eshop create --name NAME --email ADDRESS';
 /** The most webhooks shown as needing attention: with more, the problem is elsewhere. */
 const MAX_SHOWN = 50;
 
@@ -117,12 +118,8 @@ export function AllPage(props: {
             )}
           </Card>
           {viewer.eshops.length === 0 ? (
-            <Empty title="No e-shops yet">
-              <p>The first one, with its API key and users:</p>
-              <Code
-                text="npx --no waybill eshop create --name NAME --email ADDRESS"
-                named="Create an e-shop"
-              />
+            <Empty title="No e-shops yet" more={<Code text={CREATE} named="Create an e-shop" />}>
+              The first one, with its API key and users:
             </Empty>
           ) : (
             <Eshops webhooks={webhooks} />

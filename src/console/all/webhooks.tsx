@@ -35,9 +35,7 @@ export function AllWebhooksPage(props: {
         <section class="card flush" aria-label="Webhooks found">
           {webhooks.length === 0 ? (
             <Empty title="No webhooks">
-              <p>
-                None matches these filters. E-shops create their webhooks in the console or through the API.
-              </p>
+              None matches these filters. E-shops create their webhooks in the console or through the API.
             </Empty>
           ) : (
             <ul class="rows">

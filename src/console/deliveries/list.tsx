@@ -45,14 +45,14 @@ export function DeliveriesPage(props: {
             {found.data.length === 0 ? (
               <Empty title="No deliveries">
                 {filtered ? (
-                  <p>
+                  <>
                     No delivery matches these filters. If you expected one, its events say why it is missing:{' '}
                     <a href={`${CONSOLE}/events${queryText({ entityId: asked.entityId })}`}>
                       look at the events
                     </a>
-                  </p>
+                  </>
                 ) : (
-                  <p>Deliveries appear here as soon as an event fires one of your webhooks.</p>
+                  'Deliveries appear here as soon as an event fires one of your webhooks.'
                 )}
               </Empty>
             ) : (

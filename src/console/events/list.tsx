@@ -99,12 +99,10 @@ export function EventsPage(props: {
               ))}
             </ul>
           ) : filtered ? (
-            <Empty title="No events">
-              <p>No event matches these filters.</p>
-            </Empty>
+            <Empty title="No events">No event matches these filters.</Empty>
           ) : (
             <Empty title="No events yet">
-              <p>Every change to an order, product, receiving, return or the stock is an event.</p>
+              Every change to an order, product, receiving, return or the stock is an event.
             </Empty>
           )}
           {found.pagination === undefined ? (

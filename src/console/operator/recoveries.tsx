@@ -106,9 +106,7 @@ export function RecoveriesPage(props: {
         <section class="card flush" aria-label="Recoveries, those under way first">
           {recoveries.length === 0 ? (
             <Empty title="No recoveries yet">
-              <p>
-                An e-shop starts one on the page of a webhook, to get the events that its receiver missed.
-              </p>
+              An e-shop starts one on the page of a webhook, to get the events that its receiver missed.
             </Empty>
           ) : (
             <ul class="rows">

@@ -49,22 +49,26 @@ function FirstSteps() {
     <Page title="Overview" here="">
       <h1>Overview</h1>
       <section class="card">
-        <Empty title="No webhooks yet">
-          <p>
-            A webhook calls your URL when something happens to an order, a product or the stock. Create one,
-            and send it a test.
-          </p>
-          <p>
-            <a class="button main" href={`${CONSOLE}/webhooks/new`}>
-              Create a webhook
-            </a>
-          </p>
-          {viewer.operator ? null : (
-            <p>
-              Or use the API: the <a href="/docs/guides/quickstart">quickstart</a> leads to a first signed
-              delivery, and the <a href="/docs">documentation</a> has every operation.
-            </p>
-          )}
+        <Empty
+          title="No webhooks yet"
+          more={
+            <>
+              <p>
+                <a class="button main" href={`${CONSOLE}/webhooks/new`}>
+                  Create a webhook
+                </a>
+              </p>
+              {viewer.operator ? null : (
+                <p>
+                  Or use the API: the <a href="/docs/guides/quickstart">quickstart</a> leads to a first signed
+                  delivery, and the <a href="/docs">documentation</a> has every operation.
+                </p>
+              )}
+            </>
+          }
+        >
+          A webhook calls your URL when something happens to an order, a product or the stock. Create one, and
+          send it a test.
         </Empty>
       </section>
       <TemporalLinkList links={linksOf(viewer)} />

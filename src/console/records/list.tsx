@@ -73,15 +73,11 @@ export function ListPage(props: {
         {items.length === 0 ? (
           paging === undefined ? (
             <Empty title={`No ${title.toLowerCase()} yet`}>
-              <p>
-                They appear here as soon as they are created through the <a href="/docs">API</a>.
-              </p>
+              They appear here as soon as they are created through the <a href="/docs">API</a>.
             </Empty>
           ) : (
             <Empty title={`No ${title.toLowerCase()} found`}>
-              <p>
-                None matches this filter. <a href={`${CONSOLE}${entry.path}`}>Show all of them</a>
-              </p>
+              None matches this filter. <a href={`${CONSOLE}${entry.path}`}>Show all of them</a>
             </Empty>
           )
         ) : (

@@ -35,7 +35,7 @@ export function RecordPage(props: {
         <Card id="happened" title="History">
           {events.length === 0 ? (
             <Empty title="Events are no longer kept">
-              <p>Events and deliveries are dropped after some weeks; the record stays.</p>
+              Events and deliveries are dropped after some weeks; the record stays.
             </Empty>
           ) : (
             <>

@@ -128,16 +128,12 @@ export function WebhooksPage(props: {
               </ul>
             ) : webhooks.length > 0 ? (
               <Empty title="No webhook found">
-                <p>
-                  <a href={`${CONSOLE}${PATH}`}>Show all of them</a>
-                </p>
+                <a href={`${CONSOLE}${PATH}`}>Show all of them</a>
               </Empty>
             ) : (
               <Empty title="No webhooks yet">
-                <p>
-                  A webhook calls your URL when something happens: an order is created, its status changes, or
-                  stock moves.
-                </p>
+                A webhook calls your URL when something happens: an order is created, its status changes, or
+                stock moves.
               </Empty>
             )}
           </section>

@@ -155,10 +155,8 @@ export function WebhookPage(props: WebhookPageProps) {
         <Card id="deliveries" title="Latest deliveries" flush>
           {deliveries.length === 0 ? (
             <Empty title="No deliveries yet">
-              <p>
-                The first one is made when {types.map((type) => eventTypes[type].firesWhen).join(', or ')}.
-                Tests are not listed here.
-              </p>
+              The first one is made when {types.map((type) => eventTypes[type].firesWhen).join(', or ')}.
+              Tests are not listed here.
             </Empty>
           ) : (
             <>
