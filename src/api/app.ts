@@ -23,7 +23,7 @@ import { IMPORT_PATH } from './import/path.ts';
 import { importRoutes } from './import/routes.ts';
 import { knownPaths } from './known-paths.ts';
 import { loginRoutes } from './login.ts';
-import { openApiRoutes } from './openapi/routes.ts';
+import { openApiRoutes } from './openapi/make-openapi.ts';
 import { createChangeLoops } from './records/change-loops.ts';
 import { orderResource } from './records/orders.ts';
 import { productResource } from './records/products.ts';

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { eventCauses, webhookCauses } from '../domain/absence.ts';
-import { described, recordNumber, time, uuid, wholeNumber } from '../domain/fields.ts';
+import { eventTypeNames } from '../domain/event-types.ts';
+import { described, identifier, oneOf, recordNumber, time, uuid, wholeNumber } from '../domain/fields.ts';
+import { timestamp } from '../domain/timestamp.ts';
 import { eventType } from '../domain/webhook-types.ts';
 import { changed, origin, sequence, state } from './deliveries/record.ts';
 
@@ -53,6 +55,20 @@ const eventEntries = {
     v.description('Why the event has no delivery at all; null if it has one.'),
     v.examples(['There has been no webhook of the type CREATE_ORDER.']),
   ),
+};
+
+/** Filters by type, record and time of events. */
+export const eventFilter = {
+  webhookType: v.optional(described(oneOf(eventTypeNames), 'The type of the event.')),
+  entityId: v.optional(
+    v.pipe(
+      identifier(),
+      v.description('The identifier of the order, product, receiving, return or stock movement.'),
+      v.examples(['10001']),
+    ),
+  ),
+  since: v.optional(timestamp('Only events from this time on: any ISO 8601 date-time with an offset.')),
+  until: v.optional(timestamp('Only events before this time: any ISO 8601 date-time with an offset.')),
 };
 
 export const Event = v.pipe(v.object(eventEntries), v.metadata({ ref: 'Event' }));

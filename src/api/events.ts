@@ -8,13 +8,12 @@ import { existing } from '../domain/problem.ts';
 import { renderValue } from '../domain/render.ts';
 import { dateOf } from '../domain/timestamp.ts';
 import { Cursor, cursorQuery, readList, readTwice } from './cursor.ts';
-import { eventFilter } from './deliveries/event-filter.ts';
 import { deliveryId as eventId } from './deliveries/record.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation, inVersion } from './describe.ts';
 import { ok } from './envelope.ts';
 import { missingEvents, withOutcomes } from './event-outcomes.ts';
-import { Event, EventWithRecord, MissingEvent } from './event-schemas.ts';
+import { Event, EventWithRecord, eventFilter, MissingEvent } from './event-schemas.ts';
 import { params, query } from './validate.ts';
 
 const tag = 'Events';

@@ -16,10 +16,10 @@ import { Cursor, cursorQuery, pagesEnd, readList, readPage, readTwice } from '..
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation, inVersion } from '../describe.ts';
 import { ok } from '../envelope.ts';
+import { eventFilter } from '../event-schemas.ts';
 import { pageOf, pageQuery } from '../pagination.ts';
 import { params, query } from '../validate.ts';
 import { webhookId } from '../webhooks/record.ts';
-import { eventFilter } from './event-filter.ts';
 import {
   Delivery,
   DeliveryWithAttempts,

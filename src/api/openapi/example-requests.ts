@@ -39,7 +39,7 @@ const onCreationOrLater = ['status', 'trackingNumbers'];
 const { url, webhookType, additionalTypes, active, method, payloadVersion, description } = webhook;
 const webhookBody = { url, webhookType, additionalTypes, active, method, payloadVersion, description };
 
-const bodies: Readonly<Record<string, unknown>> = {
+const bodies: Readonly<Record<string, object>> = {
   'POST /v21/users/login': { username: 'shop', password: 'correct-horse-battery-staple' },
   'POST /v21/webhooks': webhookBody,
   'PUT /v21/webhooks/{id}': { ...webhookBody, url: 'https://shop.example/hooks/all-orders' },
@@ -130,8 +130,7 @@ const queries: Readonly<Record<string, Readonly<Record<string, string | number |
 /** The example body of an operation; undefined if it has none. @param key such as `POST /v21/orders` */
 export function exampleBody(key: string): unknown {
   const body = bodies[key];
-  if (typeof body !== 'object' || body === null) return undefined;
-  return renderValue(body, { version: 'v21', withPackingLists: true });
+  return body === undefined ? undefined : renderValue(body, { version: 'v21', withPackingLists: true });
 }
 
 export const operationsWithBody: readonly string[] = Object.keys(bodies);

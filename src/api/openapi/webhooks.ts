@@ -104,10 +104,7 @@ function operationId(type: EventType, method: 'Post' | 'Get'): string {
 }
 
 /** @param policy the one in force here */
-export function describeWebhooks(policy: RetryPolicy): {
-  webhooks: Record<string, object>;
-  components: Record<string, object>;
-} {
+export function describeWebhooks(policy: RetryPolicy) {
   const components: Record<string, object> = {};
   const webhooks: Record<string, object> = {};
   for (const type of eventTypeNames) {

@@ -1,9 +1,9 @@
 /** Notices, in this process's memory, records that the API changes in a loop. */
-import type pino from 'pino';
 import { type ChangeLoop, LOOP_CHANGES_PER_MINUTE } from '../../domain/change-loop.ts';
 import type { EntityKind } from '../../domain/event-types.ts';
 import { onceAMinute } from '../../lib/once-a-minute.ts';
 import { setNewest } from '../../lib/set-newest.ts';
+import type { ApiDeps } from '../deps.ts';
 
 const MINUTE_MS = 60_000;
 /**
@@ -12,15 +12,12 @@ const MINUTE_MS = 60_000;
  */
 const MAX_RECORDS = 10_000;
 
-interface ChangeLoopsOptions {
-  readonly log: pino.Logger;
-  /** Called for each record in a loop, once a minute. */
-  readonly onChangeLoop?: ((loop: ChangeLoop) => void) | undefined;
-  /** On a clock that does not jump, in milliseconds. */
-  readonly now?: () => number;
-}
-
-export function createChangeLoops({ log, onChangeLoop, now = () => performance.now() }: ChangeLoopsOptions) {
+/** @param now on a clock that does not jump, in milliseconds */
+export function createChangeLoops({
+  log,
+  onChangeLoop,
+  now = () => performance.now(),
+}: Pick<ApiDeps, 'log' | 'onChangeLoop'> & { readonly now?: () => number }) {
   /** The least recently changed first. */
   const records = new Map<string, { readonly since: number; changes: number }>();
   const leftOut = onceAMinute(now);

@@ -1,9 +1,8 @@
 /** The pages of events. */
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { eventFilter } from '../../api/deliveries/event-filter.ts';
 import { withOutcomes } from '../../api/event-outcomes.ts';
-import { EventWithRecord } from '../../api/event-schemas.ts';
+import { EventWithRecord, eventFilter } from '../../api/event-schemas.ts';
 import { listUndeliveredEvents } from '../../db/console/undelivered-events.ts';
 import { Problem } from '../../domain/problem.ts';
 import { dateOf } from '../../domain/timestamp.ts';
