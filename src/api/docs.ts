@@ -1,10 +1,13 @@
 /** `/docs`: the static files of `npm run docs`, which are part of the build. */
+import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
 import { Hono } from 'hono';
-import { compress } from 'hono/compress';
+import { accepts } from 'hono/accepts';
 import { etag } from 'hono/etag';
 import { getMimeType, mimes } from 'hono/utils/mime';
 import { notFound } from '../domain/problem.ts';
@@ -47,18 +50,39 @@ export function docsRoutes(publicUrl: string | null): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const { folder, files } = findSite();
   const deepest = Math.max(...[...files].map((file) => file.split('/').length));
-  const read = async (file: string) => {
+  const prepare = async (file: string) => {
     const text = await readFile(join(folder, file), 'utf8');
-    return publicUrl === null ? text : text.replaceAll(EXAMPLE_URL, () => publicUrl);
+    const shown = publicUrl === null ? text : text.replaceAll(EXAMPLE_URL, () => publicUrl);
+    const hash = createHash('sha256').update(shown).digest('base64url');
+    return { zipped: new Uint8Array(await promisify(gzip)(shown)), tag: `W/"${hash}"` };
   };
+  // Anybody may ask, and as often as they like: each file is prepared once. All of them take 4 MB.
+  const kept = new Map<string, ReturnType<typeof prepare>>();
+  const read = (file: string) => {
+    const prepared = kept.get(file) ?? prepare(file);
+    kept.set(file, prepared);
+    // One that could not be read is tried again.
+    prepared.catch(() => kept.delete(file));
+    return prepared;
+  };
+  const unzip = async (zipped: Uint8Array) => new Uint8Array(await promisify(gunzip)(zipped));
   // Relative, as all links here: a proxy may have added a path in front.
   routes.get(DOCS, (c) => c.redirect(`docs/${new URL(c.req.url).search}`, 308));
-  routes.use(`${DOCS}/*`, compress(), etag(), securedPages('no-referrer'));
+  routes.use(`${DOCS}/*`, etag(), securedPages('no-referrer'));
   routes.get(`${DOCS}/*`, async (c) => {
     const path = c.req.path.slice(DOCS.length + 1);
     const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
     if (files.has(file)) {
-      return c.body(await read(file), 200, {
+      const { zipped, tag } = await read(file);
+      const encoding = accepts(c, {
+        header: 'Accept-Encoding',
+        supports: ['gzip', 'identity'],
+        default: 'identity',
+      });
+      if (encoding === 'gzip') c.header('content-encoding', encoding);
+      return c.body(encoding === 'gzip' ? zipped : await unzip(zipped), 200, {
+        etag: tag,
+        vary: 'Accept-Encoding',
         'content-type': getMimeType(file, TYPES) ?? 'application/octet-stream',
         'cache-control': ASSETS.test(file) ? 'public, max-age=31536000, immutable' : 'no-cache',
       });
@@ -70,7 +94,8 @@ export function docsRoutes(publicUrl: string | null): Hono<ApiEnv> {
     const depth = path.split('/').length;
     if (c.req.header('accept')?.includes('text/html') === true && files.has('404.html') && depth <= deepest) {
       const root = '../'.repeat(depth - 1) || './';
-      return c.html((await read('404.html')).replaceAll('="./', `="${root}`), 404);
+      const page = new TextDecoder().decode(await unzip((await read('404.html')).zipped));
+      return c.html(page.replaceAll('="./', `="${root}`), 404);
     }
     throw notFound('There is no such page. See /docs.');
   });

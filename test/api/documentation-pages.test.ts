@@ -1,8 +1,9 @@
 /** The pages of the documentation: everything has a page, every link leads somewhere, and no page is large. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { promises, readdirSync, readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import MiniSearch from 'minisearch';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { anchor } from '../../src/domain/text.ts';
@@ -204,6 +205,38 @@ describe('what the server serves', () => {
     const { headers } = await api.app.request(`/docs/${style}`);
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(headers.get('content-type')).toBe('text/css; charset=utf-8');
+  });
+
+  test('is read and compressed once, whoever asks for it and how often', async () => {
+    const { readFile } = promises;
+    const read: string[] = [];
+    vi.spyOn(promises, 'readFile').mockImplementation(async (...args) => {
+      read.push(String(args[0]));
+      return await readFile(...args);
+    });
+    syncBuiltinESMExports();
+    const other = await createTestApi({ publicUrl: 'https://other.example' });
+    onTestFinished(async () => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+      await other.drop();
+    });
+    const ask = (headers: Record<string, string>) => other.app.request('/docs/events/', { headers });
+    const [plain, ...zipped] = await Promise.all([
+      ask({}),
+      ...['gzip, deflate, br', 'gzip;q=0.5'].map((encoding) => ask({ 'accept-encoding': encoding })),
+    ]);
+    const text = await plain?.text();
+    for (const answer of zipped) {
+      expect(answer.headers.get('content-encoding')).toBe('gzip');
+      expect(gunzipSync(await answer.arrayBuffer()).toString()).toBe(text);
+      expect(answer.headers.get('etag')).toBe(plain?.headers.get('etag'));
+    }
+    const refusing = await ask({ 'accept-encoding': 'br, gzip;q=0' });
+    expect(refusing.headers.get('content-encoding')).toBeNull();
+    expect(refusing.headers.get('vary')).toBe('Accept-Encoding');
+    expect(await refusing.text()).toBe(text);
+    expect(read.filter((file) => file.endsWith('docs/events/index.html'))).toHaveLength(1);
   });
 
   test('lists for language models what they can read', async () => {
