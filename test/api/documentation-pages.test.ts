@@ -207,7 +207,7 @@ describe('what the server serves', () => {
     expect(headers.get('content-type')).toBe('text/css; charset=utf-8');
   });
 
-  test('is read and compressed once, whoever asks for it and how often', async () => {
+  test('is read and compressed once, however often it is asked for', async () => {
     const { readFile } = promises;
     const read: string[] = [];
     vi.spyOn(promises, 'readFile').mockImplementation(async (...args) => {

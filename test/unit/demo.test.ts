@@ -1,4 +1,5 @@
 /** The demonstration's day as data, its receiver, and how it waits. test/e2e/demo.test.ts plays a whole day. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { planDay } from '../../demo/day.ts';
 import { randomFrom } from '../../demo/random.ts';
@@ -32,6 +33,18 @@ describe('a day', () => {
 
   it.each([1, 2, 50])('of %i orders fires every kind of event', (orders) => {
     expect([...firedBy(stepsOf(day('any', orders))).keys()].sort()).toEqual([...eventTypeNames].sort());
+  });
+
+  it('fires as many events as the README shows', () => {
+    const fired = firedBy(stepsOf(day('demo', 50)));
+    const all = [...fired.values()].reduce((sum, count) => sum + count, 0);
+    const rows = readFileSync('README.md', 'utf8').matchAll(/^(\w+) +(\d+) +(\d+)$/gm);
+    const shown = [...rows].map(([, kind = '', ...counts]) => [kind, ...counts.map(Number)]);
+    expect(shown.length).toBeGreaterThan(1);
+    for (const [kind, ...counts] of shown) {
+      const count = kind === 'all' ? all : [...fired].find(([type]) => type === kind)?.[1];
+      expect(counts, String(kind)).toEqual([count, count]);
+    }
   });
 });
 
