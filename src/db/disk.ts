@@ -21,12 +21,8 @@ export async function hasRoom(sql: Pool): Promise<boolean> {
     await sql`create temporary table waybill_room on commit drop as select n from generate_series(1, 30000) n`;
     return true;
   } catch (error) {
-    return !isDiskFull(error);
+    return !(error instanceof postgres.PostgresError && error.code === DISK_FULL);
   }
-}
-
-export function isDiskFull(error: unknown): boolean {
-  return error instanceof postgres.PostgresError && error.code === DISK_FULL;
 }
 
 interface DiskWatchOptions {

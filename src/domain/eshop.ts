@@ -38,8 +38,6 @@ export const eshopPatchSchema = v.pipe(
   }),
   v.metadata({ ref: 'EshopPatch' }),
 );
-/** A checked change. */
-export type EshopPatch = v.InferOutput<typeof eshopPatchSchema>;
 
 /** Fields that only the operator changes: in a request as they are, so that a record can be sent back as read. */
 export const eshopResponseOnly = ['id', 'name', 'email', 'deliveriesFrom'] as const;

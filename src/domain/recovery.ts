@@ -9,7 +9,7 @@ export type Recoverable = (typeof recoverable)[number];
 export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired', 'missed'];
 
 /** The part of a recovery that a request chooses; the rest follows from the webhook. */
-export interface RecoveryRequestResult {
+interface RecoveryRequestResult {
   readonly since?: Date | undefined;
   readonly include?: readonly Recoverable[] | undefined;
 }
