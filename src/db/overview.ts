@@ -125,15 +125,9 @@ export async function countIncidents(sql: Sql): Promise<number> {
     where f.failed > coalesce(f.accepted, '-infinity')`);
 }
 
-interface DatabaseOverview {
-  readonly version: string;
-  /** Its size on disk. */
-  readonly bytes: number;
-}
-
-/** Asks Postgres about itself. */
-export async function readDatabase(sql: Sql): Promise<DatabaseOverview> {
-  return await oneRow(sql<DatabaseOverview[]>`
+/** Asks Postgres about itself: its version, and the size of the database on disk. */
+export async function readDatabase(sql: Sql) {
+  return await oneRow(sql<{ version: string; bytes: number }[]>`
     select current_setting('server_version') as version, pg_database_size(current_database())::float8 as bytes`);
 }
 

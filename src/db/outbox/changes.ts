@@ -111,16 +111,9 @@ export async function enqueueReleaseChange(
       greatest(now(), ${releaseAt}::timestamptz - make_interval(secs => ${SET_BEFORE_SECONDS})))`;
 }
 
-/** A change of a pre-order's release, to be passed on to its timer. */
-interface ReleaseChange {
-  readonly id: string;
-  readonly eshopId: number;
-  readonly eshopOrderId: string;
-}
-
-/** Claims up to `limit` changes of releases, in turn by e-shop. */
-export async function claimReleaseChanges(sql: Sql, limit: number): Promise<ReleaseChange[]> {
-  return await sql<ReleaseChange[]>`
+/** Claims up to `limit` changes of pre-orders' releases, in turn by e-shop: each is to be passed on to its timer. */
+export async function claimReleaseChanges(sql: Sql, limit: number) {
+  return await sql<{ id: string; eshopId: number; eshopOrderId: string }[]>`
     with ${inTurns(sql, limit, { ...changesOf(sql, 'orderReleaseChanged'), claimable: unclaimed(sql, 'o') })}
     update changes_to_signal o set claimed_until = ${leaseEnd(sql)}
     from chosen where o.id = chosen.id
