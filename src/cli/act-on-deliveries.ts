@@ -25,7 +25,7 @@ export interface Answer {
   /** The new delivery, if an ended one was redelivered. */
   readonly redelivery: string | null;
   /** Its workflow is paused in Temporal. */
-  readonly paused?: true;
+  readonly paused?: true | undefined;
 }
 
 function problemOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): string {
@@ -100,13 +100,7 @@ export async function actOnDeliveries(
       for (const deliveryId of some) {
         const answer = await request(action, deliveryId, { reason, by });
         const { accepted: done, message, forOperators = message, paused } = answer;
-        answered({
-          deliveryId,
-          done,
-          message: forOperators,
-          redelivery: null,
-          ...(paused === undefined ? {} : { paused }),
-        });
+        answered({ deliveryId, done, message: forOperators, redelivery: null, paused });
       }
     };
     const queued: string[] = [];

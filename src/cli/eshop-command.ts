@@ -42,7 +42,7 @@ export function eshopCommand(command: Command, context: CommandContext): void {
       const records = rows.map(({ id, disabledAt, ...row }) => ({
         eshopId: id,
         ...row,
-        ...(disabledAt === null ? {} : { disabledAt }),
+        disabledAt: disabledAt ?? undefined,
       }));
       return print(JSON.stringify(records));
     }

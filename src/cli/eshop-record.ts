@@ -93,13 +93,12 @@ export function addRecord(command: Command, { env, print }: CommandContext): voi
     const { found, sentAgain } = await withDatabase(readSettings(env), async (sql) => {
       if (!(await updateEshop(sql, eshop, { name, email }))) throw noSuchEshop(eshop);
       if (warningMails !== undefined) await chooseWarnings(sql, eshop, warningMails);
-      const again = email === undefined ? null : await sendMailsAgain(sql, eshop);
+      const again = email === undefined ? undefined : await sendMailsAgain(sql, eshop);
       return { found: await readShown(sql, eshop), sentAgain: again };
     });
-    if (json)
-      return print(JSON.stringify({ ...record(found), ...(sentAgain === null ? {} : { sentAgain }) }));
+    if (json) return print(JSON.stringify({ ...record(found), sentAgain }));
     print(details(found));
-    if (sentAgain !== null && sentAgain > 0)
+    if (sentAgain !== undefined && sentAgain > 0)
       print(`${counted(sentAgain, 'mail')} that had been given up will be sent to the new address.`);
   });
 }

@@ -86,10 +86,7 @@ export function replayCommand(
     if (ids.length > 0 && query !== undefined) {
       throw new UserError('Give ids of workflows or a --query, but not both.');
     }
-    const settings = readSettings({
-      ...env,
-      ...(address === undefined ? {} : { TEMPORAL_ADDRESS: address }),
-    });
+    const settings = readSettings({ ...env, TEMPORAL_ADDRESS: address ?? env.TEMPORAL_ADDRESS });
     // Temporal's libraries take a while to load: `--help` and errors in the options do not need them.
     const [{ withTemporal }, { latestRun, runsFor }, { replayRuns }, { loadWorkflowBundle }] =
       await Promise.all([

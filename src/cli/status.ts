@@ -34,14 +34,12 @@ export type TemporalStatus =
       /** It may come back by itself; otherwise the configuration is wrong. */
       readonly away?: boolean;
     }
-  | (WorkersSeen & {
-      readonly problem: null;
-      readonly address: string;
-      readonly namespace: string;
-      readonly taskQueue: string;
-      /** Workflows that operators have paused in Temporal. */
-      readonly paused: PausedWorkflows;
-    });
+  | (WorkersSeen &
+      Pick<TemporalTarget, 'address' | 'namespace' | 'taskQueue'> & {
+        readonly problem: null;
+        /** Workflows that operators have paused in Temporal. */
+        readonly paused: PausedWorkflows;
+      });
 
 export interface Status {
   readonly database: DatabaseStatus;

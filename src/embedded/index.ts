@@ -119,12 +119,11 @@ export async function startEmbedded(
       // A worker next to an API keeps the entries of the API.
       // With configured servers the folder may be anybody's: nothing but this is read in it, and replaced.
       const known = await dataDir.readInstance().catch((): Instance => ({}));
-      const noted = apiUrl ?? known.apiUrl;
       await dataDir.writeInstance({
         databaseUrl: url,
         temporalAddress,
-        ...(temporalUiUrl === null ? {} : { temporalUiUrl }),
-        ...(noted === undefined ? {} : { apiUrl: noted }),
+        temporalUiUrl: temporalUiUrl ?? undefined,
+        apiUrl: apiUrl ?? known.apiUrl,
         metricsUrls: { ...known.metricsUrls, [settings.ROLE]: [...metricsUrls] },
       });
     },

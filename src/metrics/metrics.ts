@@ -23,9 +23,6 @@ const EVENT_LOOP_PRECISION_MS = 20;
 /** The class of an HTTP status as a label; `none` if no response arrived. */
 const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 
-const reasons = ['retriesExhausted', 'gone'] as const;
-const mailOutcomes = ['sent', 'failed', 'refused'] as const;
-
 export type Metrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics() {
@@ -263,12 +260,12 @@ export function createMetrics() {
       if (!isOpen(outcome)) metrics.deliveries.inc({ outcome, event_type: type }, 0);
   }
   for (const status of statusClasses) metrics.attempts.inc({ status }, 0);
-  for (const reason of reasons) metrics.deactivations.inc({ reason }, 0);
+  for (const reason of ['retriesExhausted', 'gone']) metrics.deactivations.inc({ reason }, 0);
   for (const alarm of alarms) metrics.alarms.inc({ alarm }, 0);
   for (const direction of ['back', 'ahead']) metrics.clockSteps.inc({ direction }, 0);
   for (const { entity: kind, on } of Object.values(eventTypes))
     if (on === 'updated') metrics.changeLoops.inc({ kind }, 0);
-  for (const outcome of mailOutcomes) metrics.mails.inc({ outcome }, 0);
+  for (const outcome of ['sent', 'failed', 'refused']) metrics.mails.inc({ outcome }, 0);
   return metrics;
 }
 
