@@ -5,7 +5,7 @@ import { commandKeys } from '../app/master-key.ts';
 import { loadConfig } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
-import { listeningPorts } from '../embedded/listening-ports.ts';
+import { listeningPorts } from '../embedded/ports.ts';
 import { instanceOf } from './open-database.ts';
 
 /** @throws UserError with one sentence */

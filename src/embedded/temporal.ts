@@ -4,8 +4,7 @@ import { request } from 'undici';
 import { searchAttributeTypes } from '../temporal/search-attributes.ts';
 import { withoutProxy } from '../temporal/target.ts';
 import { DYNAMIC_CONFIG } from './dynamic-config.ts';
-import { listeningPorts } from './listening-ports.ts';
-import { freePort } from './ports.ts';
+import { freePort, listeningPorts } from './ports.ts';
 import { ExitedError, type Service, type ServiceOptions, startService } from './service.ts';
 import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
 

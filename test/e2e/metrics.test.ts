@@ -2,7 +2,7 @@
 import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { listeningPorts } from '../../src/embedded/listening-ports.ts';
+import { listeningPorts } from '../../src/embedded/ports.ts';
 import { login } from '../support/client.ts';
 import { installationOfFile, programOfTest } from '../support/lifetimes.ts';
 import { type Sample, sampleOf, samplesOf } from '../support/metrics.ts';

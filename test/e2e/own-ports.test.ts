@@ -3,7 +3,7 @@ import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { ownParts } from '../../src/cli/own-parts.ts';
-import { listeningPorts } from '../../src/embedded/listening-ports.ts';
+import { listeningPorts } from '../../src/embedded/ports.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { endsWithTest, folderOfTest } from '../support/ends.ts';
