@@ -60,7 +60,7 @@ describe('statuses', () => {
     expect(await fired('stay')).toEqual(['CREATE_ORDER']);
   });
 
-  test('two moves at once: one goes, the other finds the way gone', async () => {
+  test('of two moves to the same status at once, one succeeds and the other gets 409', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('both'));
     await move('both', 'received');
     const answers = await Promise.all([move('both', 'processing'), move('both', 'processing')]);

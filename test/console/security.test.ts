@@ -197,7 +197,7 @@ describe('signing in', () => {
     expect(unsafe.headers.get('set-cookie')).not.toContain('A'.repeat(43));
   });
 
-  test('what turns the direction of a text, or acts on a terminal, is not in a page', async () => {
+  test('no page contains characters that reverse text or control a terminal', async () => {
     const name = 'tea \u202egnp.exe\u2066 \u009b31m';
     const { status } = await api.shop('POST', '/v21/products', { sku: 'turned', name });
     expect(status).toBe(200);
@@ -206,7 +206,7 @@ describe('signing in', () => {
     expect(text).not.toMatch(/[\u0080-\u009f\u202a-\u202e\u2066-\u2069]/);
   });
 
-  test('a session that was planted beforehand is not the one that begins', async () => {
+  test('signing in begins a new session, even if one was planted in the browser', async () => {
     const planted = 'A'.repeat(43);
     const victim = browser(new Map([['waybill_session', planted]]));
     await victim.signIn(person);

@@ -101,7 +101,7 @@ describe('one e-shop of several', () => {
     }
   });
 
-  test('a page that asks again by itself goes on being about its own', async () => {
+  test('a page that refreshes itself keeps showing its own e-shop', async () => {
     const mine = await signedIn();
     await mine.ask(`/console?eshop=${second.eshopId}`);
     const live = { 'hx-request': 'true', 'x-waybill-eshop': String(api.eshop.eshopId) };
@@ -121,7 +121,7 @@ describe('one e-shop of several', () => {
     expect([answer.status, answer.text.includes(`shop-${api.eshop.eshopId}.example`)]).toEqual([404, false]);
   });
 
-  test('a page that is followed goes on being about its own, too', async () => {
+  test('a page with live updates keeps showing its own e-shop', async () => {
     const mine = await signedIn();
     await mine.ask(`/console?eshop=${second.eshopId}`);
     const followed = async (eshop: TestEshop) => {

@@ -36,7 +36,7 @@ async function happen(count: number, deliveryClass: DeliveryClass = CLASS.fresh)
   return rows.map(({ id }) => id);
 }
 
-test('after a process that died before it looked at the order, the first of a record is attempted alone', async () => {
+test('if a process died before it checked the order, only the first delivery of a record is attempted', async () => {
   const { sql } = database;
   const [first] = await happen(3);
   const dead = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
@@ -107,7 +107,7 @@ test('what is given up replaces nothing', async () => {
   expect((await stored())[0]).toMatchObject({ id: first, state: 'pending' });
 });
 
-test('of two that had begun before only the latest counted, the one that failed more often is gone on with', async () => {
+test('of two deliveries that had begun before the ordering became latest, the one that failed more often continues', async () => {
   const { sql } = database;
   const [often, seldom, newest] = await happen(3);
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 15, window_started_at = now() - interval '9 h'
@@ -208,7 +208,7 @@ test('a chain that waits behind another webhook loses none of its window, and is
   expect((await stored()).at(-1)).toMatchObject({ state: 'retrying', class: CLASS.fresh });
 });
 
-test('what took over a count of failures and waits may be held, not tried at once; with an inactive webhook too', async () => {
+test('a waiting delivery that took over a count of failures can be held but not tried at once, also with an inactive webhook', async () => {
   const { sql } = database;
   const [first, successor = ''] = await happen(2);
   await sql`update deliveries set class = ${CLASS.blocked}, attempts_made = 3, window_started_at = now() where id = ${successor}`;

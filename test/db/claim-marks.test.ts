@@ -144,7 +144,7 @@ test('a delivery whose start Temporal rejected is not claimed for longer, nor fo
   expect(await database.sql`select * from deliveries`).toEqual(before);
 });
 
-test('that Temporal has its workflow is noted regardless of the claim, and once', async () => {
+test('a delivery is marked as dispatched regardless of its claim, and only once', async () => {
   const { id } = await claimed();
   await markDispatched(database.sql, [id]);
   const dispatchedAt = () => database.sql`select dispatched_at from deliveries where id = ${id}`;

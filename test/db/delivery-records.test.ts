@@ -250,7 +250,7 @@ test('a delivery of a recovery that is paused does not wait for it to go on to b
   expect(await load(id)).toMatchObject({ state: 'canceled' });
 });
 
-test('what somebody else has attempted since its lease was over keeps its plan when it gets no permit', async () => {
+test('a delivery that another process attempted after its lease keeps that plan if it then gets no permit', async () => {
   const id = await fire();
   const claim = async () => {
     const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 100 });

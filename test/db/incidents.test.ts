@@ -126,7 +126,7 @@ test('the deactivation is predicted from the delivery that has the fewest waits 
   expect(await incident()).toMatchObject({ deactivationAt: new Date(spent).toISOString() });
 });
 
-test('what took over the count of a superseded delivery and waits for its turn tells the deactivation too', async () => {
+test('a waiting delivery that took over the count of a superseded one also tells when its webhook will be deactivated', async () => {
   const [old, successor] = [await fire(), await fire()];
   await fail(old, 20, 110_000);
   await database.sql`

@@ -217,7 +217,7 @@ describe('kept', () => {
     expect(await weekWith('events', other.eventId)).toBeUndefined();
   });
 
-  test('an old event that somebody has delivered once more while events are removed stays', async () => {
+  test('an old event that is redelivered while events are being removed is kept', async () => {
     const { sql } = database;
     const { id, eventId } = await insert(daysBefore(monday));
     const other = await insert(daysBefore(monday));
@@ -315,7 +315,7 @@ describe('kept', () => {
     expect(await sql`select from deactivations`).toHaveLength(0);
   });
 
-  test('in batches: thousands that are finished go, those that are open stay', async () => {
+  test('thousands of finished deliveries are removed in batches, and open ones are kept', async () => {
     const { sql } = database;
     const rows = (state: string, from: number, to: number) => sql`
       insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state)

@@ -194,7 +194,7 @@ describe('versions', () => {
   });
 
   test.each([1, 2, 3, 4])(
-    'whatever webhooks went through, kept events are explained as before (%i)',
+    'the removal changes nothing about how kept events are explained (%i)',
     async (seed) => {
       const { sql } = database;
       const next = numbers(seed);

@@ -159,7 +159,7 @@ describe('a process that stands still', () => {
     for (const end = performance.now() + ms; performance.now() < end; );
   }
 
-  test('past the end of the time-out still reads what has arrived in time', async () => {
+  test('past the end of the time-out still reads an answer that arrived in time', async () => {
     const worker = new Worker(
       `const { parentPort } = require('node:worker_threads');
        const server = require('node:http').createServer((request, response) => {

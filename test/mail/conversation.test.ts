@@ -40,7 +40,7 @@ test('a conversation ends before the activity that mails would be repeated', () 
   expect(conversationLimits.wholeMs - conversationLimits.beforeTextMs).toBeGreaterThanOrEqual(60_000);
 });
 
-test('a server that answers its steps in drips is left before the text, and has no mail', async () => {
+test('a server that answers in drips is given up before the text, and gets no mail', async () => {
   const server = await mailServerOfTest();
   const url = await startLink(server, async (bytes, client) => {
     for (const byte of bytes) {
@@ -55,7 +55,7 @@ test('a server that answers its steps in drips is left before the text, and has 
   expect(server.mails).toHaveLength(0);
 });
 
-test('a server that falls silent in the middle of its steps is left, and has no mail', async () => {
+test('a server that falls silent before the text is given up, and gets no mail', async () => {
   const [released, release] = later();
   const server = await mailServerOfTest({ beforeRecipient: () => released });
 
@@ -139,7 +139,7 @@ test.each([
   expect(server.mails).toHaveLength(0);
 });
 
-test('a server that refuses our password speaks of us, and not of the mail', async () => {
+test('a server that refuses our password has not refused the mail', async () => {
   const server = await mailServerOfTest();
   const url = server.url.replace('smtp://', 'smtp://waybill:wrong@');
 

@@ -9,7 +9,7 @@ test('the ways are those of the interface, and nothing else', () => {
   expect(orderTransitions).toEqual(orderWays);
 });
 
-test('whatever is tried, an order stays on the ways of the table and its history tells them', () => {
+test('whatever is tried, an order makes only transitions of the table, and its history lists them', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...orderStatuses), { maxLength: 60 }), (tries) => {
       let order = { ...sampleOrder, status: orderStatuses[0] };

@@ -191,7 +191,7 @@ test('behind a balancer that rotates: where a name led a while ago is public; it
   }
 });
 
-test('a name leads where any way of looking it up says; where none answers, nobody knows', async () => {
+test('a name has the addresses of every way of looking it up; if none answers, they are unknown', async () => {
   const says = (address: string) => async () => [{ address }];
   const fails = async () => {
     throw new Error('ENOTFOUND');

@@ -207,7 +207,7 @@ describe('time that an outage took', () => {
   });
 });
 
-test('a planned wait that is longer than the window is none that fits, by whatever lot', () => {
+test('a planned wait longer than the window becomes the whole window and never less, so that it does not fit', () => {
   const policy = { ...defaultRetryPolicy, initialIntervalMs: 40, coefficient: 50, windowMs: 60_000 };
   for (let lot = 0; lot < 100; lot += 1) expect(jitteredWait(policy, `delivery ${lot}`, 3)).toBe(60_000);
 });

@@ -15,7 +15,7 @@ test('it ends with what was wanted', async () => {
   ).toBe(5);
 });
 
-test('what goes on changing is waited for beyond the patience, and what does not is left as it is', async () => {
+test('a value that keeps changing is waited for beyond the patience, and one that does not is returned as it is', async () => {
   const began = performance.now();
   let left = 100;
   const look = () => {

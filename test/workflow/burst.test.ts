@@ -109,7 +109,7 @@ test('the retries of the queue come at their times, as those of a workflow do', 
   }
 });
 
-test('a failed one that has to wait for long gets its workflow, which shows the failure and makes the next attempt', async () => {
+test('a failed delivery with a long wait ahead gets its workflow, which shows the failure and makes the next attempt', async () => {
   const stack = await start({ policy: { windowMs: 3_600_000 } });
   const receiver = await receiverOfTest({ status: 503, headers: { 'retry-after': '600' } });
   await stack.createWebhook(receiver.url);

@@ -34,7 +34,7 @@ test('a delivery that the present release began continues with the next one', as
   expect(await both.stack.untilClosed(id)).toBe('COMPLETED');
 });
 
-test('a delivery that the next release began waits for it at worst, and continues when it is back', async () => {
+test('a delivery begun by the next release at worst waits until that release is back, and then continues', async () => {
   const both = await setUp('rolled-back');
   const { stack } = both;
   await stack.startWorker({ workflowBundle: next });

@@ -90,7 +90,7 @@ test('changes that come during a signal are signalled after it, to all deliverie
   expect(signalled.slice(10).sort()).toEqual(ids);
 });
 
-test('a change that waits behind another one of its webhook is counted, and not late', async () => {
+test('a change that waits behind another one of its webhook is counted, but not as late', async () => {
   const { sql } = database;
   const { webhookId } = await openDeliveries(30);
   await change(webhookId, false);

@@ -69,7 +69,7 @@ async function attemptInDyingProcess({ sql }: DeliveryStack, result?: Partial<At
   return { claimed, outcome };
 }
 
-test('accepted at once: its workflow is started with the result, and orders nothing', async () => {
+test('a delivery that is accepted at once gets a workflow that begins with the result and schedules nothing', async () => {
   const stack = await start();
   const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
@@ -112,7 +112,7 @@ test('failed at once: the second attempt comes after its wait, and not before', 
 });
 
 test.each(['all', 'undelivered'] as const)(
-  'delivered, and its process died before the start: its workflow comes, and no second request (%s)',
+  'a delivered one whose process died before the start gets its workflow, and no second request (%s)',
   async (workflows) => {
     const stack = await start({ worker: false, workflows });
     const receiver = await receiverOfTest();
@@ -128,7 +128,7 @@ test.each(['all', 'undelivered'] as const)(
   },
 );
 
-test('failed, and its process died before the start: the second attempt comes at its time, and one workflow', async () => {
+test('a failed one whose process died before the start gets its second attempt on time, and one workflow', async () => {
   const stack = await start({ worker: false });
   const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
@@ -149,7 +149,7 @@ test.each([
   ['delivered', {}, []],
   ['retried later', { nextAttemptAt: 3_000 }, ['2']],
 ])(
-  'its process died between the start and its record (%s): one workflow, one plan, and another process changes nothing',
+  'if its process died between the start and its record (%s), there is one workflow with one plan, and another process changes nothing',
   async (_, { nextAttemptAt }: { nextAttemptAt?: number }, sent) => {
     const stack = await start({ worker: false });
     const receiver = await receiverOfTest();
@@ -175,7 +175,7 @@ test.each([
   },
 );
 
-test('under way in a process that died: nobody makes it while it may be at its receiver, then it is made again', async () => {
+test('an attempt of a process that died is made again, but not while it may still be at its receiver', async () => {
   const stack = await start({ worker: false });
   const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
@@ -192,7 +192,7 @@ test('under way in a process that died: nobody makes it while it may be at its r
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('deleted with its webhook between request and start: canceled once the request has failed', async () => {
+test('a delivery whose webhook is deleted during its first request is canceled once that has failed', async () => {
   const stack = await start();
   const [answered, answer] = later();
   const receiver = await receiverOfTest(async () => {

@@ -45,7 +45,7 @@ test('receivers that never answer take half of all places, and every delivery of
   expect(silent.requests.length).toBeLessThanOrEqual(6);
 });
 
-test('what finds no place is attempted later: under the same number, and not late', async () => {
+test('an attempt that finds no place is made later, under the same number, and does not count as late', async () => {
   const limits = limitsWith({});
   const refusing = new Set<number>();
   const asked: number[] = [];

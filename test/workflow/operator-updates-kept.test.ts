@@ -76,7 +76,7 @@ test('its workflow reset: still held by who held it, and nothing is recorded or 
   expect(attempts(receiver)).toEqual(['1', '2', '3']);
 });
 
-test('its history lost while it was held: started again, and still held', async () => {
+test('a held delivery whose history was lost starts again, still held', async () => {
   const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);
   await ask('hold', id);

@@ -332,7 +332,7 @@ test('within a recovery the events of each record go in their order', async () =
   expect(arrived('other')).toEqual(await recovered('other'));
 });
 
-test('a broken receiver: where only the latest counts it gets the attempts of one event, and is warned of and deactivated with the same one', async () => {
+test('with the ordering latest, a broken receiver gets the attempts of one event, which also brings its warning and its deactivation', async () => {
   const policy = { ...stack.policy, initialIntervalMs: 60_000, maxRetries: 4 };
   await stack.stopWorker();
   await stack.startWorker({ policy });

@@ -44,7 +44,7 @@ test('attempts interrupted before their result was recorded are made again under
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
 });
 
-test('away for longer than the window: what was never tried is delivered', async () => {
+test('a delivery that was never tried is delivered even if Waybill was away for longer than its window', async () => {
   const stack = await start('away-untried', { policy: { windowMs: 100 }, worker: false });
   const receiver = await receiverOfTest({ status: 200 });
   const webhook = await stack.createWebhook(receiver.url);
@@ -76,7 +76,7 @@ async function lostWindow(name: string) {
   return { stack, receiver, webhook, id, returns };
 }
 
-test('away for the end of the window: one last attempt is made, and its success counts', async () => {
+test('if Waybill was away when the window ended, one last attempt is made, and its success counts', async () => {
   const { stack, receiver, id, returns } = await lostWindow('away-delivered');
   receiver.respond({ status: 200 });
   await returns();
@@ -84,7 +84,7 @@ test('away for the end of the window: one last attempt is made, and its success 
   expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 2 });
 });
 
-test('that last attempt failing ends the delivery as expired and leaves the webhook active', async () => {
+test('if that last attempt fails, the delivery expires and the webhook stays active', async () => {
   const { stack, receiver, webhook, id, returns } = await lostWindow('away-expired');
   const before = receiver.requests.length;
   await returns();
@@ -193,7 +193,7 @@ test('a secret that cannot be decrypted: the delivery expires with an alarm, and
   expect(new Set(alarms.slice(0, -1))).toEqual(new Set(['cannotBePrepared']));
 });
 
-test('time that we were away shortens the waits that are left, not the number of attempts', async () => {
+test('an outage of Waybill shortens the remaining waits, not the number of attempts', async () => {
   // Waits from a minute to more than two hours, four hours and a quarter in all.
   const policy = { initialIntervalMs: 60_000, coefficient: 2, maxRetries: 8, windowMs: 36_000_000 };
   const stack = await start('away-shortened', { policy });

@@ -10,7 +10,7 @@ async function startProxy(): Promise<GrpcProxy> {
   return proxy;
 }
 
-test('others take over, and it is down until their polls are accepted', async () => {
+test('new workers take over, and Temporal counts as down until it accepts their polls', async () => {
   const proxy = await startProxy();
   const stack = await startDeliveryStack('polls-refused', { worker: false });
   onTestFinished(() => stack.stop());
@@ -66,7 +66,7 @@ test('while the workers that take over do not reach Temporal, attempts and retri
   await stack.until('up', async () => worker.temporalState() === 'up');
 });
 
-test('a process ends where failed workers fill its memory, and a stop waits for none of them', async () => {
+test('a process exits before failed workers fill its memory, and a stop waits for none of them', async () => {
   const proxy = await startProxy();
   const stack = await startDeliveryStack('polls-refused-for-long', { worker: false });
   onTestFinished(() => stack.stop());

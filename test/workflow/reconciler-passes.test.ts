@@ -112,7 +112,7 @@ test('two workers look at everything at the same moment: each delivery is starte
   }
 });
 
-test('two claims of what is late share it, also while one is not committed; what was claimed rests', async () => {
+test('two claims share the late deliveries, also before one commits; a claimed one is then left alone for a while', async () => {
   const stack = await start('two-claims');
   const ids = await lostDeliveries(stack, 4);
   const mine = await stack.sql.begin(async (tx) => {
@@ -250,7 +250,7 @@ test('a dry run says what it would do, and changes nothing', async () => {
   expect(await stack.delivery(terminated)).toMatchObject({ state: 'canceled' });
 });
 
-test('what was woken is looked at again, also where the database was away in between', async () => {
+test('a delivery that was woken is looked at again, even if the database was away in between', async () => {
   const stack = await start('woken');
   const [id = ''] = await lostDeliveries(stack, 1);
   let away = false;
@@ -354,7 +354,7 @@ test('a delivery closed between the look and the repair is not started again', a
   expect(await stack.describe(id)).toBeUndefined();
 });
 
-test('a pre-order whose change the relay has still to tell is left to it; one that waits has its timer again', async () => {
+test('a pre-order whose change the relay still has to signal is left to the relay; a waiting one gets its timer again', async () => {
   const stack = await start('pre-orders');
   const releaseAt = new Date(Date.now() + 3_600_000);
   await insertPreOrder(stack, 'signalled', releaseAt);

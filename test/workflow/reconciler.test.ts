@@ -64,7 +64,7 @@ test('terminated while no worker runs: canceled when one does', async () => {
   await untilState(id, 'canceled');
 });
 
-test('its history lost: started again with the count it had, and the wait still due is waited', async () => {
+test('a delivery whose history was lost starts again with its count and the rest of its wait', async () => {
   const { receiver, id } = await waitingDelivery();
   await stack.stopWorker();
   await loseWorkflow(stack.client, stack.workflowId(id));

@@ -116,7 +116,7 @@ test('events missed while the webhook was inactive are delivered too', async () 
   );
 });
 
-test('paused, resumed and canceled by the e-shop: the workflow follows', async () => {
+test('the workflow follows when the e-shop pauses, resumes and cancels a recovery', async () => {
   const { stack, receiver, lost } = await subscribed();
   // A receiver that answers nothing gets no more than the first few.
   const answer = hang(receiver);
@@ -182,7 +182,7 @@ test("canceled with Temporal's own button: it is canceled for the e-shop too", a
   expect([runId, status.name]).toEqual([first.runId, 'CANCELLED']);
 });
 
-test('its webhook deactivated: it waits, and continues after the activation; deleted: it ends', async () => {
+test('a recovery waits while its webhook is inactive, continues after the activation, and ends with a deletion', async () => {
   const { stack, receiver, lost } = await subscribed();
   const answer = hang(receiver);
   await loseMany(lost, 60);
@@ -203,7 +203,7 @@ test('its webhook deactivated: it waits, and continues after the activation; del
   });
 });
 
-test('its webhook paused: it waits, and continues when the pause is over', async () => {
+test('a recovery waits while its webhook is paused, and continues when the pause is over', async () => {
   const { stack, receiver, lost } = await subscribed();
   receiver.respond({ status: 200 });
   await loseMany(lost, 30);
@@ -221,7 +221,7 @@ test('its webhook paused: it waits, and continues when the pause is over', async
   expect(receiver.requests).toHaveLength(30);
 });
 
-test('a relay hands over nothing that is recovered while something fresh waits', async () => {
+test('a relay hands over no recovered delivery while fresh ones wait', async () => {
   const { stack, lost } = await subscribed(await ownStack({ worker: false }));
   await loseMany(lost, 20);
   const recoveryId = await begin(lost);

@@ -64,7 +64,7 @@ test('another worker leaves the schedule as an operator made it', async () => {
   await schedule().unpause();
 });
 
-test('what is delivered goes with its week, what is open stays and is delivered, and nothing is taken for missing', async () => {
+test('delivered deliveries are removed with their week, open ones are kept and delivered, and none counts as missing', async () => {
   const { sql } = stack;
   await stack.createWebhook(receiver.url);
   const delivered = await stack.fireOne('1');

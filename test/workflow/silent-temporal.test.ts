@@ -26,7 +26,7 @@ function codeOf(result: PromiseSettledResult<unknown>): unknown {
   return error instanceof Error && 'code' in error ? error.code : error;
 }
 
-test('jobs of operators, the look for histories, signals, and the looks for workers and workflows are given up', async () => {
+test('every call to a silent Temporal is given up at its deadline', async () => {
   const [host = '', port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   onTestFinished(() => proxy.close());

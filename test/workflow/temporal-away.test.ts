@@ -38,7 +38,7 @@ const attempted = (stack: DeliveryStack, id: string, number = 1) =>
   stack.until(`attempt ${number}`, async () => (await stack.delivery(id)).attemptsMade === number);
 const patience = { status: 503, headers: { 'retry-after': '600' } } as const;
 
-test('a 410 deactivates the webhook at once, nothing more leaves for it, and it is mailed once Temporal is back', async () => {
+test('a 410 deactivates the webhook at once, nothing more is sent to it, and the mail follows when Temporal is back', async () => {
   const { stack, back } = await startWithoutTemporal({ policy: { initialIntervalMs: 1_500 } });
   const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
@@ -72,7 +72,7 @@ test('a 410 deactivates the webhook at once, nothing more leaves for it, and it 
   expect(receiver.requests).toHaveLength(2);
 });
 
-test('a worker that starts without it lets those go that missed their turn in the order of their record', async () => {
+test('a worker that starts without Temporal releases deliveries that missed their turn in the order of their record', async () => {
   const { stack } = await startWithoutTemporal({ worker: false }, { fromTheStart: true });
   const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url, { ordering: 'record' });
@@ -101,7 +101,7 @@ test('retries are made at their times until the delivery is accepted, and its wo
   expect(receiver.requests).toHaveLength(4);
 });
 
-test('queued deliveries are tried now, held, resumed and given up, and their workflows show the end later', async () => {
+test('operators try, hold, resume and give up queued deliveries, and their workflows show the end later', async () => {
   const { stack, back } = await startWithoutTemporal();
   const ask = actionsOf(stack);
   const receiver = await receiverOfTest(patience);
@@ -138,7 +138,7 @@ test('queued deliveries are tried now, held, resumed and given up, and their wor
   expect(await stack.mails()).toEqual([]);
 });
 
-test('held in the queue past its time: no attempt until it is resumed, and then at once', async () => {
+test('a delivery that is held in the queue past its time is attempted only once it is resumed, and then at once', async () => {
   const { stack } = await startWithoutTemporal({ policy: { initialIntervalMs: 1_500 } });
   const ask = actionsOf(stack);
   const receiver = await receiverOfTest({ status: 503 });
@@ -159,7 +159,7 @@ test('held in the queue past its time: no attempt until it is resumed, and then 
   expect(receiver.requests).toHaveLength(2);
 });
 
-test('a worker that starts meanwhile makes the attempts of the queue, each once, and their workflows later', async () => {
+test('a worker that starts without Temporal makes each queued attempt once, and starts the workflows later', async () => {
   const { stack, back } = await startWithoutTemporal({}, { fromTheStart: true });
   const receiver = await receiverOfTest({ status: 200 });
   await stack.createWebhook(receiver.url);

@@ -98,7 +98,7 @@ test('its webhook switched off until the window ends: expired, and the webhook i
   await expectBlameless(id, webhook.id);
 });
 
-test('likewise where only its next attempt finds that its webhook is inactive', async () => {
+test('a delivery whose next attempt finds its webhook inactive until the window ends expires, and the webhook is not blamed', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/unsignalled`);
   receiver.respond(async ({ headers }) => {
     if (headers['x-service-attempt'] === '2')

@@ -189,11 +189,11 @@ describe('on an update', () => {
     knownSkus: new Set<string>(),
   };
 
-  test('what was accepted is not refused because the world moved on', () => {
+  test('values accepted before are not refused in a later change of other fields', () => {
     expect(problemMessage(() => patchOrder(before, { note: 'later' }, afterwards))).toBe('nothing');
   });
 
-  test('what is changed is held against the world of now', () => {
+  test('changed values are checked against the present', () => {
     expect(problemMessage(() => patchOrder(before, { pickupPoint: '80', shipper: 'DHL' }, afterwards))).toBe(
       '400 shipper: "DHL" is not a shipper listed by GET /v2/shipper-service-codes',
     );

@@ -157,7 +157,7 @@ describe('the record’s form of a field', () => {
     expect(v.getExamples(writtenTimestamp())).toEqual(['2026-11-20T19:33:00.000Z']);
   });
 
-  test('an object goes without the word for a request in its name', () => {
+  test('a record is named like its request, without the word Input at the end', () => {
     const ref = (input: string, version: 'v2' | 'v21') =>
       v.getMetadata(versionSchema(v.pipe(v.object({ a: text(1) }), v.metadata({ ref: input })), version)).ref;
     expect(ref('LineInput', 'v21')).toBe('Line');
