@@ -2,7 +2,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory, type ApplicationFailureOptions } from '@temporalio/common';
 import type { AttemptDeps } from '../src/attempt/begin-attempt.ts';
-import { unplannedWait } from '../src/attempt/decisions.ts';
 import { InternalFailure } from '../src/attempt/internal-failure.ts';
 import { makeAttempt } from '../src/attempt/make-attempt.ts';
 import type {
@@ -52,16 +51,13 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     if (outcome.kind !== 'failed') return outcome;
 
     await signalWorkflow(deps, deliveryId, outcome);
-    const { number, nextAttemptAt, message } = outcome;
+    const { number, at, nextAttemptAt, message } = outcome;
     if (nextAttemptAt === null) {
       throw expected(message, { type: failureTypes.retriesSpent, nonRetryable: true });
     }
-    // The policy's own wait is left to Temporal.
-    const wait = unplannedWait(policy, outcome, counted);
-    throw expected(`Attempt ${number}: ${message}`, {
-      type: failureTypes.attemptFailed,
-      ...(wait === null ? {} : { nextRetryDelay: wait }),
-    });
+    // The policy's wait, with its share of chance, or the one that the receiver or lost time has made of it.
+    const nextRetryDelay = nextAttemptAt.getTime() - at.getTime();
+    throw expected(`Attempt ${number}: ${message}`, { type: failureTypes.attemptFailed, nextRetryDelay });
   };
 }
 
@@ -92,7 +88,7 @@ function expected(
 
 /**
  * An internal failure ends the activity, and the workflow decides: so any early run by Temporal is an operator's
- * doing. A deferral leaves Temporal's count ahead: `unplannedWait` corrects the wait. Temporal retries a last chance.
+ * doing. A deferral leaves Temporal's count ahead, so each failure names the wait. Temporal retries a last chance.
  */
 function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFailure {
   const what =

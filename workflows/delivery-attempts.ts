@@ -24,7 +24,8 @@ export function createAttempts(input: DeliverEventInput) {
     try {
       return await attemptDelivery({ deliveryId, policy, attemptsBefore: made, lastChance });
     } catch (error) {
-      if (!isCancellation(error) && !(error instanceof ActivityFailure)) throw error;
+      if (isCancellation(error)) return { kind: 'canceled' };
+      if (!(error instanceof ActivityFailure)) throw error;
       return { kind: isInternal(error) ? 'interrupted' : 'failed' };
     }
   }

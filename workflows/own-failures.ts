@@ -4,8 +4,11 @@ import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio
 import type { AttemptVerdict } from '../src/attempt/outcome.ts';
 import { failureTypes } from './delivery-types.ts';
 
-/** The end of a run of attempts: one was accepted or could not begin, all failed, or Waybill itself failed. */
-export type AttemptEnd = AttemptVerdict | { readonly kind: 'failed' | 'interrupted' };
+/**
+ * The end of a run of attempts: one was accepted or could not begin, all failed, a change of the situation ended the
+ * run, or Waybill itself failed.
+ */
+export type AttemptEnd = AttemptVerdict | { readonly kind: 'failed' | 'canceled' | 'interrupted' };
 
 /** The bounds of the pauses while Waybill keeps failing, in ms: pauses prolong an outage by a quarter at most. */
 const SHORTEST_PAUSE_MS = 1_000;

@@ -10,7 +10,6 @@ import {
   maxAttempts,
   nextAttempt,
   type RetryPolicy,
-  waitAfterAttempt,
   windowEnd,
 } from '../domain/retry-policy.ts';
 import { isPaused, resumesAt } from '../domain/webhook-pause.ts';
@@ -218,23 +217,6 @@ export function verdictOf(record: AttemptRecord): AttemptVerdict | AttemptFailur
   const { number, status, error, finishedAt, nextAttemptAt } = record;
   if (error === null) return delivered(number, status);
   return { kind: 'failed', number, status, message: error, at: finishedAt, nextAttemptAt };
-}
-
-/**
- * The wait after a failed attempt, in milliseconds, if it differs from the policy's wait. There are three reasons: an
- * operator's command has changed the caller's count, an outage of Waybill has shortened the wait, or the receiver
- * asked for a longer one.
- * @param counted the attempt's number by the caller's count
- * @returns null if the wait is the policy's own
- */
-export function unplannedWait(
-  policy: RetryPolicy,
-  { number, at, nextAttemptAt }: AttemptFailure,
-  counted: number,
-): number | null {
-  if (nextAttemptAt === null) return null;
-  const wait = nextAttemptAt.getTime() - at.getTime();
-  return number === counted && wait === waitAfterAttempt(policy, counted) ? null : wait;
 }
 
 function delivered(number: number, status: number | null): AttemptVerdict {

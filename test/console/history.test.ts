@@ -34,7 +34,7 @@ test('the events of a record stand in their order, each with what it waits for',
   const ready = await keepOrdering(sql, deliveries);
   expect(ready).toHaveLength(1);
   await sql`
-    update deliveries set state = 'retrying', attempts_made = 1, dispatched_at = now(), last_error = 'HTTP 503', next_attempt_at = now() + interval '125 minutes'
+    update deliveries set state = 'retrying', attempts_made = 1, window_started_at = now(), dispatched_at = now(), last_error = 'HTTP 503', next_attempt_at = now() + interval '125 minutes'
     where id = ${ready[0]?.id ?? null}`;
   const page = await textAt('/console/orders/10001');
   expect(page).toMatch(

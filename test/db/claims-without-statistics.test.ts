@@ -114,7 +114,7 @@ test.for([false, true])(
   async (throughPooler, { onTestFinished }) => {
     const { sql, eshopId } = await withoutStatistics(onTestFinished);
     for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) await enqueue(sql, eshopId);
-    await sql`update deliveries set class = ${CLASS.undelivered}, state = 'retrying', attempts_made = 3, next_attempt_at = now() + interval '1 h'`;
+    await sql`update deliveries set class = ${CLASS.undelivered}, state = 'retrying', attempts_made = 3, window_started_at = now(), next_attempt_at = now() + interval '1 h'`;
     await sql`update deliveries set next_attempt_at = now() where entity_id = '1'`;
     const { read } = await counted(sql, (tx) => retryFromQueue(tx, 3_600_000), throughPooler);
     expect(await sql`select from deliveries where class = ${CLASS.retry}`).toHaveLength(WEBHOOKS);
@@ -128,7 +128,7 @@ test.for([false, true])(
   async (throughPooler, { onTestFinished }) => {
     const { sql, eshopId } = await withoutStatistics(onTestFinished);
     const webhookId = await enqueue(sql, eshopId, WEBHOOKS * OF_EACH);
-    await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 1`;
+    await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 1, window_started_at = now()`;
     const webhook = { eshopId, webhookId };
     const steps: readonly ((tx: Transaction) => Promise<unknown>)[] = [
       (tx) => requeueHeld(tx, webhook),

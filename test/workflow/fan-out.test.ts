@@ -252,7 +252,7 @@ describe('deliveries without a workflow', () => {
     await requeue(ids);
     const attempted = ids.slice(0, 5);
     await database.sql`
-      update deliveries set attempts_made = 1, state = 'retrying' where id = any(${attempted}::uuid[])`;
+      update deliveries set attempts_made = 1, window_started_at = now(), state = 'retrying' where id = any(${attempted}::uuid[])`;
     await change(webhookId, true);
     const [held, answer] = later();
     relay(

@@ -47,7 +47,9 @@ create table deliveries (
 
   -- Its attempts.
   attempts_made integer not null default 0,
-  window_started_at timestamptz,
+  -- Set by the first attempt, or taken over with the attempts of the delivery before it.
+  window_started_at timestamptz
+    check (window_started_at is not null or attempts_made = 0 or state not in ('pending', 'retrying')),
   next_attempt_at timestamptz,
   last_attempt_at timestamptz,
   last_status integer,

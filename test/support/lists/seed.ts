@@ -180,9 +180,9 @@ async function seedEvents(sql: Pool, { from, to, events, begin, share }: Chunk):
       insert into redeliveries (delivery_id, event_id, eshop_id, webhook_id, entity_id)
       select delivery_id, id, eshop_id, webhook_id, entity_id from sent where again)
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, operator_stop, operator_actions, created_at, dispatched_at,
-      attempts_made, last_status)
+      attempts_made, window_started_at, last_status)
     select delivery_id, id, eshop_id, webhook_id, type, entity_id, state, stop, case when stop is not null then ${sql.json([HELD])} end,
-      made_at, made_at, case state when 'delivered' then 1 when 'pending' then 0 when 'retrying' then 3 else 21 end,
+      made_at, made_at, case state when 'delivered' then 1 when 'pending' then 0 when 'retrying' then 3 else 21 end, case when state <> 'pending' then made_at end,
       case state when 'delivered' then 200 when 'pending' then null else 403 end
     from (select *,
       case when again then 'delivered' when lost or luck % 100 = 7 then 'failed'

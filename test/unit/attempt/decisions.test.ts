@@ -7,7 +7,6 @@ import {
   recordOf,
   skipped,
   skipReasonOf,
-  unplannedWait,
   verdictOf,
 } from '../../../src/attempt/decisions.ts';
 import type { AttemptCommand, SkipReason } from '../../../src/attempt/outcome.ts';
@@ -307,19 +306,5 @@ describe('what is recorded', () => {
       number: 2,
       status: 204,
     });
-  });
-});
-
-describe("whether the next wait is the policy's own", () => {
-  const failure = { kind: 'failed', number: 2, status: 503, message: 'HTTP 503', at: at(0) } as const;
-  test.each<[string, Date | null, number, number | null]>([
-    ['as planned', at(11_000), 2, null],
-    ['longer: Retry-After', at(90_000), 2, 90_000],
-    ['shorter: lost time', at(10_500), 2, 10_500],
-    ['an operator has set the count back', at(11_000), 1, 11_000],
-    ['as long as the wait after the attempt that the caller counts', at(10_000), 1, 10_000],
-    ['no attempt is left', null, 2, null],
-  ])('%s', (_, nextAttemptAt, counted, expected) => {
-    expect(unplannedWait(policy, { ...failure, nextAttemptAt }, counted)).toBe(expected);
   });
 });
