@@ -27,6 +27,8 @@ export interface Timings extends MailTimes {
   readonly reconcileGraceMs?: number;
   /** The time between two looks at what the namespace must have, in milliseconds; default 15 s. */
   readonly lookMs?: number;
+  /** The wait after a failed worker of Temporal's SDK, in milliseconds; default 2 s. */
+  readonly afterFailureMs?: number;
   /** The waits between the tries of a notice to a URL, in milliseconds; default: 58 minutes in all. */
   readonly noticeWaitsMs?: readonly number[];
 }

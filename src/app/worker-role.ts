@@ -172,7 +172,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         if (failed) {
           temporalState.workerFailed();
           log.error({ err: why }, "a worker of Temporal's SDK failed: others take over");
-          await waitOrStop(AFTER_FAILURE_MS, stopping.signal);
+          await waitOrStop(options.timings?.afterFailureMs ?? AFTER_FAILURE_MS, stopping.signal);
         } else log.warn({ why }, 'Temporal may have been set back: workers with an empty cache take over');
       } catch (error) {
         temporalState.set('down');

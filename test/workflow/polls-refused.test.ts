@@ -4,6 +4,8 @@ import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { type GrpcProxy, POLLS, startGrpcProxy, TOO_LARGE } from '../support/grpc-proxy.ts';
 import { createReceiver } from '../support/receiver.ts';
 
+const timings = { afterFailureMs: 50 };
+
 async function startProxy(): Promise<GrpcProxy> {
   const proxy = await startGrpcProxy(inject('temporalAddress'));
   onTestFinished(() => proxy.close());
@@ -12,7 +14,7 @@ async function startProxy(): Promise<GrpcProxy> {
 
 test('new workers take over, and Temporal counts as down until it accepts their polls', async () => {
   const proxy = await startProxy();
-  const stack = await startDeliveryStack('polls-refused', { worker: false });
+  const stack = await startDeliveryStack('polls-refused', { worker: false, timings });
   onTestFinished(() => stack.stop());
   const worker = await stack.newWorker({ temporalAddress: proxy.address });
   onTestFinished(() => worker.stop());
@@ -42,6 +44,7 @@ test('while the workers that take over do not reach Temporal, attempts and retri
   const proxy = await startProxy();
   const stack = await startDeliveryStack('all-calls-refused', {
     worker: false,
+    timings,
     policy: { initialIntervalMs: 500, windowMs: 3_600_000 },
   });
   onTestFinished(() => stack.stop());
@@ -68,7 +71,7 @@ test('while the workers that take over do not reach Temporal, attempts and retri
 
 test('a process exits before failed workers fill its memory, and a stop waits for none of them', async () => {
   const proxy = await startProxy();
-  const stack = await startDeliveryStack('polls-refused-for-long', { worker: false });
+  const stack = await startDeliveryStack('polls-refused-for-long', { worker: false, timings });
   onTestFinished(() => stack.stop());
   proxy.refuse(POLLS, TOO_LARGE);
   const broken: Error[] = [];
