@@ -5,7 +5,7 @@ import { counted } from '../domain/text.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { MailContent } from './mail-template.ts';
-import { activation, readDelivery } from './requests.ts';
+import { activation, countRecovery, readDelivery, recover } from './requests.ts';
 
 /** Webhook, generation and delivery make its Message-ID, so that a repetition after a crash is recognised. */
 export function deactivationMail(deactivation: Deactivation): MailContent {
@@ -41,6 +41,10 @@ export function deactivationMail(deactivation: Deactivation): MailContent {
             { request: activation(webhookId, 'activate') },
             'Open deliveries of this webhook will then resume, each within its own time limit.',
           ]),
+      `Events of the time in which it ${activeAgain ? 'was' : 'is'} inactive create no deliveries. To count those that it missed, together with deliveries that failed or expired:`,
+      { request: countRecovery(webhookId) },
+      `${activeAgain ? 'To' : 'Once it is active again, to'} have them delivered:`,
+      { request: recover(webhookId) },
       'Every attempt of the failed delivery is listed by',
       { request: readDelivery(deliveryId) },
     ],

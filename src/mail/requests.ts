@@ -27,6 +27,15 @@ export const listRetried = (webhookId: number): ApiRequest => {
   return { ...list, path: `${list.path}?state=retrying` };
 };
 
+const recovery = (webhookId: number, body: string): ApiRequest => ({
+  ...request('POST', '/v21/webhooks/{id}/recover', webhookId),
+  body,
+});
+
+/** Both are about the time since the last deactivation. */
+export const countRecovery = (webhookId: number) => recovery(webhookId, '{"dryRun": true}');
+export const recover = (webhookId: number) => recovery(webhookId, '{}');
+
 const without = (kind: string): ApiRequest => ({
   ...request('PATCH', '/v21/eshop'),
   body: `{"notifications": {"${kind}": false}}`,

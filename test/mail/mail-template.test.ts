@@ -77,6 +77,20 @@ test('a warning about one delivery names it', () => {
   expect(text).toContain(`GET /v21/deliveries/${deactivation.deliveryId}`);
 });
 
+test.each([
+  ['inactive', false, 'it is inactive create no deliveries', 'Once it is active again, to have them delivered'],
+  ['active again', true, 'it was inactive create no deliveries', 'To have them delivered'],
+])(
+  'a deactivation mail about a webhook that is %s says how to count and recover the events it missed',
+  (_, activeAgain, missed, recovered) => {
+    const { text } = mailOf(deactivationMail({ ...deactivation, activeAgain }), null);
+    expect(text).toContain(missed);
+    expect(text).toContain('POST /v21/webhooks/7/recover {"dryRun": true}');
+    expect(text).toContain(recovered);
+    expect(text).toContain('POST /v21/webhooks/7/recover {}');
+  },
+);
+
 test('HTML in a URL, an error or a name is shown and never rendered', () => {
   for (const { html } of mails('https://waybill.example')) {
     expect(html).not.toMatch(/<(img|script|b)[\s>/]/i);
