@@ -78,7 +78,12 @@ test('a warning about one delivery names it', () => {
 });
 
 test.each([
-  ['inactive', false, 'it is inactive create no deliveries', 'Once it is active again, to have them delivered'],
+  [
+    'inactive',
+    false,
+    'it is inactive create no deliveries',
+    'Once it is active again, to have them delivered',
+  ],
   ['active again', true, 'it was inactive create no deliveries', 'To have them delivered'],
 ])(
   'a deactivation mail about a webhook that is %s says how to count and recover the events it missed',
