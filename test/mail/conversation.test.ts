@@ -71,7 +71,7 @@ test('a server that falls silent before the text is given up, and gets no mail',
 });
 
 test('a server that takes the text late, but does, is waited for: one mail', async () => {
-  const beforeTextMs = 6_000;
+  const beforeTextMs = 3_000;
   // Once the text is sent, only the limit of the whole conversation counts.
   const server = await mailServerOfTest({ beforeTaking: () => sleep(beforeTextMs + 200) });
 

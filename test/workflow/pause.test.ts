@@ -60,7 +60,7 @@ test('without a signal of the pause: the attempt finds out, and is made by itsel
   const id = await stack.fireOne('20003');
   await stack.until('its workflow', async () => (await stack.delivery(id)).dispatchedAt !== null);
   receiver.respond({ status: 200 });
-  await pause(webhook.id, 3_000);
+  await pause(webhook.id, 1_500);
   // The workflow waits for the attempt itself: reset by an operator, it would be made at once.
   await stack.sql`update deliveries set next_attempt_at = now() where id = ${id}`;
   await stack.signal(id, 'webhookChanged');

@@ -29,7 +29,7 @@ test('deactivated during a ten-minute wait and activated again: an attempt at on
 });
 
 test('without a signal that its webhook is inactive: the next attempt finds out, and waits itself until it is active', async () => {
-  receiver.respond({ status: 503, headers: { 'retry-after': '6' } });
+  receiver.respond({ status: 503, headers: { 'retry-after': '4' } });
   const webhook = await stack.createWebhook(`${receiver.url}/unsignalled`);
   const id = await stack.fireOne('10013');
   await stack.until('its wait', async () => {
