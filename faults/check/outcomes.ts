@@ -94,12 +94,15 @@ function checkDelivery(
 ): Violation[] {
   const arrivals = arrivalsOf(receiver, row.id);
   const name = title(receiver, row);
-  // Too slow through no fault of Waybill, on a busy machine: then the attempt had to fail.
+  // Too slow through no fault of Waybill, on a busy machine: then the attempt had to fail, and its successor may be
+  // hours away.
   const timedOut =
-    arrivals.some(({ at, endedAt }) => endedAt - at >= policy.attemptTimeoutMs) ||
-    metBusyMachine(policy, ledger, arrivals, row);
-  if (timedOut && receiver.outcome === 'delivered' && row.attemptsMade > 0) return [];
+    receiver.outcome === 'delivered' &&
+    row.attemptsMade > 0 &&
+    (arrivals.some(({ at, endedAt }) => endedAt - at >= policy.attemptTimeoutMs) ||
+      metBusyMachine(policy, ledger, arrivals, row));
   if (row.state === 'pending' || row.state === 'retrying') {
+    if (timedOut && row.overdueMs !== null && row.overdueMs < ledger.graceMs) return [];
     const plan =
       row.overdueMs === null
         ? 'nothing planned'
@@ -114,6 +117,7 @@ function checkDelivery(
     ];
   }
   const allowed = [...expectedOutcomes(ledger, receiver, row)];
+  if (timedOut) allowed.push('failed');
   if (windowTakenAway(policy, ledger, row.webhookId, arrivals) && allowed.includes('failed'))
     allowed.push('expired');
   const outcome: Outcome = row.state === 'failed' && arrivals.at(-1)?.status === 410 ? 'gone' : row.state;
@@ -126,7 +130,7 @@ function checkDelivery(
   const taken = arrivals.some(({ status }) => status !== null && status >= 200 && status < 300);
   if (outcome === 'delivered' && !taken)
     return [violation('lost', `${name}: recorded as delivered, but its receiver took nothing`)];
-  if (outcome !== 'failed') return [];
+  if (outcome !== 'failed' || timedOut) return [];
   const numbers = new Set(arrivals.map(({ number }) => number));
   const most = maxAttempts(policy);
   const seen = receiver.unseen === true ? most : numbers.size;

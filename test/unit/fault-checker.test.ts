@@ -94,10 +94,16 @@ const delivered: Seen = {
   deactivated: false,
 };
 const taken = [arrival(1, 50, 200)];
+/** Its receiver took longer than an attempt may take. */
+const slow = { ...arrival(1, 50, 200), endedAt: START + 50 + policy.attemptTimeoutMs };
 
 test.each<[string, Seen]>([
   ['a delivery that failed after all its attempts, its webhook deactivated and mailed', {}],
   ['a delivery that was taken', { ...delivered, arrivals: taken }],
+  [
+    'a delivery that met a time-out of a busy machine, and waits for its next attempt',
+    { ...delivered, row: { state: 'retrying', attemptsMade: 1, overdueMs: -60_000 }, arrivals: [slow] },
+  ],
   [
     'a wait shortened by the time lost before',
     { arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 29_250)] },
@@ -110,6 +116,16 @@ test.each<[string, string, Seen]>([
   ['lost', 'never taken', { ...delivered, arrivals: [] }],
   ['stuck', 'open at the end', { ...delivered, row: { state: 'retrying' }, arrivals: [arrival(1, 50)] }],
   ['wrong', 'an attempt left out', { arrivals: [arrival(1, 50), arrival(3, 30_250)] }],
+  [
+    'stuck',
+    'open after a time-out of a busy machine, and nothing planned',
+    { ...delivered, row: { state: 'retrying', attemptsMade: 1 }, arrivals: [slow] },
+  ],
+  [
+    'lost',
+    'canceled after a time-out of a busy machine',
+    { ...delivered, row: { state: 'canceled', attemptsMade: 1 }, arrivals: [slow] },
+  ],
   [
     'wrong',
     'signed for an hour later',
