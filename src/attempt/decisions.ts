@@ -6,12 +6,7 @@ import type { AttemptRecord, BegunAttempt, DeliveryForAttempt } from '../db/webh
 import type { AttemptResult } from '../delivery/sender.ts';
 import { isOpen } from '../domain/delivery-state.ts';
 import { isLastCall } from '../domain/incident.ts';
-import {
-  maxAttempts,
-  nextAttempt,
-  type RetryPolicy,
-  windowEnd,
-} from '../domain/retry-policy.ts';
+import { maxAttempts, nextAttempt, type RetryPolicy, windowEnd } from '../domain/retry-policy.ts';
 import { isPaused, resumesAt } from '../domain/webhook-pause.ts';
 import { latenessMs } from './lateness.ts';
 import type {
@@ -158,7 +153,8 @@ export function recordOf(
     outcome !== 'failure'
       ? { at: null, internal: false }
       : lastChance
-        ? { at: null, internal: true }
+        ? // Without lost time, its receiver's own limit has deferred it past the end of its window.
+          { at: null, internal: delivery.lateBeforeMs + lateMs > 0 }
         : nextAttempt(policy, {
             deliveryId: delivery.id,
             number,

@@ -13,7 +13,7 @@ import { transaction } from './transaction.ts';
  * for a retry in the queue, and a margin for a slow statement.
  */
 const MAX_AHEAD_SECONDS = 180;
-/** How far ahead the next check of an unsent mail or a recovery may be, in seconds. */
+/** How far ahead the next check of a delivery, an unsent mail or a recovery may be, in seconds. */
 const MAX_CHECK_SECONDS = 3_600 + MAX_AHEAD_SECONDS;
 /** Steps that differ by less are one, seen by several workers: in size and in when it was noticed. */
 const SAME_STEP_MS = 5_000;
@@ -47,6 +47,12 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
     await sql`
       update deliveries set next_attempt_at = now() + (next_attempt_at - last_attempt_at), last_attempt_at = now()
       where state in ('pending', 'retrying') and last_attempt_at > ${far}`,
+    // By the expression of the index `deliveries_by_next_step`.
+    await sql`
+      update deliveries set check_at = now()
+      where state in ('pending', 'retrying') and dispatched_at is not null
+        and greatest(check_at, dispatched_at, last_attempt_at, next_attempt_at) > ${tooFar(MAX_CHECK_SECONDS)}
+        and check_at > ${tooFar(MAX_CHECK_SECONDS)}`,
     await sql`update recoveries set ${unleased} where ${tooLong}`,
     await sql`update recoveries set check_at = now() where check_at > ${tooFar(MAX_CHECK_SECONDS)}`,
     await sql`update notices set check_at = now() where check_at > ${tooFar(MAX_CHECK_SECONDS)} and sent_at is null`,
@@ -64,8 +70,9 @@ export interface ClockStep {
 }
 
 /**
- * Records a step once, however many workers notice it. A step ahead moves the windows begun before it, so that it
- * ends none of them; a step back moves planned attempts.
+ * Records a step once, however many workers notice it. It moves the attempts planned before it: otherwise a step ahead
+ * would make them early, and a step back late. A step ahead moves the windows begun before it as well, so that it
+ * ends none of them.
  */
 export async function noteClockStep(sql: Pool, step: ClockStep): Promise<void> {
   await transaction(sql, async (tx) => {
@@ -75,16 +82,20 @@ export async function noteClockStep(sql: Pool, step: ClockStep): Promise<void> {
     const before = stepOf(row?.value ?? '');
     if (before !== null && isSame(before, step)) return;
     const by = tx`make_interval(secs => ${step.ms / 1_000}::float8)`;
+    // The attempts that Temporal plans, or will; those of the queue are due within a minute.
+    const isPlanned = tx`(dispatched_at is not null or class = ${CLASS.undelivered})`;
     if (step.ms > 0)
       await tx`
-        update deliveries set window_started_at = window_started_at + ${by}
+        update deliveries set window_started_at = window_started_at + ${by},
+          next_attempt_at = case when ${isPlanned} and last_attempt_at <= now() - ${by} and next_attempt_at > now() - ${by}
+            then next_attempt_at + ${by} else next_attempt_at end
         where state in ('pending', 'retrying') and window_started_at <= now() - ${by}`;
     // Deliveries attempted after the step are left alone; those attempted in the future are left to
     // `forgetFutureTimes`.
     else
       await tx`
         update deliveries set next_attempt_at = greatest(now(), next_attempt_at + ${by})
-        where state in ('pending', 'retrying') and (dispatched_at is not null or class = ${CLASS.undelivered}) and next_attempt_at > now()
+        where state in ('pending', 'retrying') and ${isPlanned} and next_attempt_at > now()
           and last_attempt_at < now() - ${SAME_TIME_MS / 1_000} * interval '1 second'`;
     await writeSetting(tx, CLOCK_STEP, `${step.at.toISOString()} ${step.ms}`);
   });

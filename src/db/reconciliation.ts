@@ -176,10 +176,12 @@ export async function pendingReleases(
   options: { graceMs: number; lateOnly: boolean; after: ReleaseCursor | null; limit: number },
 ): Promise<PendingRelease[]> {
   const { graceMs, lateOnly, after, limit } = options;
-  const past = sql`o.release_at < now() - ${interval(sql, graceMs)}`;
+  // The timer waits for the clock that is behind, this machine's or the database's (`readReleaseTime`).
+  const present = sql`least(now(), ${new Date()})`;
+  const past = sql`o.release_at < ${present} - ${interval(sql, graceMs)}`;
   const alone = sql`not exists (
     select from orders s where ${ofSameSecond(sql)} and s.eshop_order_id <> o.eshop_order_id)`;
-  const late = sql`${past} and (${alone} or o.release_at < now() - ${interval(sql, graceMs + MAX_RELEASE_SPREAD_MS)})`;
+  const late = sql`${past} and (${alone} or o.release_at < ${present} - ${interval(sql, graceMs + MAX_RELEASE_SPREAD_MS)})`;
   return await sql<PendingRelease[]>`
     select o.eshop_id, o.eshop_order_id, ${late} as late, o.release_at::text as due from orders o
     where ${waiting(sql)} ${lateOnly ? sql`and ${past}` : sql``}

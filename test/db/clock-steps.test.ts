@@ -103,6 +103,31 @@ test('a step ahead ends no window, however many workers notice it', async () => 
   expect(row?.hours).toBe(1);
 });
 
+test('a step ahead and back again leaves planned attempts, and checks of deliveries, where they were', async () => {
+  const { sql } = database;
+  const id = await fireDelivery(sql, owner);
+  await makeAttempt(sql, id, 1);
+  await sql`
+    update deliveries set dispatched_at = now() - interval '3 hours', window_started_at = now() - interval '3 hours',
+      last_attempt_at = now() - interval '3 hours', next_attempt_at = now() + interval '3 hours' where id = ${id}`;
+  const inMinutes = async () => {
+    const [row] = await sql<{ minutes: number }[]>`
+      select round(extract(epoch from next_attempt_at - now()) / 60)::int as minutes from deliveries where id = ${id}`;
+    return row?.minutes;
+  };
+  const hour = 3_600_000;
+  // Only the notes of the steps: the clock of this database itself stays.
+  await noteClockStep(sql, { at: new Date(Date.now() + 5 * hour), ms: 2 * hour });
+  expect(await inMinutes()).toBe(5 * 60);
+  await noteClockStep(sql, { at: new Date(Date.now() + 6 * hour), ms: -2 * hour });
+  expect(await inMinutes()).toBe(3 * 60);
+  await sql`update deliveries set check_at = now() + interval '3 hours' where id = ${id}`;
+  await forgetFutureTimes(sql);
+  expect(await sql`select check_at <= now() as due from deliveries where id = ${id}`).toEqual([
+    { due: true },
+  ]);
+});
+
 /** A watch of a clock that the test sets. */
 function watched() {
   const steps: ClockStep[] = [];

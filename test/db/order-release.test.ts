@@ -60,6 +60,17 @@ test('the present is that of the clock that is behind: a release cannot be taken
   expect(await present()).toBeLessThan(now + hour / 2);
 });
 
+test('a pre-order is late once both clocks say so', async () => {
+  const hour = 3_600_000;
+  await preOrder(eshopId, 'a', new Date(Date.now() - hour));
+  const late = () =>
+    pendingReleases(database.sql, { graceMs: 1_000, lateOnly: true, after: null, limit: 10 });
+  expect(await late()).toMatchObject([{ late: true }]);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * hour });
+  onTestFinished(() => void vi.useRealTimers());
+  expect(await late()).toEqual([]);
+});
+
 test('a pre-order that comes later takes nobody’s place', async () => {
   const ends: number[] = [];
   for (const id of ['c', 'b', 'a']) {

@@ -257,8 +257,14 @@ describe('what is recorded', () => {
   });
 
   test('the last chance after a lost window fails: the loss is internal', () => {
-    const record = recordOf(waiting, { ...command, lastChance: true }, attempt);
+    const late = { ...waiting, lateBeforeMs: MINUTE };
+    const record = recordOf(late, { ...command, lastChance: true }, attempt);
     expect(record).toMatchObject({ outcome: 'failure', nextAttemptAt: null, windowLost: true });
+  });
+
+  test('the last chance fails that only a limit had deferred past the window: the receiver is to blame', () => {
+    const record = recordOf(waiting, { ...command, lastChance: true }, attempt);
+    expect(record).toMatchObject({ outcome: 'failure', nextAttemptAt: null, windowLost: false });
   });
 
   test('Retry-After lengthens the wait', () => {
