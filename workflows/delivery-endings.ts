@@ -14,6 +14,7 @@ import type {
   DeliverEventInput,
   Delivered,
   DeliveryActivities,
+  NoticeResult,
 } from './delivery-types.ts';
 import { deliveryTitle, type OperatorView } from './operator-view.ts';
 
@@ -83,9 +84,9 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
   async function compensation(): Promise<Compensated> {
     const result = await own.compensate(input.deliveryId);
     const { state, deactivatedGeneration: generation } = result;
-    if (state !== 'failed' || generation === null) return { ...result, mailRefused: false };
+    if (state !== 'failed' || generation === null) return { ...result, mailOutcome: null };
     const mailed = await mail.mailDeactivation({ webhookId: input.webhookId, generation });
-    return { ...result, mailRefused: mailed?.outcome === 'refused' };
+    return { ...result, mailOutcome: mailed?.outcome ?? null };
   }
 
   /** Fails the workflow of a delivery that was not delivered, with a sentence and no stack trace: no code failed. */
@@ -118,14 +119,21 @@ function whyExpired(situation: OpenSituation, alarm: boolean): string {
 }
 
 interface Compensated extends CompensationResult {
-  /** The mail server has refused the e-mail for a day. */
-  readonly mailRefused: boolean;
+  /** How the e-mail about the deactivation ended; null if there is none. */
+  readonly mailOutcome: NoticeResult['outcome'] | null;
 }
 
+const mailSentences: Record<NoticeResult['outcome'], string> = {
+  sent: 'its e-shop mailed',
+  dropped: 'its e-shop was not mailed: the e-mail no longer applied',
+  refused: 'the mail server refused the e-mail about it',
+  endedBefore: 'the e-mail about it had already been dealt with',
+};
+
 /** "21 attempts (HTTP 503 from shop.example after 212 ms); the webhook was left as it is." */
-function whatFailed(result: Compensated): string {
-  const { attemptsMade, lastError, deactivatedGeneration, mailRefused } = result;
-  const mail = mailRefused ? 'the mail server refused the e-mail about it' : 'its e-shop mailed';
+export function whatFailed(result: Compensated): string {
+  const { attemptsMade, lastError, deactivatedGeneration, mailOutcome } = result;
+  const mail = mailOutcome === null ? 'there is no e-mail about it' : mailSentences[mailOutcome];
   const webhook =
     deactivatedGeneration === null
       ? 'the webhook was left as it is'
