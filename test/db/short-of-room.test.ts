@@ -3,7 +3,7 @@
  * until a new file can be written; and no process is unready because others have all connections.
  */
 import { randomBytes } from 'node:crypto';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { watchDisk } from '../../src/db/disk.ts';
 import { databaseAnswers } from '../../src/db/health.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
@@ -81,7 +81,7 @@ test('status and commands name a full disk in one sentence', async () => {
   const { sql, url, drop } = await createTestDatabase();
   onTestFinished(drop);
   const waybill = (...words: string[]) =>
-    triedWaybill(words, { DATABASE_URL: url, TEMPORAL_ADDRESS: '127.0.0.1:9' });
+    triedWaybill(words, { DATABASE_URL: url, TEMPORAL_ADDRESS: inject('temporalAddress') });
   const empty = await fillDisk(sql);
 
   expect((await waybill('status')).error).toMatch(
