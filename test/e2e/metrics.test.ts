@@ -10,6 +10,7 @@ import { freePort } from '../support/ports.ts';
 import type { Program } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
+import { withTemporal } from '../support/workflows.ts';
 
 async function start(
   env: Record<string, string>,
@@ -80,6 +81,16 @@ it('an API and a worker show what they do, and no label says whose it is', async
     sampleOf(ofWorker, 'temporal_request_total', { operation: 'StartWorkflowExecution' }),
   ).toBeGreaterThan(0);
   expect(ofApi.filter((sample) => sample.name.startsWith('temporal_'))).toEqual([]);
+  await withTemporal(installation.env.TEMPORAL_ADDRESS, async ({ workflow }) => {
+    const taskQueue = installation.env.TEMPORAL_TASK_QUEUE;
+    const handle = await workflow.start('unknown', { taskQueue, workflowId: `unknown-${taskQueue}` });
+    const failing = { workflow_type: 'unknown', failure_reason: 'WorkflowError' };
+    await until('a failed workflow task', async () => {
+      const samples = await scrape(worker.metrics);
+      return (sampleOf(samples, 'temporal_workflow_task_execution_failed_total', failing) ?? 0) > 0;
+    });
+    await handle.terminate();
+  });
   for (const samples of [ofApi, ofWorker]) {
     expect(sampleOf(samples, 'waybill_database_up')).toBe(1);
     expect(sampleOf(samples, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);

@@ -59,6 +59,7 @@ const OF_THE_SDK: Readonly<Record<string, readonly string[]>> = {
   temporal_worker_task_slots_available: ['worker_type', 'task_queue'],
   temporal_request_total: ['operation'],
   temporal_request_failure_total: ['operation'],
+  temporal_workflow_task_execution_failed_total: ['workflow_type', 'failure_reason'],
 };
 /** Labels that Prometheus adds to every series. */
 const OF_PROMETHEUS = ['job', 'instance'];
