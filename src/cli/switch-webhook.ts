@@ -42,7 +42,7 @@ function addActivate(command: Command, { env, print }: CommandContext): void {
   const part = command
     .command('activate')
     .description(
-      'resume deliveries: those held are attempted within seconds, unless their time limit has passed',
+      'resume deliveries: those held are attempted within seconds (the last of 50,000 after a quarter of an hour), unless their time limit has passed',
     )
     .argument('<id>', 'its number');
   runs(part, noOptions, async ({ json }, written) => {
