@@ -30,6 +30,8 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun' | 's
   readonly memory: ReconcilerMemory;
   /** The time between two checks of late and ended workflows, in milliseconds. */
   readonly intervalMs: number;
+  /** The least time between two sweeps over everything, in milliseconds; default 10 s. */
+  readonly sweepSpacingMs?: number;
   /**
    * Called while Temporal may know less than before: it was away, its namespace was recreated, or workflows could not
    * go on, once for all of these. Workers must then drop their cached workflows.
@@ -46,11 +48,11 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun' | 's
  * noticed by each workflow alone.
  */
 const SAME_CAUSE_MS = 10 * 60_000;
-/** The least time between two sweeps over everything, in milliseconds. */
+/** Less: a Temporal that is away again and again is read again and again. More: what it lost is noticed late. */
 const SWEEP_SPACING_MS = 10_000;
 
 export function startReconciler(options: ReconcilerOptions) {
-  const { executions, log, intervalMs, memory } = options;
+  const { executions, log, intervalMs, memory, sweepSpacingMs = SWEEP_SPACING_MS } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   const passes = createPasses({ ...options, signal, sweepPlace: memory.sweepPlace });
@@ -111,7 +113,7 @@ export function startReconciler(options: ReconcilerOptions) {
     namespaceId ??= id;
     if (id !== namespaceId) setBack = 'the namespace was recreated';
     if (setBack !== null) options.onSetBack(setBack);
-    if (wanted !== null && sweeping === null && performance.now() - lastSweep >= SWEEP_SPACING_MS)
+    if (wanted !== null && sweeping === null && performance.now() - lastSweep >= sweepSpacingMs)
       sweep(wanted);
     await passes.endedExternally().then(() => {
       if (unlisted) wanted ??= 'the list of workflows could not be read';

@@ -475,7 +475,7 @@ test('while the list of workflows is refused, late deliveries are repaired, and 
   const onAnswered = () => {
     checks += 1;
   };
-  reconcilerOf(stack, new Client({ connection }), onAnswered, log);
+  reconcilerOf(stack, new Client({ connection }), onAnswered, log, {}, { sweepSpacingMs: 500 });
   await stack.until('some checks', async () => checks > 3);
 
   const [id = ''] = await lostDeliveries(stack, 1);
