@@ -2,8 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { MAX_BODY_BYTES } from '../../receiver/src/read-body.ts';
 import { sign, testSecret } from '../../receiver/src/testing.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { freePort } from '../support/ports.ts';
@@ -64,6 +66,20 @@ function start(language: string, secret: string | undefined, extra: NodeJS.Proce
 
 const send = async (headers: Record<string, string>, body: string) =>
   await fetch(url, { method: 'POST', headers, body }).catch(() => undefined);
+/** The status in the response to these bytes, after which nothing more is sent. */
+async function statusOf(request: string): Promise<string | undefined> {
+  const socket = connect({ host: '127.0.0.1', port: Number(port) });
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    answer += text;
+  });
+  // The answer may come before everything is sent, which then fails.
+  socket.on('error', () => {});
+  const closed = once(socket, 'close');
+  socket.end(request);
+  await closed;
+  return /^HTTP\/1\.[01] (\d+)/.exec(answer)?.[1];
+}
 const order = JSON.stringify({ eshopOrderId: '10001', recipientName: 'Jana' });
 
 describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) => {
@@ -122,6 +138,26 @@ describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) =
     const body = 'no order';
     const headers = await sign({ method: 'POST', url, kind: 'CREATE_ORDER', body });
     expect((await send(headers, body))?.ok ?? false).toBe(false);
+  });
+
+  it('refuses a body that is too large, broken off, or of no length', async ({ skip }) => {
+    if (reason !== null) return skip(reason);
+    const server = start(language, testSecret);
+    onTestFinished(async () => void (await server.stop()));
+    await until('the receiver to listen', () => send({}, order));
+    const answered = (length: number | string, body: string) =>
+      statusOf(
+        `POST /hooks HTTP/1.1\r\nhost: shop\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n${body}`,
+      );
+    const greatest = 'x'.repeat(MAX_BODY_BYTES);
+    expect((await send({}, greatest))?.status).toBe(401);
+    // Python's goes by the length alone.
+    const more = language === 'Python' ? '{}' : `${greatest}x`;
+    expect(await answered(MAX_BODY_BYTES + 1, more)).toBe('413');
+    // PHP's own server answers nothing to the others.
+    if (language === 'PHP') return;
+    for (const length of ['3', '-1', 'x', '9'.repeat(5_000)])
+      expect(await answered(length, '{}'), length).toBe('400');
   });
 
   it('ends at its start, with one sentence, when its secret is not set or not whole', async ({ skip }) => {

@@ -1,11 +1,17 @@
 // Package waybill verifies the deliveries of a Waybill warehouse. Go 1.21 or later, nothing else.
 //
 //	func hooks(w http.ResponseWriter, r *http.Request) {
-//		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-//		if err == nil {
-//			secrets := secretsOf[r.Header.Get("X-Service-Webhook")] // each webhook has its own
-//			err = waybill.Verify(secrets, r.Method, r.RequestURI, r.Header, body, time.Now())
+//		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20)) // a record has at most 256 KiB
+//		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+//			http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+//			return
 //		}
+//		if err != nil { // it broke off
+//			http.Error(w, err.Error(), http.StatusBadRequest)
+//			return
+//		}
+//		secrets := secretsOf[r.Header.Get("X-Service-Webhook")] // each webhook has its own
+//		err = waybill.Verify(secrets, r.Method, r.RequestURI, r.Header, body, time.Now())
 //		if errors.Is(err, waybill.ErrBadSecret) { // our own mistake
 //			http.Error(w, "not set up", http.StatusInternalServerError)
 //			return

@@ -5,6 +5,8 @@ declare(strict_types=1);
 /** A receiver with nothing but PHP, and waybill.php beside it: `php server.php`. The secret comes from the environment. */
 require __DIR__ . '/waybill.php';
 
+const MAX_BYTES = 1024 * 1024; // more than any delivery needs: a record has at most 256 KiB as JSON
+
 http_response_code(500); // until it is handled: PHP may answer an uncaught exception with 200
 $secrets = [(string) getenv('WEBHOOK_SECRET')];
 try {
@@ -18,7 +20,11 @@ if (PHP_SAPI === 'cli') {
     exit(1);
 }
 
-$body = (string) file_get_contents('php://input');
+$body = (string) file_get_contents('php://input', length: MAX_BYTES + 1);
+if (strlen($body) > MAX_BYTES) {
+    http_response_code(413);
+    exit('too large');
+}
 $headers = array_change_key_case(getallheaders()); // what is verified, and nothing else, decides
 $problem = Waybill::problem($secrets, $_SERVER['REQUEST_METHOD'], $_SERVER['REQUEST_URI'], $headers, $body);
 if ($problem !== null) {

@@ -3,6 +3,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"log"
 	"net/http"
@@ -13,22 +14,29 @@ import (
 	waybill "waybill.example/receiver"
 )
 
+// More than any delivery needs: a record has at most 256 KiB as JSON.
+const maxBytes = 1 << 20
+
 var (
 	secrets = []string{os.Getenv("WEBHOOK_SECRET")}
 	handled sync.Map // keep it in your database: this one is forgotten with the process
 )
 
 func hooks(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-	if err == nil {
-		err = waybill.Verify(secrets, r.Method, r.RequestURI, r.Header, body, time.Now())
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes))
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+		return
 	}
-	if err != nil {
+	if err != nil { // it broke off
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if err := waybill.Verify(secrets, r.Method, r.RequestURI, r.Header, body, time.Now()); err != nil {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
-	delivery := r.Header.Get("X-Service-Delivery") // the same on every attempt
-	if _, known := handled.Load(delivery); known || r.Header.Get("X-Service-Test") == "true" {
+	if r.Header.Get("X-Service-Test") == "true" {
 		return
 	}
 	var order struct{ EshopOrderID, RecipientName string }
@@ -36,8 +44,10 @@ func hooks(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	log.Println("New order", order.EshopOrderID, "of", order.RecipientName)
-	handled.Store(delivery, true)
+	// The same on every attempt. Looked up and marked at once: two attempts may be here at the same time.
+	if _, known := handled.LoadOrStore(r.Header.Get("X-Service-Delivery"), true); !known {
+		log.Println("New order", order.EshopOrderID, "of", order.RecipientName)
+	}
 }
 
 func main() {
