@@ -75,15 +75,18 @@ const kindsOf = ({
 /** Deliveries of these records that are open, or may have a request under way. */
 export async function openDeliveriesOf(sql: Sql, eshopId: number, customer: CustomerRecords) {
   const open = await Promise.all(
-    kindsOf(customer).map(
-      ({ kind, ids }) => sql<{ id: string }[]>`
-        select id from deliveries d
-        where eshop_id = ${eshopId} and (state in ('pending', 'retrying') or exists (
-            select from attempts a where a.delivery_id = d.id and a.finished_at is null and a.owned_until > clock_timestamp()))
-          and entity_id = any(${[...ids]}) and event_type = any(${typesOf(kind)})`,
-    ),
+    kindsOf(customer).map((of) => sql<{ id: string }[]>`${selectOpenDeliveries(sql, eshopId, of)}`),
   );
   return open.flat().map(({ id }) => id);
+}
+
+/** By the events: no index has the deliveries of a record, and this is repeated while they end. */
+export function selectOpenDeliveries(sql: Sql, eshopId: number, of: OfKind) {
+  return sql`
+    select x.id from (select id ${eventsOf(sql, eshopId, of)}) e
+    cross join lateral (${deliveriesOfEvent(sql, sql`e.id`, sql`d.id, d.state`)}) x
+    where x.state in ('pending', 'retrying') or exists (
+      select from attempts a where a.delivery_id = x.id and a.finished_at is null and a.owned_until > clock_timestamp())`;
 }
 
 /**

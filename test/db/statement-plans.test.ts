@@ -8,6 +8,7 @@ import { selectChangeLoop } from '../../src/db/console/change-loop.ts';
 import { INDEX_ORDER, selectSpeed, selectSteps } from '../../src/db/console/delivery-counts.ts';
 import { selectLastAccepted } from '../../src/db/console/health.ts';
 import { newestRecords } from '../../src/db/console/records.ts';
+import { selectOpenDeliveries } from '../../src/db/erasure.ts';
 import { countEvents, deliveriesOf, type EventFilter, listEvents } from '../../src/db/event-log.ts';
 import type { Slice } from '../../src/db/id-range.ts';
 import { fired, firedEvents, insertDeliveries } from '../../src/db/outbox/events.ts';
@@ -150,6 +151,13 @@ async function wrongAmong(statements: readonly Statement[], by = planner): Promi
 
 test('every filter, page and cursor of the lists is read by its index', async () => {
   expect(await wrongAmong([...lists, ...counts, ...ends, ...others])).toEqual([]);
+});
+
+test('the open deliveries of a customer are found by the events of their records, and no others are read', async () => {
+  const ofCustomer = (ids: readonly string[]) => selectOpenDeliveries(sql, eshopId, { kind: 'order', ids });
+  for (const index of ['events_by_entity', 'deliveries_pkey', 'redeliveries_of_event'])
+    expect(await wrongAmong([['open deliveries', index, ofCustomer([entityId, '1'])]])).toEqual([]);
+  expect((await planner.planOf(ofCustomer([entityId, '1']))).read).toBeLessThan(1_000);
 });
 
 test('the counts of the console are read in the order of their index, and of the newest no more than are looked at', async () => {
