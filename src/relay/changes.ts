@@ -8,6 +8,7 @@ import {
   claimReleaseChanges,
   claimWebhookChanges,
   nextToSignal,
+  noteBegun,
   noteSignalled,
   removeChanges,
   type SignalledDelivery,
@@ -77,20 +78,28 @@ async function passOnPage(
   // The webhook's ordering may have changed: settle it at the first page, and again after the last.
   if (signalledId === null) await settleOrdering(sql, { eshopId });
   if (orderingOnly) return await removeChanges(sql, [id]);
-  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW)
-    return await noteSignalled(sql, id, signalledId);
+  const passedOn = signalledId ?? (await begin(deps, change));
+  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteSignalled(sql, id, passedOn);
   // One delivery more than the page holds: it tells whether any are left after the page.
   const next = await nextToSignal(sql, change, page + 1);
   const signalled = next.slice(0, page);
-  if (!(await signal(deps, signalled, concurrency))) return await noteSignalled(sql, id, signalledId);
+  if (!(await signal(deps, signalled, concurrency))) return await noteSignalled(sql, id, passedOn);
   // Deliveries that are being attempted have to be canceled too.
   const goesOn = next.length > page || (deleted && (await hasDeliveriesWithoutWorkflow(sql, change)));
-  if (goesOn) return await noteSignalled(sql, id, signalled.at(-1)?.id ?? signalledId);
+  if (goesOn) return await noteSignalled(sql, id, signalled.at(-1)?.id ?? passedOn);
   if (signalledId !== null || deleted) await settleOrdering(sql, { eshopId });
   await removeChanges(sql, [id]);
-  const { webhookId, wakes } = change;
-  // Operators' commands write no request line: this is where a webhook switched off by mistake is found.
-  deps.log.info({ eshopId, webhookId, active: wakes, deleted }, 'a change of a webhook was passed on');
+}
+
+/**
+ * Logs a change, once. Operators' commands write no request line: this is where a webhook switched off by mistake is
+ * found, and the last page may follow many minutes later.
+ * @returns the progress of the change
+ */
+async function begin({ sql, log }: ChangesDeps, change: WebhookChange): Promise<string> {
+  const { id, eshopId, webhookId, wakes, deleted } = change;
+  log.info({ eshopId, webhookId, active: wakes, deleted }, 'a change of a webhook is being passed on');
+  return await noteBegun(sql, id);
 }
 
 /** Applies the change to the deliveries without a workflow. @returns how many were changed */

@@ -45,7 +45,7 @@ describe('webhooks activate and deactivate', () => {
     await stack.until('the line of the log', async () =>
       stack.logged.some(
         ({ msg, webhookId, active }) =>
-          msg === 'a change of a webhook was passed on' && webhookId === id && active === false,
+          msg === 'a change of a webhook is being passed on' && webhookId === id && active === false,
       ),
     );
     receiver.respond({});

@@ -17,12 +17,17 @@ const WEBHOOKS = 20;
 let database: TestDatabase;
 let eshopId: number;
 const signalled: string[] = [];
+let logged: { msg: string; webhookId: number }[];
 let answers = 0;
+/** Whether Temporal is away. */
+let failing = false;
 
 beforeEach(async () => {
   database = await databaseOfTest();
   signalled.length = 0;
+  logged = [];
   answers = 0;
+  failing = false;
   ({ eshopId } = await createEshop(database.sql, { name: 'Mugs', email: 'mugs@shop.example' }));
 });
 
@@ -46,12 +51,13 @@ async function look(backgroundPerTick: number): Promise<number> {
     dispatcher: {
       async startDelivery() {},
       async signalWebhookChanged({ id }) {
+        if (failing) throw new Error('away');
         signalled.push(id);
       },
       async signalAttemptFailed() {},
       async signalReleaseChanged() {},
     },
-    log: pino({ level: 'silent' }),
+    log: pino({}, { write: (line: string) => logged.push(JSON.parse(line)) }),
     stopping: new AbortController().signal,
     onAnswered() {
       answers += 1;
@@ -79,4 +85,18 @@ test('the signals of a moment are shared by those whose turn it is', async () =>
   expect(answers).toBe(8);
   for (let looks = 0; looks < 10; looks += 1) await look(8);
   expect(new Set(signalled).size).toBe(WEBHOOKS * 3);
+});
+
+test('a change is logged once, when it begins: not after its last page, nor again when a page fails', async () => {
+  await deleteMany(3);
+  const lines = () => logged.filter(({ msg }) => msg === 'a change of a webhook is being passed on');
+  const numbers = () => new Set(lines().map(({ webhookId }) => webhookId)).size;
+  failing = true;
+  await expect(look(8)).rejects.toThrow('away');
+  expect(numbers()).toBeGreaterThan(0);
+  failing = false;
+  for (let looks = 0; looks < 12; looks += 1) await look(8);
+  expect(await waiting()).toBe(0);
+  expect(numbers()).toBe(WEBHOOKS);
+  expect(lines()).toHaveLength(WEBHOOKS);
 });

@@ -50,8 +50,7 @@ async function passOnTo(count: number): Promise<void> {
   const [claimed] = await claimWebhookChanges(sql, 1);
   if (claimed === undefined) throw new Error('no change is due');
   const next = await nextToSignal(sql, claimed, count);
-  const signalledId = next.at(-1)?.id ?? null;
-  await noteSignalled(sql, claimed.id, signalledId);
+  await noteSignalled(sql, claimed.id, next.at(-1)?.id ?? '');
   await claimWebhookChanges(sql, 1);
 }
 const endLeases = () =>

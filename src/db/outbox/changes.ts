@@ -43,7 +43,7 @@ export interface WebhookChange {
   readonly id: string;
   readonly eshopId: number;
   readonly webhookId: number;
-  /** The last delivery that was signalled; null if none was. */
+  /** The last delivery that was signalled; the nil UUID if none was; null if the change has not begun. */
   readonly signalledId: string | null;
   /** The webhook is active: each delivery that is signalled makes an attempt. */
   readonly wakes: boolean;
@@ -86,8 +86,14 @@ export async function nextToSignal(sql: Sql, change: WebhookChange, limit: numbe
     order by d.id limit ${limit}`;
 }
 
+/** Notes that a change has begun to be passed on. @returns its progress */
+export async function noteBegun(sql: Sql, id: string): Promise<string> {
+  await sql`update changes_to_signal set signalled_id = ${NIL} where id = ${id}`;
+  return NIL;
+}
+
 /** Notes the progress of a change, and gives the change back, behind the waiting ones. */
-export async function noteSignalled(sql: Sql, id: string, signalledId: string | null): Promise<void> {
+export async function noteSignalled(sql: Sql, id: string, signalledId: string): Promise<void> {
   await sql`update changes_to_signal set claimed_until = null, due_at = now(), signalled_id = ${signalledId} where id = ${id}`;
 }
 
