@@ -67,3 +67,26 @@ test('what failed is named, what passed once more is listed as unsteady, and a s
   expect(result({ ...all, ...hook, 'again.json': report('failed', green) }).status).toBe(1);
   expect(result({ ...all, ...hook, 'again.json': report('passed', green) }).status).toBe(0);
 });
+
+test('unsteady tests of more than two files fail the run', () => {
+  const files = (number: number, status: string, test: object) => ({
+    testResults: Array.from({ length: number }, (_, index) => ({
+      name: resolve(`test/${index}.test.ts`),
+      status,
+      message: '',
+      assertionResults: [test, { ...test, fullName: 'it hurries' }],
+    })),
+  });
+  const run = (number: number) =>
+    result({
+      ...all,
+      'tests.json': files(number, 'failed', red),
+      'tests.code': 1,
+      'again.json': files(number, 'passed', { ...red, status: 'passed' }),
+    });
+  expect(run(2).status).toBe(0);
+  const { status, lines } = run(3);
+  expect(status).toBe(1);
+  expect(lines).toContain('3 files have unsteady tests, and at most 2 may');
+  expect(lines.at(-1)).toBe('9 passed, 1 failed');
+});
