@@ -52,11 +52,22 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-test('a change is tried with .ci/run on the oldest Node.js that is supported, and on the newest', () => {
+test('a change is tried with .ci/run on each Node.js that is supported, from the oldest on', () => {
   const { engines } = JSON.parse(read('package.json'));
   const oldest = String(engines.node).replace('>=', '');
-  expect(jobs.ci.strategy.matrix.node).toEqual([`${oldest}.0`, '24']);
+  expect(jobs.ci.strategy.matrix.node).toEqual([`${oldest}.0`, '22', '24']);
   expect(jobs.ci.steps.at(-1)).toEqual({ run: '.ci/run' });
+});
+
+test('every step of .ci/nightly runs every night, on the Node.js that the README recommends', () => {
+  const nightly = parse(read(`${FOLDER}nightly.yml`));
+  expect(nightly.on.schedule).toHaveLength(1);
+  const { strategy, steps } = nightly.jobs.nightly;
+  const named = [...read('.ci/nightly').matchAll(/^step ([\w-]+) /gm)].map(([, name]) => name);
+  expect(named.shift()).toBe('install');
+  expect(strategy.matrix.step).toEqual(named);
+  expect(steps.at(-1).run).toMatch(/ \.ci\/nightly \$\{\{ matrix\.step \}\}$/);
+  expect(steps).toContainEqual(expect.objectContaining({ with: { 'node-version': '22', cache: 'npm' } }));
 });
 
 test('a change is tried with no permission of its own', () => {
