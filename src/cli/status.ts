@@ -48,8 +48,8 @@ export interface Status {
 }
 
 /**
- * How long a change may wait to be passed on, in seconds. Less: a refused one, which is tried again after 30 s, is
- * called late. More: workflows go on by an old webhook for longer before anybody looks.
+ * How long a change may wait to be passed on, in seconds. Less: one that Temporal refuses a few times, at each end
+ * of its lease of 5 s, is called late. More: workflows go on by an old webhook for longer before anybody looks.
  */
 export const CHANGE_LATE_SECONDS = 60;
 /** How long an attempt in Temporal may be due, in seconds: workers take it within moments, unless all are busy. */
