@@ -56,12 +56,12 @@ export async function insertRecords(sql: Sql, records: readonly NewRecord[], cla
   const { eshopId, mapping } = first;
   const { columns, lineColumns } = columnsOf(mapping);
   const id = sql(mapping.entry.idField);
-  const lineRows = records.flatMap(({ lines }) => lines);
+  const allLines = records.flatMap(({ lines }) => lines);
   const insertedLines =
     mapping.lines === undefined
       ? sql``
       : sql`lines as (
-          ${insertRows(sql, mapping.lines.table, lineColumns, lineRows)} where ${id} in (select id from made)),`;
+          ${insertRows(sql, mapping.lines.table, lineColumns, allLines)} where ${id} in (select id from made)),`;
   const rows = records.map(({ row }) => row);
   const events = firedEvents(records.flatMap((record) => record.events));
   const [row] = await sql<(WrittenDeliveries & { made: string[] })[]>`
