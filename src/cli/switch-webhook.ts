@@ -13,7 +13,7 @@ import { MAX_PAUSE_DAYS } from '../domain/webhook-pause.ts';
 import { type CommandContext, checked, flag, noOptions, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { minute } from './layout.ts';
-import { ofItsEshop, withDatabase } from './open-database.ts';
+import { withDatabase } from './open-database.ts';
 import { noSuchWebhook, testedTypeOption, time, webhookNumber } from './options.ts';
 import { eshopText } from './status.ts';
 
@@ -146,15 +146,18 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
     .argument('<id>', 'its number');
   runs(part, noOptions, async ({ json }, written) => {
     const id = checked(webhookNumber('<id>'), written);
-    const { changed } = await withDatabase(readSettings(env), (sql) =>
-      ofItsEshop(sql, id, (eshopId) => resumeWebhook(sql, eshopId, id).catch(notPaused)),
-    );
-    if (json) return print(JSON.stringify({ webhookId: id, changed }));
-    print(
-      changed
-        ? `The pause of webhook ${id} is over. Held deliveries continue.`
-        : `Webhook ${id} is not paused. Nothing was changed.`,
-    );
+    await withDatabase(readSettings(env), async (sql) => {
+      const { name, facts } = await concerned(sql, id);
+      const resumed = await resumeWebhook(sql, facts.eshopId, id).catch(notPaused);
+      if (resumed === null) throw noSuchWebhook(id);
+      const { changed } = resumed;
+      if (json) return print(JSON.stringify({ ...facts, changed }));
+      print(
+        changed
+          ? `${name} is no longer paused. Its open deliveries continue: ${facts.openDeliveries}.`
+          : `${name} is not paused. Nothing was changed.`,
+      );
+    });
   });
 }
 

@@ -96,9 +96,11 @@ describe('webhooks activate and deactivate', () => {
     expect(await waybill('list')).toContain(`paused until ${minute}`);
     expect(await waybill('show', String(id))).toContain(`paused until ${minute}`);
     expect(await waybill('resume', String(id))).toBe(
-      `The pause of webhook ${id} is over. Held deliveries continue.`,
+      `Webhook ${id} of e-shop ${stack.eshopId} (Shop), ${receiver.url}/, is no longer paused. Its open deliveries continue: 0.`,
     );
-    expect(await waybill('resume', String(id))).toBe(`Webhook ${id} is not paused. Nothing was changed.`);
+    expect(await waybill('resume', String(id))).toBe(
+      `Webhook ${id} of e-shop ${stack.eshopId} (Shop), ${receiver.url}/, is not paused. Nothing was changed.`,
+    );
     const longest: unknown = JSON.parse(await waybill('pause', String(id), '--json'));
     expect(longest).toEqual({
       webhookId: id,
@@ -114,6 +116,9 @@ describe('webhooks activate and deactivate', () => {
     await expect(waybill('pause', String(id))).rejects.toThrow(`Webhook ${id} is inactive`);
     expect(JSON.parse(await waybill('resume', String(id), '--json'))).toEqual({
       webhookId: id,
+      eshopId: stack.eshopId,
+      url: `${receiver.url}/`,
+      openDeliveries: 0,
       changed: false,
     });
     await expect(waybill('pause', '999999')).rejects.toThrow('There is no webhook 999999.');
