@@ -75,7 +75,7 @@ export async function mailOnce(
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     if (!error.refused) {
-      // Only for those who look, and not that this process is being stopped.
+      // The error is recorded for people to read. When this process is being stopped, that is no error of the server.
       if (!Context.current().cancellationSignal.aborted)
         await recordMailError(sql, noticeId, error.message).catch(() => {});
       throw error;
@@ -100,13 +100,13 @@ export async function recordAccepted(
   notice: MailedNotice,
   others: readonly string[],
 ): Promise<NoticeResult> {
-  // Its own comes last: once that is recorded, a repeated activity does nothing.
+  // The notice itself comes last: once it is recorded, a repeated activity does nothing.
   for (const each of [...others, notice.id]) await recordNoticeSent(sql, each);
   log.info(nameOf(notice), notice.recipient === 'url' ? 'notice sent' : `notice (${notice.kind}) mailed`);
   return { outcome: 'sent' };
 }
 
-/** Its identifiers, for log lines. */
+/** The identifiers of a notice, for log lines. */
 export const nameOf = ({ id, eshopId, webhookId, deliveryId }: MailedNotice) => ({
   noticeId: id,
   eshopId,

@@ -6,8 +6,9 @@
  */
 export const MAX_NOTICES_AT_ONCE = 40;
 /**
- * How far apart those without a place ask again, in milliseconds. Of one e-shop: chats take one message per second.
- * Of all: as often as a place becomes free while all are held until the time-out (15 s / 40). Less: useless runs.
+ * How far apart notices without a place ask again, in milliseconds. Those of one e-shop: chats take one message per
+ * second. Those of all e-shops: as often as a place becomes free while every place is held until the time-out
+ * (15 s / 40). Less: useless runs.
  */
 const ASK_AGAIN_MS = { ofEshop: 1_000, ofAll: 375 } as const;
 

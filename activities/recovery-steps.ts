@@ -21,7 +21,7 @@ export function createRecoveryActivities({
     async advanceRecovery(recoveryId) {
       const until = performance.now() + LOOKING_MS;
       for (;;) {
-        // Its deliveries do not belong to the request's trace: it may run hours later, and create very many.
+        // The deliveries stay out of the request's trace: a recovery may run hours later, and create very many.
         const step = await traced(traces, { name: 'advance recovery', kind: 'internal', parent: null }, () =>
           stepRecovery(sql, recoveryId),
         );

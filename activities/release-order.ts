@@ -11,7 +11,7 @@ export function createReleaseActivities(deps: {
   return {
     readRelease: ({ eshopId, eshopOrderId }) => readReleaseTime(deps.sql, eshopId, eshopOrderId),
     async releaseOrder({ eshopId, eshopOrderId }) {
-      // It is caused by time, not by a request: the trace of its events begins here.
+      // Time causes the release, not a request: the trace of its events begins here.
       return traced(deps.traces, { name: 'release pre-order', kind: 'internal', parent: null }, () =>
         releasePreOrder(deps.sql, eshopId, eshopOrderId),
       );

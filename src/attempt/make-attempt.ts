@@ -55,7 +55,7 @@ async function makeOrDefer(
   command: AttemptCommand,
   signals?: AttemptSignals,
 ): Promise<AttemptOutcome> {
-  // Its beginning may still find room in a file that is there, and its result none: the request would be repeated.
+  // The attempt might be recorded as begun in the last room of a file, and its result not: it would be repeated.
   if (deps.isDiskFull()) throw new InternalFailure("The database's disk is full.");
   const takenAt = performance.now();
   const delivery = await deps.statements.load(command.deliveryId);
@@ -117,7 +117,7 @@ async function beginAndSend(
   const answered = await send(deps, { ...beginning.attempt, takenAt }, signal);
   const recorded = await record(deps, answered, command);
   if (recorded !== null) return verdictOf(recorded);
-  // It has ended elsewhere, or this result was recorded by a statement whose answer was lost.
+  // The delivery has ended elsewhere, or this result was recorded by a statement whose answer was lost.
   const ended = await deps.statements.load(delivery.id);
   return ended === undefined ? { kind: 'notAttempted', reason: 'closed' } : skipped(ended, 'closed');
 }

@@ -129,7 +129,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
 
   const limitOf = ({ turns, key }: Usage) => turns.limitOf(key);
 
-  /** Its limit is lower than that of an unknown one, until it has accepted as many. */
+  /** The limit stays lower than an unknown webhook's until as many attempts have been accepted. */
   const hasHung = ({ limit }: Usage) => limit < firstLimit;
 
   /** How long a caller should wait before asking again; null if it may begin or wait here. */
@@ -140,7 +140,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     if (!beginsSoon(eshop, at)) return comeAgain(eshop, at);
     // A webhook with nothing open is not kept waiting by its host: another webhook there may hang.
     if (webhook.open === 0) return null;
-    // Beyond its own limit a webhook takes nothing more of its host's.
+    // A webhook that has reached its own limit takes no more of its host's.
     const waits = webhook.open >= limitOf(webhook);
     if (waits ? beginsSoon(webhook, at) : hasRoomAt(host, eshop)) return null;
     return comeAgain(webhook, at);

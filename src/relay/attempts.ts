@@ -45,7 +45,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
 
   function room(): number {
     if (isDiskFull()) return 0;
-    // As many attempts as may be under way may also wait for their permits.
+    // As many attempts may wait for their permits as may be under way.
     const places = 2 * options.attempts - limits.open();
     return Math.max(0, Math.min(Math.floor(share * options.inFlight) - inFlight.count(name), places));
   }
@@ -89,7 +89,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
   };
 }
 
-/** As many deliveries of each webhook and e-shop as a claim would take. */
+/** Takes as many deliveries of each webhook and e-shop as a claim would. */
 function withinQuotas(deliveries: readonly QueuedDelivery[], quotas: Quotas): readonly QueuedDelivery[] {
   const eshops = new Map(quotas.eshops);
   const webhooks = new Map(quotas.webhooks);

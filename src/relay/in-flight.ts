@@ -53,11 +53,11 @@ const wayBack: Readonly<Record<SkipReason, WayBack>> = {
 /** @param outcome null if the attempt was interrupted */
 function wayBackAfter(outcome: AttemptOutcome | null): WayBack {
   if (outcome === null) return 'byItsWorkflow';
-  // What has its result after all has it in its row.
+  // If the attempt did get a result, the row has it.
   return outcome.kind === 'delivered' || outcome.kind === 'failed' ? 'byItsRow' : wayBack[outcome.reason];
 }
 
-/** The most lines per second about steps that failed: without the database those of all deliveries do. */
+/** The most lines per second about failed steps: while the database is away, the steps of all deliveries fail. */
 const LINES_PER_SECOND = 20;
 /** The most deliveries that go back to the queue in one statement. */
 const RETURNED_TOGETHER = 100;
@@ -95,8 +95,8 @@ export function createInFlight(deps: RelayDeps): InFlight {
   }
 
   /**
-   * What becomes of the workflow of an attempted delivery. It goes by the attempt's number, since the claimed row may
-   * be older.
+   * What becomes of the workflow of an attempted delivery. The attempt's number decides, since the claimed row may be
+   * older.
    */
   function handOver(delivered: boolean, number: number): HandOver {
     if (isCalm()) return 'start';

@@ -136,7 +136,7 @@ describe('turns', () => {
     expect(first).toBeGreaterThanOrEqual(12);
   });
 
-  test('who is alone gets everything, the first due first', async () => {
+  test('the only webhook with waiting deliveries gets all of a claim, the first due first', async () => {
     const later = await enqueue(busy, 30);
     const first = await enqueue(busy, 30, { dueSeconds: -5 });
     expect(await taken(25)).toEqual(first.slice(0, 25));

@@ -49,7 +49,7 @@ export interface WebhookChange {
   readonly wakes: boolean;
   /** The webhook was deleted. */
   readonly deleted: boolean;
-  /** Only the orderings of its e-shop's records are to be settled. */
+  /** The change only asks to settle the orderings of the e-shop's records. */
   readonly orderingOnly: boolean;
 }
 

@@ -55,7 +55,7 @@ const ROWS_READ_OF_EACH = 4;
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
   const { limit, quotas = UNBOUNDED } = limits;
-  // Those for an attempt are left while their webhook is paused; those for their workflow are not.
+  // While a webhook is paused, its deliveries are not claimed for an attempt, but still for their workflow.
   const isForAttempt = limits.class <= CLASS.recovered;
   const waiting = sql`d.dispatched_at is null and d.class = ${limits.class}::smallint`;
   // Any further condition for claiming a delivery belongs here.

@@ -9,7 +9,7 @@ interface Waiting {
   readonly which: postgres.Fragment;
   /** A further condition. */
   readonly claimable: postgres.Fragment;
-  /** When each is due; the longest due of an e-shop is the first. */
+  /** When each row is due: an e-shop's row that has been due longest comes first. */
   readonly dueAt: postgres.Fragment;
 }
 

@@ -65,7 +65,7 @@ export interface FailedAttemptRow {
   readonly number: number;
   readonly status: number | null;
   readonly error: string;
-  /** As Postgres writes it in JSON. */
+  /** The time, as Postgres writes it in JSON. */
   readonly at: string;
   readonly nextAttemptAt: string | null;
 }
@@ -80,9 +80,9 @@ export interface QueuedDelivery extends DeliveryIdentity {
   /** Recorded attempts; 0 before the first. */
   readonly attemptsMade: number;
   readonly lastStatus: number | null;
-  /** Its failed attempts, in order; null if it has none. */
+  /** The failed attempts of the delivery, in order; null if there are none. */
   readonly failures: readonly FailedAttemptRow[] | null;
-  /** Its webhook keeps an ordering, and another delivery of the record may be in the way: `keepOrdering` decides. */
+  /** The webhook keeps an ordering, and another delivery of the record may be ahead: `keepOrdering` decides. */
   readonly isBlocked: boolean;
 }
 

@@ -13,7 +13,7 @@ export type Redelivery =
   | { readonly kind: 'created'; readonly id: string }
   | { readonly kind: 'open'; readonly id: string }
   | { readonly kind: 'inactive'; readonly webhookId: number }
-  /** Its event is no longer kept: there is nothing left to send. */
+  /** The event is no longer kept: there is nothing left to send. */
   | { readonly kind: 'forgotten' }
   | { readonly kind: 'notFound' };
 

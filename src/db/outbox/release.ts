@@ -53,7 +53,7 @@ export async function giveBack(sql: Sql, claims: readonly ClaimedId[]): Promise<
 
 /** A claimed delivery whose attempt was not made. */
 export interface Unattempted extends ClaimedId {
-  /** Its workflow has to decide how it goes on, whatever the row says. */
+  /** The workflow has to decide how the delivery goes on, whatever the row says. */
   readonly needsWorkflow: boolean;
 }
 

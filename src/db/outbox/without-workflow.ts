@@ -17,8 +17,8 @@ interface OfEshop {
 export const PAGE_WITHOUT_WORKFLOW = 500;
 
 /**
- * Its deliveries `d` that have no workflow, of some classes, as SQL: class by class, in the order of the index of
- * those that wait. Otherwise each call would read all open deliveries of the webhook, most of which have a workflow.
+ * The webhook's deliveries `d` of some classes that have no workflow, as SQL: class by class, in the order of the
+ * index of waiting ones. Otherwise each call would read all open deliveries of the webhook, and most have a workflow.
  * @param condition with the webhook as `w`
  */
 const waitingOf = (

@@ -7,16 +7,16 @@ import { selectWebhooks, type WebhookRow } from './webhooks.ts';
 interface AllWebhooksFilter {
   readonly id?: number | undefined;
   readonly eshopId?: number | undefined;
-  /** Only of these e-shops, in addition to the other conditions. */
+  /** Finds only webhooks of these e-shops that also meet the other conditions. */
   readonly among?: readonly number[] | undefined;
-  /** Those that have this type, among others perhaps. */
+  /** Finds webhooks that have this type, and perhaps others as well. */
   readonly webhookType?: string | undefined;
   readonly active?: boolean | undefined;
-  /** Those that are failing, or were deactivated because of failures. */
+  /** Finds webhooks that are failing, or were deactivated because of failures. */
   readonly troubled?: boolean | undefined;
   /** The host that they call, with its port, or without one for any port. */
   readonly receiver?: string | undefined;
-  /** Those whose due deliveries have waited longest come first; otherwise the lowest numbers do. */
+  /** Webhooks whose due deliveries have waited longest come first; by default, the lowest numbers do. */
   readonly longestWaitFirst?: boolean;
 }
 
@@ -24,9 +24,9 @@ export interface OperatorsWebhook extends WebhookRow {
   readonly eshopId: number;
   readonly pending: number;
   readonly retrying: number;
-  /** Those of `pending` and `retrying` that operators hold while the webhook is active and not paused. */
+  /** How many `pending` and `retrying` ones operators hold while the webhook is active and not paused. */
   readonly heldByOperators: number;
-  /** Those of `heldByOperators` that are `retrying`. */
+  /** How many of `heldByOperators` are `retrying`. */
   readonly retriesHeldByOperators: number;
   /**
    * How long its oldest due delivery has waited for an attempt, in seconds; null if none is due. A recovered or held
@@ -35,7 +35,7 @@ export interface OperatorsWebhook extends WebhookRow {
   readonly oldestWaitSeconds: number | null;
 }
 
-/** Its open deliveries by the state that each shows (docs/interface.md, L3). */
+/** Counts the open deliveries of a webhook by the state they show (docs/interface.md, L3). */
 export function openByState(
   webhook: Pick<
     OperatorsWebhook,

@@ -58,7 +58,7 @@ export interface DeliveryForAttempt
   /** JSON text of the record after the write, in its v2 form. */
   readonly snapshot: string;
   readonly ordering: Ordering;
-  /** The next attempt has an owner, at most until then; null if it has none. */
+  /** Until when the next attempt has an owner, at most; null if it has no owner. */
   readonly underWayUntil: Date | null;
 }
 
@@ -224,7 +224,7 @@ export interface QueuePlan {
    * for its next attempt or for its workflow; `none`: it gets no workflow.
    */
   readonly workflow: 'start' | 'unstarted' | 'none';
-  /** The policy's first wait: after a change of the webhook meanwhile the next attempt is due no later. */
+  /** The policy's first wait: if the webhook was changed meanwhile, the next attempt is due no later than that. */
   readonly firstWaitMs: number;
 }
 
@@ -245,9 +245,9 @@ export async function recordAttempts(
             and finished.generation <> (select w.generation from webhooks w where w.id = finished."webhookId")
           then least(finished."nextAttemptAt", finished."finishedAt" + make_interval(secs => finished."firstWaitMs" / 1000))
           else finished."nextAttemptAt" end`;
-  // Of one that an operator has stopped meanwhile its workflow decides at once.
+  // If an operator has stopped the delivery meanwhile, its workflow decides at once.
   const soon = sql`(d.operator_stop is null and f.next <= f."finishedAt" + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
-  // Never null. If nobody has claimed it since its lease was over, the plan is needed all the same.
+  // Never null. The plan is needed even if nobody has claimed the delivery since its lease was over.
   const planned = sql`(f."claimId" is not null and d.dispatched_at is null
     and coalesce(d.claim_id = f."claimId" or d.claimed_until < now(), true))`;
   const keepsClaim = sql`(not ${planned} or f.workflow = 'start')`;

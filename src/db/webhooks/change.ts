@@ -57,7 +57,7 @@ export async function setActive(sql: Pool, eshopId: number, id: number, active: 
 }
 
 /**
- * Replaces all fields by those of the body; what `settled` lets stay stays.
+ * Replaces all fields by those of the body, except fields that `settled` keeps.
  * @param input with null as `active`, that stays too
  * @param headersAfter returns the new static headers; undefined, or omitted: they stay
  * @returns null if there is no such webhook
@@ -125,7 +125,7 @@ export async function deleteWebhook(sql: Pool, eshopId: number, id: number): Pro
   return await transaction(sql, async (tx) => {
     const before = await lockWebhook(tx, eshopId, id);
     if (before === null) return false;
-    // Its deliveries end now, not when the pause would have.
+    // Deliveries of the webhook end now: they do not wait for the end of the pause.
     await endPause(tx, before.id);
     await tx`update webhooks set deleted_at = now() where id = ${before.id}`;
     await enqueueWebhookChange(tx, eshopId, before.id);

@@ -58,7 +58,7 @@ export async function createWebhook(
 }
 
 /**
- * As `createWebhook`, unless the e-shop already has this webhook.
+ * Creates a webhook like `createWebhook`, unless the e-shop already has this one.
  * @returns the id of the existing one, as `existing`
  */
 export async function importWebhook(

@@ -8,11 +8,11 @@ import { type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
 
 interface OperatorsFilter extends Omit<AllDeliveriesFilter, 'among'> {
   readonly eshopId?: number | undefined;
-  /** Only of these e-shops, in addition to the other conditions. */
+  /** Finds only deliveries of these e-shops that also meet the other conditions. */
   readonly among?: readonly number[] | undefined;
   /** The host that their webhooks call now. */
   readonly receiver?: string | undefined;
-  /** A delivery: only those created before it. */
+  /** The id of a delivery: finds only deliveries that were created before it. */
   readonly before?: string | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface AllDeliveriesFilter extends Times {
   /** When the deliveries themselves were created. */
   readonly made?: Times | undefined;
   readonly webhookId?: number | undefined;
-  /** Only of these webhooks, in addition to the other conditions. */
+  /** Finds only deliveries of these webhooks that also meet the other conditions. */
   readonly among?: readonly number[] | undefined;
   readonly webhookType?: string | undefined;
   /** The status of the last attempt, or of any. */

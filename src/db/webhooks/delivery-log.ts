@@ -25,11 +25,11 @@ export interface DeliveryLogRow {
   readonly eventId: string;
   readonly eventType: EventType;
   readonly entityId: string;
-  /** The position of its event among those of the record, from 1. */
+  /** The position of the event among all events of the record, from 1. */
   readonly sequence: number;
-  /** Of its event; null if that is no longer kept. */
+  /** Who made the change; null if the event is no longer kept. */
   readonly origin: Origin | null;
-  /** Of its event: the fields that the write changed, joined by commas; null if it is no update. */
+  /** The fields that the write changed, joined by commas; null if the event is no update. */
   readonly changed: string | null;
   readonly state: DeliveryState;
   readonly attemptsMade: number;

@@ -21,9 +21,9 @@ export interface OpenFilter {
 
 /** How many open deliveries match. */
 export interface OpenCounts {
-  /** Those that Temporal's list should show. */
+  /** The deliveries that Temporal's list should show. */
   readonly inTemporal: number;
-  /** Those in the queue: they have no workflow yet. */
+  /** The deliveries in the queue, which have no workflow yet. */
   readonly queued: number;
 }
 

@@ -82,7 +82,7 @@ export async function recordOperatorAction(
   const { notifier } = sql;
   if (ended !== null) {
     notifier.ended([ended], 'canceled');
-    // It is given up whatever becomes of this; if this fails, the relay repairs it.
+    // The delivery is given up even if this fails: the relay then settles the ordering.
     await settleOrdering(sql, { records: [deliveryId] }).catch(() => {});
   }
   notifier.notify([...attemptClasses, 'undelivered']);
@@ -101,7 +101,7 @@ const IN_QUEUE: Readonly<
 > = {
   tryNow: (tx, id) => tx`
     update deliveries set class = ${CLASS.retry}, due_at = now() where id = ${id} and class <> ${CLASS.blocked}`,
-  // Its workflow holds it, and ends it with its window.
+  // The workflow holds the delivery, and ends it when its window ends.
   hold: (tx, id) => tx`
     update deliveries set class = ${CLASS.undelivered}, due_at = now() where id = ${id} and class <> ${CLASS.blocked}`,
   resume(tx, id) {
@@ -110,7 +110,7 @@ const IN_QUEUE: Readonly<
       update deliveries d set class = ${deliveryClass}, due_at = ${dueAt} from webhooks w
       where d.id = ${id} and w.id = d.webhook_id and d.class <> ${CLASS.blocked}`;
   },
-  // One that was attempted gets a workflow, which shows its end. An attempt under way may still be accepted.
+  // An attempted delivery gets a workflow, which shows how it ended. An attempt under way may still be accepted.
   giveUp: (tx, id, { canceledBy }) => tx`
     update deliveries d set state = 'canceled', canceled_by = ${canceledBy}, finished_at = clock_timestamp(), next_attempt_at = null,
       claimed_until = null, claim_id = null, class = ${CLASS.undelivered}, due_at = now(),

@@ -32,7 +32,7 @@ export async function pauseWebhook(sql: Pool, eshopId: number, id: number, until
     const latest = tx`${now(tx)} + make_interval(days => ${MAX_PAUSE_DAYS})`;
     const end = until === null ? latest : tx`${until}::timestamptz`;
     const begin = before.isPaused ? tx`least(paused_at, ${now(tx)})` : now(tx);
-    // Its deliveries that wait for the end of the pause know the old one.
+    // Deliveries that already wait for the end of the pause know its old end.
     const [paused] = await tx<{ endsSooner: boolean }[]>`
       update webhooks set pauses = ${pausesBefore(tx, begin)} || tstzrange(${begin}, ${end})
       where id = ${id} and ${end} > ${now(tx)} and ${end} <= ${latest}

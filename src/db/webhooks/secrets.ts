@@ -46,7 +46,7 @@ export interface StoredSecrets extends Omit<SealedSecrets, 'deleted'> {
   readonly asymmetric: boolean;
 }
 
-/** Its new values, and its losses. */
+/** The new values of a webhook, and what it has lost. */
 interface ReplacedSecrets extends Resealed {
   /** Whether its secret could not be opened. */
   readonly lostSecret: boolean;
