@@ -1,4 +1,5 @@
 /** A name with several addresses, some of which are dead: each gets its share of the time for connecting. */
+import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
@@ -20,7 +21,7 @@ const SILENT = `
       setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
     });`;
 
-/** Makes a port of these addresses silent. */
+/** Makes a port of these addresses silent, which accepts connections at the address that is alive. */
 async function silence(hosts: readonly string[], port: number): Promise<void> {
   const sockets: Socket[] = [];
   const worker = new Worker(SILENT, { eval: true, workerData: { hosts, port } });
@@ -30,20 +31,26 @@ async function silence(hosts: readonly string[], port: number): Promise<void> {
   });
   await new Promise((resolve) => worker.once('message', resolve));
   for (const host of hosts) {
-    // Connections fill the queue until one hangs.
+    // Connections fill the queue until one hangs: on this machine, none is overtaken by a later one.
     await until(`${host} is silent`, async () => {
-      const socket = connect({ host, port });
-      sockets.push(socket);
-      socket.on('error', () => {});
-      const connected = new Promise<boolean>((resolve) => socket.once('connect', () => resolve(false)));
-      const hangs = new Promise<boolean>((resolve) => setTimeout(() => resolve(true), HANGS_MS));
-      return await Promise.race([connected, hangs]);
+      const socket = opened(host);
+      let connected = false;
+      socket.once('connect', () => {
+        connected = true;
+      });
+      await once(opened(ALIVE), 'connect');
+      await once(opened(ALIVE), 'connect');
+      return !connected;
     });
+  }
+
+  function opened(host: string): Socket {
+    const socket = connect({ host, port });
+    sockets.push(socket);
+    return socket.on('error', () => {});
   }
 }
 
-/** Longer than a connection on this machine takes. */
-const HANGS_MS = 300;
 const DEAD = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6'];
 const ALIVE = '127.0.0.7';
 
