@@ -53,7 +53,7 @@ export function operatorQuestions({ webhookId, entityId, receiver }: Subject): Q
     },
     {
       name: 'order',
-      question: `What became of order ${entityId}?`,
+      question: `What became of record ${entityId}?`,
       query: `${entityIdKey.name} = "${entityId}"`,
     },
     {

@@ -123,7 +123,7 @@ test('an e-shop sees which of its users acted, but no account of the warehouse',
   for (const words of [
     'Held by the warehouse: stock-taking',
     'The warehouse resumed it',
-    'Shop-user (e-shop) had it tried now',
+    'shop-user (e-shop) asked for an attempt',
   ])
     expect(read.text).toContain(words);
   expect((await warehouse.ask(path)).text).toContain('Held by anna: stock-taking');

@@ -1,6 +1,7 @@
 /** Every screen, narrow and wide, light and dark: axe finds nothing, nothing overflows it, and no script fails. */
 import type { BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { looks, picture, signIn, startBrowser, violations } from '../support/browser.ts';
 import { newPerson, serveConsole } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';
@@ -11,12 +12,22 @@ const requestAction = async () => ({ accepted: true, message: 'Attempt 4 of 21 f
 const server = await serveConsole(api.deps, { requestAction });
 const person = await newPerson(api.sql, api.eshop.eshopId, 'warehouse');
 const seeded = await seedConsole(api);
+const [webhookType, ...additionalTypes] = eventTypeNames;
+const everything = await api.shop('POST', '/v21/webhooks', {
+  url: 'https://shop.example/hooks/everything',
+  active: true,
+  method: 'POST',
+  webhookType,
+  additionalTypes,
+});
 const screens: Readonly<Record<string, string>> = {
   overview: '/console',
   webhooks: '/console/webhooks',
   'webhook-new': '/console/webhooks/new',
   'webhook-failing': `/console/webhooks/${seeded.failing}`,
   'webhook-inactive': `/console/webhooks/${seeded.inactive}`,
+  'webhook-everything': `/console/webhooks/${everything.data.id}`,
+  'webhook-everything-edit': `/console/webhooks/${everything.data.id}/edit`,
   'webhook-examine': `/console/webhooks/${seeded.failing}/examine`,
   'orders-by-status': '/console/orders?status=preReceived',
   'orders-none': '/console/orders?status=lost',

@@ -213,6 +213,13 @@ describe('others', () => {
       ...chosen,
     });
     expect(answer.text).toContain('Done: 1 of 2 deliveries.');
+    const again = await mine.ask('/console/all/deliveries');
+    const none = await mine.ask('/console/all/deliveries/act', {
+      csrf: again.csrf,
+      action: 'hold',
+      reason: '',
+    });
+    expect([none.status, none.text]).toEqual([400, expect.stringContaining('Select at least one delivery.')]);
     expect(requested).toEqual([`hold ${of(deliveries, second)} ${worker.username} stock-taking`]);
   });
 

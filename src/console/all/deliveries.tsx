@@ -84,7 +84,7 @@ export function GiveUpAllPage({ form, ids }: { form: Query; ids: readonly string
       action={`${PATH}/act`}
       back={`${PATH}${form.query ?? ''}`}
     >
-      <p>No further attempts are made, and they end as canceled. Their webhooks are not affected.</p>
+      <p>No further attempts are made: each ends as canceled. Webhooks are not affected.</p>
       {Object.entries({ ...form, sure: 'true' }).map(([name, value]) =>
         name === 'csrf' ? null : <input type="hidden" name={name} value={value} />,
       )}

@@ -98,7 +98,12 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     return respond(c, <AllWebhooksPage {...page} />, query.success ? 200 : 400);
   });
 
-  async function list(c: Context<ConsoleEnv>, asked: Query, results: readonly Asked[]) {
+  async function list(
+    c: Context<ConsoleEnv>,
+    asked: Query,
+    results: readonly Asked[] = [],
+    missing?: string,
+  ) {
     const { viewer } = c.var;
     const query = v.safeParse(DeliveryQuery, given(asked));
     const { among: eshopId, lastStatus, attempts, ...filter } = query.success ? query.output : {};
@@ -106,7 +111,7 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     const wanted = { ...filter, status, eshopId, among: scopeOf(viewer) };
     const deliveries = query.success ? await findDeliveries(sql, wanted, MAX_ROWS) : [];
     const refused = query.success
-      ? undefined
+      ? missing
       : 'Enter the number of the webhook or e-shop, such as 7, an HTTP status such as 403, 5xx or none, and times such as 2026-11-20T02:00.';
     const mayAct = requestAction !== null && viewer.session.role === 'warehouse';
     const under = mayAct ? deliveries.filter(({ state }) => isUnderWay(state)).map(({ id }) => id) : [];
@@ -115,10 +120,10 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
       namesIn(sql, deliveries),
     ]);
     const page = { asked, deliveries, results, refused, accepted, names };
-    return respond(c, <AllDeliveriesPage {...page} />, query.success ? 200 : 400);
+    return respond(c, <AllDeliveriesPage {...page} />, refused === undefined ? 200 : 400);
   }
 
-  app.get(`${ALL}/deliveries`, (c) => list(c, c.req.query(), []));
+  app.get(`${ALL}/deliveries`, (c) => list(c, c.req.query()));
 
   app.post(`${ALL}/deliveries/act`, async (c) => {
     const { form, viewer } = c.var;
@@ -132,7 +137,9 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
       .map((name) => name.slice(CHOSEN.length))
       .filter((id) => v.is(DeliveryId, id))
       .slice(0, MAX_ROWS);
-    if (action === 'giveUp' && form.sure !== 'true' && ids.length > 0) {
+    const back: Query = Object.fromEntries(new URLSearchParams(query));
+    if (ids.length === 0) return await list(c, back, [], 'Select at least one delivery.');
+    if (action === 'giveUp' && form.sure !== 'true') {
       return respond(c, <GiveUpAllPage form={form} ids={ids} />);
     }
     const scope = scopeOf(viewer);
@@ -150,7 +157,7 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
       const message = (viewer.operator ? answer.forOperators : undefined) ?? answer.message;
       results.push({ deliveryId, accepted: answer.accepted, message });
     }
-    return await list(c, Object.fromEntries(new URLSearchParams(query)), results);
+    return await list(c, back, results);
   });
   return app;
 }

@@ -18,7 +18,7 @@ interface Moment {
 }
 
 const DONE = {
-  tryNow: 'had it tried now',
+  tryNow: 'asked for an attempt',
   hold: 'held it',
   resume: 'resumed it',
   giveUp: 'gave it up',
@@ -56,7 +56,9 @@ function attemptMoment(attempt: Shown['attempts'][number]): Moment {
 }
 
 function actionMoment({ action, by, reason, at }: Shown['operatorActions'][number], viewer: Role): Moment {
-  const who = capital(whoAsked(by, viewer));
+  const asked = whoAsked(by, viewer);
+  // The name of an account stays as it is.
+  const who = asked === by ? by : capital(asked);
   return {
     at,
     tone: 'calm',

@@ -29,7 +29,7 @@ export const NOTICES: ReadonlyMap<string, string> = new Map([
   ['next-key', 'The e-shop has a new key. Give its public key to your receivers within 24 hours.'],
   ['activate', 'The webhook is active. Held deliveries resume within seconds.'],
   ['deactivate', 'The webhook is inactive: open deliveries are held.'],
-  ['paused', 'The webhook is paused: deliveries are held until then.'],
+  ['paused', 'The webhook is paused: deliveries are held until the pause ends.'],
   ['resume', 'The pause is over. Held deliveries continue within seconds.'],
   ['saved', 'The webhook was changed.'],
   ['recovering', 'The recovery has started. Its progress is shown below.'],
