@@ -52,7 +52,7 @@ export function createNoticeActivities(
       });
     }
     const lost = kind === 'lostSecrets' ? await readLostWebhooks(sql, id) : [];
-    if (lost.length > 0 && address !== null) {
+    if ((lost.length > 0 || notice.lostNoticeSecret) && address !== null) {
       const mail = mailOf(lostSecretsMail({ ...notice, lost, email: address }), publicUrl);
       return await mailOnce(deps, notice, async () => ({ mail, others: [] }));
     }

@@ -22,7 +22,7 @@ import {
 } from './master-key.ts';
 
 /** Rows per transaction: they are locked for a moment only. */
-export const BATCH = 200;
+const BATCH = 200;
 
 export type Rotation = Awaited<ReturnType<typeof rotateMasterKey>>;
 

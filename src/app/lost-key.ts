@@ -1,6 +1,6 @@
 /** A lost master key: the secrets sealed under it are replaced (docs/interface.md, W20). */
 import type { Settings } from '../config/variables.ts';
-import { resealNoticeSecrets } from '../db/notices/secrets.ts';
+import type { ReplaceNoticeSecret } from '../db/notices/secrets.ts';
 import type { Pool } from '../db/pool.ts';
 import { readSetting } from '../db/settings.ts';
 import type { ReplaceSigningKeys } from '../db/signing-keys.ts';
@@ -8,13 +8,13 @@ import { type LostSecrets, replaceSecrets, type StoredSecrets } from '../db/webh
 import type { DataDir } from '../embedded/data-dir.ts';
 import { newWebhookSecret } from '../secrets/keys.ts';
 import { newSealedPair } from '../secrets/signing-keys.ts';
-import { BATCH, resealing } from './key-rotation.ts';
+import { resealing } from './key-rotation.ts';
 import { CHECK_VALUE, configuredKeys, PREVIOUS_KEY_FILE } from './master-key.ts';
 
 /**
  * Replaces webhooks' and notices' secrets and signing keys that no configured key opens: nobody knows the new secrets
  * until the e-shop regenerates them. Drops static headers that none opens. All others are resealed under the present
- * key, which becomes the database's. Each e-shop that lost more than the secret of its notices is to get one mail.
+ * key, which becomes the database's. Each e-shop that lost something is to get one mail.
  * @param dryRun changes nothing
  * @returns null if the database has this key and nothing is lost
  */
@@ -42,12 +42,11 @@ export async function replaceLostKey(
     };
   }
 
-  if (!dryRun) {
-    await resealNoticeSecrets(sql, BATCH, ({ eshopId, secret }) => {
-      const owner = { eshopId, of: 'notices' } as const;
-      return resealing(keys, owner)(secret) ?? keys.encryptSecret(newWebhookSecret(), owner);
-    });
-  }
+  const replaceNotices: ReplaceNoticeSecret = ({ eshopId, secret }) => {
+    const owner = { eshopId, of: 'notices' } as const;
+    const kept = resealing(keys, owner)(secret);
+    return { secret: kept ?? keys.encryptSecret(newWebhookSecret(), owner), lost: kept === null };
+  };
   const replaceKeys: ReplaceSigningKeys = ({ eshopId, privateKey, previousPrivateKey }) => {
     const reseal = resealing(keys, { eshopId, of: 'signing key' });
     const kept = reseal(privateKey);
@@ -60,6 +59,7 @@ export async function replaceLostKey(
     settings: { [CHECK_VALUE]: keys.checkValue },
     dryRun,
     replaceKeys,
+    replaceNotices,
   });
   if (!dryRun && settings.SECRET_KEY === undefined) await dataDir.remove(PREVIOUS_KEY_FILE);
   return fits && done.length === 0 ? null : done;

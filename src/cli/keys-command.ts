@@ -55,7 +55,7 @@ function unreadableOf(rotation: Extract<Rotation, { state: 'incomplete' }>): str
 const replaceOptions = v.object({ lost: flag('--lost', 'the key is lost'), ...confirmationOptions });
 
 /** "E-shop 3 (Shop, mail@shop.example): webhooks 7 (secret; static headers: X-Gateway-Key), 8 (signing key)" */
-function losses({ eshopId, name, email, webhooks }: LostSecrets): string {
+function losses({ eshopId, name, email, webhooks, notices }: LostSecrets): string {
   const each = webhooks.map(({ id, secret, headers, signingKey }) => {
     const what = [
       ...(secret ? ['secret'] : []),
@@ -64,7 +64,11 @@ function losses({ eshopId, name, email, webhooks }: LostSecrets): string {
     ];
     return `${id} (${what.join('; ')})`;
   });
-  return `E-shop ${eshopId} (${name}, ${email}): ${webhooks.length === 1 ? 'webhook' : 'webhooks'} ${each.join(', ')}`;
+  const what = [
+    ...(each.length === 0 ? [] : [`${each.length === 1 ? 'webhook' : 'webhooks'} ${each.join(', ')}`]),
+    ...(notices ? ['notices (secret)'] : []),
+  ];
+  return `E-shop ${eshopId} (${name}, ${email}): ${what.join('; ')}`;
 }
 
 export function keysCommand(command: Command, { env, print }: CommandContext): void {
@@ -104,11 +108,14 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
     }
     if (json) return print(JSON.stringify({ dryRun, eshops }));
     for (const eshop of eshops) print(losses(eshop));
-    const replaced = eshops.reduce((sum, each) => sum + each.webhooks.length, 0);
+    const noticesLost = eshops.filter(({ notices }) => notices).length;
+    const replaced =
+      webhooks(eshops.reduce((sum, each) => sum + each.webhooks.length, 0)) +
+      (noticesLost === 0 ? '' : `, and of the notices of ${counted(noticesLost, 'e-shop')},`);
     print(
       dryRun
-        ? `The lost secrets and keys of ${webhooks(replaced)} would be replaced. Nothing was changed (dry run).`
-        : `The lost secrets and keys of ${webhooks(replaced)} were replaced, and this is the database's key from now on. Start Waybill: it mails ${counted(eshops.length, 'e-shop')}.`,
+        ? `The lost secrets and keys of ${replaced} would be replaced. Nothing was changed (dry run).`
+        : `The lost secrets and keys of ${replaced} were replaced, and this is the database's key from now on. Start Waybill: it mails ${counted(eshops.length, 'e-shop')}.`,
     );
   });
 }

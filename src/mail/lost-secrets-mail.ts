@@ -4,18 +4,19 @@ import type { LostWebhook } from '../domain/mailed.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesOf } from '../domain/webhook-types.ts';
 import type { MailBlock, MailContent } from './mail-template.ts';
-import { listSigningKeys, regenerateSecret, replaceWebhook } from './requests.ts';
+import { listSigningKeys, newNoticeSecret, regenerateSecret, replaceWebhook } from './requests.ts';
 
 interface LostSecrets {
   /** A UUID of the notice, used in the Message-ID. */
   readonly id: string;
-  /** The affected webhooks of the e-shop: at least one. */
+  /** The affected webhooks of the e-shop; may be empty if the secret of its notices was lost. */
   readonly lost: readonly LostWebhook[];
+  readonly lostNoticeSecret: boolean;
   readonly eshopName: string;
   readonly email: string;
 }
 
-export function lostSecretsMail({ id, lost, eshopName, email }: LostSecrets): MailContent {
+export function lostSecretsMail({ id, lost, lostNoticeSecret, eshopName, email }: LostSecrets): MailContent {
   const secrets = lost.filter(({ secret }) => secret);
   const [first, ...others] = secrets;
   const withHeaders = lost.filter(({ headers }) => headers.length > 0);
@@ -55,6 +56,12 @@ export function lostSecretsMail({ id, lost, eshopName, email }: LostSecrets): Ma
           },
           { request: listSigningKeys },
         ]),
+    ...(lostNoticeSecret
+      ? [
+          'The notices that are posted to your URL are signed with a secret that nobody knows. Make a new one (it is shown once), and set it where you receive them:',
+          { request: newNoticeSecret },
+        ]
+      : []),
     'Deliveries that are refused until then are retried, each within its own time limit. Nothing that you sent to the API is affected. Users have to sign in again.',
   ];
   const subject =

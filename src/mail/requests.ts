@@ -14,6 +14,11 @@ export const activation = (webhookId: number, name: 'activate' | 'deactivate') =
 export const regenerateSecret = (webhookId: number) =>
   request('PUT', '/v21/webhooks/{id}/regenerate-secret', webhookId);
 
+export const newNoticeSecret: ApiRequest = {
+  ...request('PATCH', '/v21/eshop'),
+  body: '{"notifications": {"secret": null}}',
+};
+
 export const listSigningKeys = request('GET', '/v21/eshop/signing-keys');
 
 export const replaceWebhook = (webhookId: number) => request('PUT', '/v21/webhooks/{id}', webhookId);

@@ -10,6 +10,7 @@ import { masterKeys } from '../../src/app/master-key.ts';
 import { signingSecrets } from '../../src/attempt/prepare.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { readLostWebhooks } from '../../src/db/incidents/warnings.ts';
+import { readNotice } from '../../src/db/notices/notice.ts';
 import { claimNotices } from '../../src/db/notices/pending.ts';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
@@ -225,6 +226,43 @@ describe('with SECRET_KEY', () => {
     const [notice] = await claimNotices(api.sql, 10);
     expect(notice).toMatchObject({ eshopId, kind: 'lostSecrets' });
     expect(await readLostWebhooks(api.sql, notice?.id ?? '')).toMatchObject(webhooks);
+    await expect(replace('--yes')).rejects.toThrow('Nothing is lost');
+  });
+
+  it('a lost secret of an e-shop’s notices is counted, replaced with everything else or not at all, and mailed', async () => {
+    const { eshopId } = api.eshop;
+    const notifications = { url: 'https://chat.example' };
+    await api.shop('PATCH', '/v21/eshop', { notifications });
+    const stored = async () => {
+      const [row] = await api.sql<{ secret: Buffer }[]>`
+        select notice_secret as secret from eshops where id = ${eshopId}`;
+      return row?.secret ?? Buffer.alloc(0);
+    };
+    await started(second, [first]);
+    await rotate(second, [first]);
+    const broken = randomBytes(90);
+    await api.sql`update eshops set notice_secret = ${broken} where id = ${eshopId}`;
+    const replace = (...args: string[]) =>
+      runWaybill(['keys', 'replace', '--lost', ...args], environment(second));
+
+    const planned = JSON.parse(await replace('--dry-run', '--json'));
+    expect(planned.eshops).toMatchObject([{ eshopId, webhooks: [], notices: true }]);
+    expect(await replace('--dry-run')).toBe(
+      `E-shop ${eshopId} (${planned.eshops[0].name}, ${planned.eshops[0].email}): notices (secret)\n` +
+        'The lost secrets and keys of 0 webhooks, and of the notices of 1 e-shop, would be replaced. Nothing was changed (dry run).',
+    );
+    await api.sql`alter table notices add constraint refused check (kind <> 'lostSecrets')`;
+    await expect(replace('--yes')).rejects.toThrow();
+    expect(await stored()).toEqual(broken);
+    await api.sql`alter table notices drop constraint refused`;
+    await replace('--yes');
+    const owner = { eshopId, of: 'notices' } as const;
+    expect(createKeys(second).decryptSecret(await stored(), owner)).toMatch(/^whsec_/);
+    const [notice] = await claimNotices(api.sql, 10);
+    expect(await readNotice(api.sql, notice?.id ?? '')).toMatchObject({
+      kind: 'lostSecrets',
+      lostNoticeSecret: true,
+    });
     await expect(replace('--yes')).rejects.toThrow('Nothing is lost');
   });
 

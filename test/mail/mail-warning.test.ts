@@ -141,6 +141,27 @@ test('of a lost signing key alone: the mail asks for no new secret', async () =>
   }
 });
 
+test('of a lost secret of notices alone: the mail asks for a new one, unless no URL gets notices any more', async () => {
+  const { sql } = database;
+  ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' }));
+  const lose = async () => {
+    const [row] = await sql<{ id: string }[]>`
+      insert into notices (eshop_id, kind, recipient, lost_secrets, lost_notice_secret)
+      values (${eshopId}, 'lostSecrets', 'email', '[]', true) returning id`;
+    return row?.id ?? '';
+  };
+  await sql`update eshops set notice_url = 'https://chat.example', notice_secret = 'new' where id = ${eshopId}`;
+  expect(await mailIt(await lose())).toEqual({ outcome: 'sent' });
+  const mail = await PostalMime.parse(server.mails[0]?.content ?? '');
+  for (const text of [mail.text, mail.html]) {
+    expect(text).toContain('notices that are posted to your URL');
+    expect(text).toContain('PATCH /v21/eshop');
+    expect(text).not.toContain('regenerate-secret');
+  }
+  await sql`update eshops set notice_url = null, notice_secret = null where id = ${eshopId}`;
+  expect(await mailIt(await lose())).toEqual({ outcome: 'dropped' });
+});
+
 /** A change while the mail server answers slowly. */
 async function changedMeanwhile(change: () => Promise<unknown>): Promise<void> {
   const id = await failing();

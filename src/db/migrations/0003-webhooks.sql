@@ -198,6 +198,8 @@ create table notices (
   -- All webhooks of the e-shop whose secrets or static headers no key opened, with the names of these headers:
   -- [{"id", "secret", "headers", "signingKey"}].
   lost_secrets jsonb,
+  -- Whether no key opened the secret of the e-shop's notices either.
+  lost_notice_secret boolean not null default false,
   -- The e-shop's own address (set by the operator), a further one, or its URL.
   recipient text not null check (recipient in ('email', 'address', 'url')),
   -- Null also for an address that was removed since.

@@ -20,6 +20,8 @@ export interface Notice extends PendingNotice {
   readonly noticeFormat: NoticeFormat;
   /** Sealed. */
   readonly noticeSecret: Buffer | null;
+  /** Of lost secrets: whether that of the notices, which its e-shop still has sent to a URL, is one of them. */
+  readonly lostNoticeSecret: boolean;
   readonly generation: number | null;
   /** Of a warning about one delivery, and of a deactivation. */
   readonly deliveryId: string | null;
@@ -41,7 +43,8 @@ export async function readNotice(sql: Sql, id: string): Promise<Notice | undefin
         and (n.kind = 'confirmation' or n.recipient <> 'address' or a.confirmed_at is not null)
         and (n.recipient <> 'url' or s.notice_url is not null)
         and (n.kind not in ('recovered', 'deactivated') or w.deleted_at is null) as wanted,
-      s.notice_url, s.notice_format, s.notice_secret, n.generation, n.delivery_id, n.at, n.tries, clock_timestamp() as now
+      s.notice_url, s.notice_format, s.notice_secret,
+      n.lost_notice_secret and s.notice_url is not null as lost_notice_secret, n.generation, n.delivery_id, n.at, n.tries, clock_timestamp() as now
     from notices n
     join eshops s on s.id = n.eshop_id
     left join webhooks w on w.id = n.webhook_id

@@ -1,6 +1,7 @@
 /** The sealed secrets of all e-shops' notices, for a new master key. */
 import type { Pool, Sql } from '../pool.ts';
 import { resealRows } from '../reseal.ts';
+import type { Transaction } from '../transaction.ts';
 
 interface SealedSecret {
   readonly eshopId: number;
@@ -19,4 +20,25 @@ export async function resealNoticeSecrets(
   const write = (tx: Sql, secret: Buffer, { eshopId }: SealedSecret) =>
     tx`update eshops set notice_secret = ${secret} where id = ${eshopId}`;
   await resealRows(sql, read, reseal, write);
+}
+
+/** What becomes of the secret of an e-shop's notices after the loss of the master key; `lost`: it is a new one. */
+export type ReplaceNoticeSecret = (sealed: SealedSecret) => {
+  readonly secret: Buffer;
+  readonly lost: boolean;
+};
+
+/** @returns the e-shops whose secret was lost, ordered by id */
+export async function replaceNoticeSecrets(tx: Transaction, replace: ReplaceNoticeSecret, dryRun: boolean) {
+  const rows = await tx<(SealedSecret & { readonly name: string; readonly email: string })[]>`
+    select id as eshop_id, name, email, notice_secret as secret from eshops
+    where notice_secret is not null order by id for update`;
+  const eshops: { readonly eshopId: number; readonly name: string; readonly email: string }[] = [];
+  for (const row of rows) {
+    const { eshopId, name, email } = row;
+    const { secret, lost } = replace(row);
+    if (lost) eshops.push({ eshopId, name, email });
+    if (!dryRun) await tx`update eshops set notice_secret = ${secret} where id = ${eshopId}`;
+  }
+  return eshops;
 }

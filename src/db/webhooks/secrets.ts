@@ -1,6 +1,7 @@
 /** The sealed secrets of all webhooks, for a new master key. */
 
 import type { LostWebhook } from '../../domain/mailed.ts';
+import { type ReplaceNoticeSecret, replaceNoticeSecrets } from '../notices/secrets.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { resealRows } from '../reseal.ts';
 import { writeSetting } from '../settings.ts';
@@ -59,8 +60,10 @@ export interface LostSecrets {
   readonly eshopId: number;
   readonly name: string;
   readonly email: string;
-  /** At least one. */
+  /** At least one, unless it lost the secret of its notices alone. */
   readonly webhooks: Pick<LostWebhook, 'id' | 'secret' | 'headers' | 'signingKey'>[];
+  /** Whether it lost the secret of its notices. */
+  notices: boolean;
 }
 
 /**
@@ -69,6 +72,7 @@ export interface LostSecrets {
  * @param settings by name, written in the same transaction
  * @param dryRun changes nothing
  * @param replaceKeys the same for the signing keys of e-shops
+ * @param replaceNotices the same for the secrets of their notices
  * @returns the e-shops that lost something
  */
 export async function replaceSecrets(
@@ -78,10 +82,12 @@ export async function replaceSecrets(
     settings,
     dryRun,
     replaceKeys,
+    replaceNotices,
   }: {
     readonly settings: Readonly<Record<string, string>>;
     readonly dryRun: boolean;
     readonly replaceKeys: ReplaceSigningKeys;
+    readonly replaceNotices: ReplaceNoticeSecret;
   },
 ): Promise<LostSecrets[]> {
   return await transaction(sql, async (tx) => {
@@ -92,14 +98,18 @@ export async function replaceSecrets(
       where w.deleted_at is null order by w.eshop_id, w.id for update of w`;
     const newKeys = await replaceSigningKeys(tx, replaceKeys, dryRun);
     const lost = new Map<number, LostSecrets>();
+    const ofEshop = (eshop: Pick<LostSecrets, 'eshopId' | 'name' | 'email'>) => {
+      const losses = lost.get(eshop.eshopId) ?? { ...eshop, webhooks: [], notices: false };
+      lost.set(eshop.eshopId, losses);
+      return losses;
+    };
     for (const row of rows) {
       const { id, eshopId, eshopName: name, email } = row;
       const made = replace(row);
       const signingKey = row.asymmetric && newKeys.has(eshopId);
       if (made.lostSecret || made.lostHeaders.length > 0 || signingKey) {
-        const ofEshop = lost.get(eshopId) ?? { eshopId, name, email, webhooks: [] };
-        ofEshop.webhooks.push({ id, secret: made.lostSecret, headers: made.lostHeaders, signingKey });
-        lost.set(eshopId, ofEshop);
+        const { webhooks } = ofEshop({ eshopId, name, email });
+        webhooks.push({ id, secret: made.lostSecret, headers: made.lostHeaders, signingKey });
       }
       if (dryRun) continue;
       await tx`
@@ -108,12 +118,13 @@ export async function replaceSecrets(
             header_names = ${made.headers === null ? null : tx`header_names`}
         where id = ${id}`;
     }
+    for (const eshop of await replaceNoticeSecrets(tx, replaceNotices, dryRun)) ofEshop(eshop).notices = true;
     if (dryRun) return [...lost.values()];
-    for (const { eshopId, webhooks } of lost.values()) {
+    for (const { eshopId, webhooks, notices } of lost.values()) {
       const lost = webhooks.map(({ headers, ...rest }) => ({ ...rest, headers: [...headers] }));
       await tx`
-        insert into notices (eshop_id, kind, recipient, lost_secrets)
-        values (${eshopId}, 'lostSecrets', 'email', ${tx.json(lost)})`;
+        insert into notices (eshop_id, kind, recipient, lost_secrets, lost_notice_secret)
+        values (${eshopId}, 'lostSecrets', 'email', ${tx.json(lost)}, ${notices})`;
     }
     for (const [name, value] of Object.entries(settings)) await writeSetting(tx, name, value);
     return [...lost.values()];
