@@ -52,7 +52,8 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
 
     await signalWorkflow(deps, deliveryId, outcome);
     const { number, at, nextAttemptAt, message } = outcome;
-    if (nextAttemptAt === null) {
+    // After a last chance that was none, since a step of the clock has moved the window, the workflow looks again.
+    if (nextAttemptAt === null || lastChance) {
       throw expected(message, { type: failureTypes.retriesSpent, nonRetryable: true });
     }
     // The policy's wait, with its share of chance, or the one that the receiver or lost time has made of it.

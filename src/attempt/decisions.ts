@@ -149,19 +149,22 @@ export function recordOf(
   const { number, owner, begun, finishedAt, result } = attempt;
   const outcome = outcomeOf(result, attempt.stillCurrent);
   const lateMs = lostTimeMs(delivery, begun.startedAt, wasHeld(delivery) ? 0 : queue?.claimingMs);
+  const lateInAllMs = delivery.lateBeforeMs + lateMs;
+  const windowEndsAt = windowEnd(policy, begun.windowStartedAt).getTime();
+  const overMs = begun.startedAt.getTime() - windowEndsAt;
   const next =
     outcome !== 'failure'
       ? { at: null, internal: false }
-      : lastChance
-        ? // Without lost time, its receiver's own limit has deferred it past the end of its window.
-          { at: null, internal: delivery.lateBeforeMs + lateMs > 0 }
+      : lastChance && overMs > 0
+        ? // With less lost time than that, its receiver's own limit has deferred it past the end of its window.
+          { at: null, internal: lateInAllMs >= overMs }
         : nextAttempt(policy, {
             deliveryId: delivery.id,
             number,
             now: finishedAt.getTime(),
-            windowEndsAt: windowEnd(policy, begun.windowStartedAt).getTime(),
+            windowEndsAt,
             retryAfterMs: result.retryAfterMs,
-            lateInAllMs: delivery.lateBeforeMs + lateMs,
+            lateInAllMs,
           });
   return {
     deliveryId: delivery.id,

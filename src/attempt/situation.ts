@@ -63,7 +63,7 @@ export function situationOf(
       : {}),
     ...(delivery.underWayUntil === null ? {} : { underWayUntil: delivery.underWayUntil.getTime() }),
     attemptsMade: delivery.attemptsMade,
-    spent: spentReason(delivery, windowEndsAt, policy),
+    spent: spentReason(delivery, policy),
     windowEndsAt,
     ...nextAttemptOf(delivery, policy.initialIntervalMs),
     lastError: delivery.lastError,
@@ -105,17 +105,9 @@ export function wasGoneAtOldUrl({
 }
 
 /** The reason comes from our own records: a failure in Temporal does not tell what was at fault. */
-function spentReason(
-  delivery: DeliveryForAttempt,
-  windowEndsAt: number | null,
-  policy: RetryPolicy,
-): SpentReason | null {
+function spentReason(delivery: DeliveryForAttempt, policy: RetryPolicy): SpentReason | null {
   if (delivery.attemptsMade === 0 || delivery.nextAttemptAt !== null) return null;
   if (wasGoneAtOldUrl(delivery) && delivery.attemptsMade < maxAttempts(policy)) return null;
   if (delivery.lastOutcome === 'gone') return 'gone';
-  const late =
-    windowEndsAt !== null &&
-    delivery.lastStartedAt !== null &&
-    delivery.lastStartedAt.getTime() > windowEndsAt;
-  return late || delivery.windowLost ? 'windowLost' : 'retriesExhausted';
+  return delivery.windowLost ? 'windowLost' : 'retriesExhausted';
 }

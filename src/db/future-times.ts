@@ -15,9 +15,12 @@ import { transaction } from './transaction.ts';
 const MAX_AHEAD_SECONDS = 180;
 /** How far ahead the next check of a delivery, an unsent mail or a recovery may be, in seconds. */
 const MAX_CHECK_SECONDS = 3_600 + MAX_AHEAD_SECONDS;
-/** Steps that differ by less are one, seen by several workers: in size and in when it was noticed. */
+/** Steps that differ by less are one, seen by several workers: in size, and in the difference to their own clocks. */
 const SAME_STEP_MS = 5_000;
-const SAME_TIME_MS = 10_000;
+/** How much later a worker may notice the same step, in milliseconds: it was cut off, or stood still. */
+const SAME_TIME_MS = 3_600_000;
+/** How long before it was noted a step happened at most, in seconds: attempts since then are left alone. */
+const NOTED_WITHIN_SECONDS = 10;
 /** The setting that holds the last step noticed. */
 const CLOCK_STEP = 'clockStep';
 
@@ -67,6 +70,8 @@ export interface ClockStep {
   readonly at: Date;
   /** Its size; negative: back. */
   readonly ms: number;
+  /** The database's clock after the step minus that of the machine that noticed it, in milliseconds. */
+  readonly differenceMs: number;
 }
 
 /**
@@ -82,28 +87,30 @@ export async function noteClockStep(sql: Pool, step: ClockStep): Promise<void> {
     const before = stepOf(row?.value ?? '');
     if (before !== null && isSame(before, step)) return;
     const by = tx`make_interval(secs => ${step.ms / 1_000}::float8)`;
-    // The attempts that Temporal plans, or will; those of the queue are due within a minute.
-    const isPlanned = tx`(dispatched_at is not null or class = ${CLASS.undelivered})`;
+    // A retry in the queue is due when its attempt is planned.
+    const isRetry = tx`(dispatched_at is null and class = ${CLASS.retry})`;
     if (step.ms > 0)
       await tx`
         update deliveries set window_started_at = window_started_at + ${by},
-          next_attempt_at = case when ${isPlanned} and last_attempt_at <= now() - ${by} and next_attempt_at > now() - ${by}
-            then next_attempt_at + ${by} else next_attempt_at end
+          next_attempt_at = case when last_attempt_at <= now() - ${by} then next_attempt_at + ${by} else next_attempt_at end,
+          due_at = case when ${isRetry} and last_attempt_at <= now() - ${by} then due_at + ${by} else due_at end
         where state in ('pending', 'retrying') and window_started_at <= now() - ${by}`;
-    // Deliveries attempted after the step are left alone; those attempted in the future are left to
-    // `forgetFutureTimes`.
+    // Attempts that seem to be in the future were made before the step.
     else
       await tx`
-        update deliveries set next_attempt_at = greatest(now(), next_attempt_at + ${by})
-        where state in ('pending', 'retrying') and ${isPlanned} and next_attempt_at > now()
-          and last_attempt_at < now() - ${SAME_TIME_MS / 1_000} * interval '1 second'`;
-    await writeSetting(tx, CLOCK_STEP, `${step.at.toISOString()} ${step.ms}`);
+        update deliveries set next_attempt_at = greatest(now(), next_attempt_at + ${by}),
+          last_attempt_at = case when last_attempt_at > now() then last_attempt_at + ${by} else last_attempt_at end,
+          due_at = case when ${isRetry} then greatest(now(), due_at + ${by}) else due_at end
+        where state in ('pending', 'retrying') and next_attempt_at > now()
+          and last_attempt_at not between now() - ${NOTED_WITHIN_SECONDS} * interval '1 second' and now()`;
+    await writeSetting(tx, CLOCK_STEP, `${step.at.toISOString()} ${step.ms} ${step.differenceMs}`);
   });
 }
 
 function isSame(one: ClockStep, other: ClockStep): boolean {
   return (
     Math.abs(one.ms - other.ms) < SAME_STEP_MS &&
+    Math.abs(one.differenceMs - other.differenceMs) < SAME_STEP_MS &&
     Math.abs(one.at.getTime() - other.at.getTime()) < SAME_TIME_MS
   );
 }
@@ -114,6 +121,6 @@ export async function lastClockStep(sql: Sql): Promise<ClockStep | null> {
 }
 
 function stepOf(value: string): ClockStep | null {
-  const [at = '', ms = ''] = value.split(' ');
-  return at === '' ? null : { at: new Date(at), ms: Number(ms) };
+  const [at = '', ms = '', differenceMs = ''] = value.split(' ');
+  return at === '' ? null : { at: new Date(at), ms: Number(ms), differenceMs: Number(differenceMs) };
 }

@@ -77,13 +77,15 @@ export function watchDatabaseClock({
     const took = uptimeMs() - before;
     // The clock was read at an unknown point of that long time: the next reading decides.
     if (took > STEP_MS) return;
-    onRead?.(Math.round(at.getTime() - (Date.now() - took / 2)));
+    const differenceMs = Math.round(at.getTime() - (Date.now() - took / 2));
+    onRead?.(differenceMs);
     const now = at.getTime() - before - took / 2;
     const ms = Math.round(now - (ahead ?? now));
     if (Math.abs(ms) > STEP_MS + took) {
       readings = LOOKS_AFTER_STEP;
-      unnoted.push({ at, ms });
-      onStep({ at, ms });
+      const step = { at, ms, differenceMs };
+      unnoted.push(step);
+      onStep(step);
       log.warn({ ms }, `the database's clock was set ${ms < 0 ? 'back' : 'ahead'}`);
     }
     ahead = now;

@@ -96,8 +96,10 @@ test('a step ahead ends no window, however many workers notice it', async () => 
   await makeAttempt(sql, id, 1);
   await sql`update deliveries set window_started_at = now() - interval '3 hours' where id = ${id}`;
   const at = new Date();
-  await noteClockStep(sql, { at, ms: 7_200_000 });
-  await noteClockStep(sql, { at, ms: 7_200_100 });
+  await noteClockStep(sql, { at, ms: 7_200_000, differenceMs: 7_200_000 });
+  // Another worker was cut off for a quarter of an hour.
+  const later = new Date(at.getTime() + 900_000);
+  await noteClockStep(sql, { at: later, ms: 7_200_100, differenceMs: 7_200_050 });
   const [row] = await sql<{ hours: number }[]>`
     select round(extract(epoch from now() - window_started_at) / 3600)::int as hours from deliveries where id = ${id}`;
   expect(row?.hours).toBe(1);
@@ -117,15 +119,39 @@ test('a step ahead and back again leaves planned attempts, and checks of deliver
   };
   const hour = 3_600_000;
   // Only the notes of the steps: the clock of this database itself stays.
-  await noteClockStep(sql, { at: new Date(Date.now() + 5 * hour), ms: 2 * hour });
+  await noteClockStep(sql, { at: new Date(Date.now() + 5 * hour), ms: 2 * hour, differenceMs: 2 * hour });
   expect(await inMinutes()).toBe(5 * 60);
-  await noteClockStep(sql, { at: new Date(Date.now() + 6 * hour), ms: -2 * hour });
+  await noteClockStep(sql, { at: new Date(Date.now() + 6 * hour), ms: -2 * hour, differenceMs: 0 });
   expect(await inMinutes()).toBe(3 * 60);
   await sql`update deliveries set check_at = now() + interval '3 hours' where id = ${id}`;
   await forgetFutureTimes(sql);
   expect(await sql`select check_at <= now() as due from deliveries where id = ${id}`).toEqual([
     { due: true },
   ]);
+});
+
+test('a retry in the queue, and an attempt overdue, wait after a step as long as before', async () => {
+  const { sql } = database;
+  const [queued, overdue] = [await fireDelivery(sql, owner), await fireDelivery(sql, owner)];
+  for (const id of [queued, overdue]) await makeAttempt(sql, id, 1);
+  await sql`
+    update deliveries set class = ${CLASS.retry}, dispatched_at = null, due_at = now() + interval '40 s', next_attempt_at = now() + interval '40 s',
+      last_attempt_at = now() + interval '140 s' where id = ${queued}`;
+  await sql`
+    update deliveries set dispatched_at = now(), window_started_at = now() - interval '3 hours', last_attempt_at = now() - interval '3 hours',
+      next_attempt_at = now() - interval '2 hours 10 s' where id = ${overdue}`;
+  const seconds = async (id: string) => {
+    const [row] = await sql<{ due: number; next: number; last: number }[]>`
+      select round(extract(epoch from due_at - now()))::int as due, round(extract(epoch from next_attempt_at - now()))::int as next,
+        round(extract(epoch from last_attempt_at - now()))::int as last from deliveries where id = ${id}`;
+    return row;
+  };
+  // It was attempted ten seconds before a step back of 150 s, and planned 40 s after the step.
+  await sql`update deliveries set due_at = now() + interval '190 s', next_attempt_at = now() + interval '190 s' where id = ${queued}`;
+  await noteClockStep(sql, { at: new Date(Date.now() + 10_000_000), ms: -150_000, differenceMs: -150_000 });
+  expect(await seconds(queued)).toEqual({ due: 40, next: 40, last: -10 });
+  await noteClockStep(sql, { at: new Date(Date.now() + 20_000_000), ms: 7_200_000, differenceMs: 7_050_000 });
+  expect((await seconds(overdue))?.next).toBe(-10);
 });
 
 /** A watch of a clock that the test sets. */

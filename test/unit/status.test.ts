@@ -151,7 +151,9 @@ describe('somebody is needed', () => {
   });
 
   it('when the clock of the database was set, and not when mails are files by choice', () => {
-    expect(needs({ mailFolder: '/data/mail', clockStep: { at: new Date(0), ms: -3_600_000 } })).toEqual([
+    expect(
+      needs({ mailFolder: '/data/mail', clockStep: { at: new Date(0), ms: -3_600_000, differenceMs: 0 } }),
+    ).toEqual([
       'The clock of the database was set back by 1 h, noticed at 1970-01-01T00:00:00.000Z: check its time synchronization.',
     ]);
   });

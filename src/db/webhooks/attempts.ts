@@ -32,7 +32,6 @@ export interface DeliveryForAttempt
   readonly lastGeneration: number | null;
   /** The outcome of the last recorded attempt. */
   readonly lastOutcome: RecordedOutcome | null;
-  readonly lastStartedAt: Date | null;
   readonly lastAttemptAt: Date | null;
   /** How late its attempts began because of outages, in milliseconds: all recorded ones together. */
   readonly lateBeforeMs: number;
@@ -75,7 +74,7 @@ const forAttempt = (sql: Sql, snapshot: postgres.Fragment) => sql`
            d.last_status, d.last_error, d.last_generation, least(d.last_attempt_at, clock_timestamp()) as last_attempt_at, d.late_ms::float8 as late_before_ms, d.window_lost,
            d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,
-           a.outcome as last_outcome, a.started_at as last_started_at,
+           a.outcome as last_outcome,
            ${requestColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.paused_until, w.headers, w.secret,
            w.previous_secret, w.previous_secret_until, ${signingKeyColumns(sql)}, w.deleted_at, w.ordering,
            ${snapshot} as snapshot, e.test is true as test, e.happened_at, e.origin, e.changed,

@@ -37,7 +37,6 @@ export const waiting: DeliveryForAttempt = {
   lastError: 'HTTP 503',
   lastGeneration: 2,
   lastOutcome: 'failure',
-  lastStartedAt: at(-5 * MINUTE),
   lastAttemptAt: at(-5 * MINUTE + 200),
   lateBeforeMs: 0,
   windowLost: false,
@@ -80,7 +79,6 @@ export const untried: DeliveryForAttempt = {
   lastError: null,
   lastGeneration: null,
   lastOutcome: null,
-  lastStartedAt: null,
   lastAttemptAt: null,
 };
 

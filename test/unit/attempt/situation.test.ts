@@ -106,24 +106,7 @@ describe('why no attempt is left', () => {
     ['never tried', { ...untried }, null],
     ['all were made', over, 'retriesExhausted'],
     ['410', { ...over, lastOutcome: 'gone' }, 'gone'],
-    [
-      '410 after the end of the window',
-      { ...over, lastOutcome: 'gone', lastStartedAt: at(56 * MINUTE) },
-      'gone',
-    ],
-    [
-      'the last one began after the end of the window',
-      { ...over, lastStartedAt: at(55 * MINUTE + 1) },
-      'windowLost',
-    ],
-    [
-      'the last one began at the end of the window',
-      { ...over, lastStartedAt: at(55 * MINUTE) },
-      'retriesExhausted',
-    ],
     ['outages left no room', { ...over, windowLost: true }, 'windowLost'],
-    ['no window is known', { ...over, windowStartedAt: null }, 'retriesExhausted'],
-    ['no attempt is known', { ...over, lastStartedAt: null }, 'retriesExhausted'],
   ])('%s', (_, delivery, spent) => {
     expect(situationOf({ ...waiting, ...delivery }, policy)).toMatchObject({ spent });
   });
