@@ -94,7 +94,7 @@ test('a step ahead ends no window, however many workers notice it', async () => 
   const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1);
-  await sql`update deliveries set window_started_at = now() - interval '3 hours' where id = ${id}`;
+  await sql`update deliveries set window_started_at = now() - interval '6 hours' where id = ${id}`;
   const at = new Date();
   await noteClockStep(sql, { at, ms: 7_200_000, differenceMs: 7_200_000 });
   // Another worker was cut off for a quarter of an hour.
