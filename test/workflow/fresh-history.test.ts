@@ -1,8 +1,7 @@
 /** A webhook switched on and off thousands of times: the server would end a workflow with so long a history. */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import pino from 'pino';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { transaction } from '../../src/db/transaction.ts';
+import { afterAll, expect, test } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
@@ -16,8 +15,8 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
-import { later } from '../support/later.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import { lockDelivery } from '../support/locked-delivery.ts';
 
 // The environment would install the SDK's runtime with its own settings, and there is only one.
 routeTemporalLogs(pino({ level: 'silent' }));
@@ -73,15 +72,7 @@ test('an operator action that is under way then is shown in the fresh history to
   const id = await stack.fireOne('10082');
   await stack.untilWaiting(id);
   const first = (await stack.describe(id))?.runId;
-  const [release, releases] = later();
-  const locked = transaction(stack.sql, async (tx) => {
-    await tx`select from deliveries where id = ${id} for update`;
-    await release;
-  });
-  onTestFinished(async () => {
-    releases();
-    await locked;
-  });
+  const releases = await lockDelivery(stack.sql, id);
   await stack.signal(id, 'hold', { by: 'anna', reason: 'stock-taking' });
   const pending = async () =>
     ((await stack.describe(id))?.raw.pendingActivities ?? []).map(({ activityType }) => activityType?.name);

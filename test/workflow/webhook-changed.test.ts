@@ -1,10 +1,9 @@
 /** Holding and continuing: the effect of a webhook's change on its open deliveries. */
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import { transaction } from '../../src/db/transaction.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
-import { later } from '../support/later.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import { lockDelivery } from '../support/locked-delivery.ts';
 import { deliverInTenMinutes } from '../support/waiting-delivery.ts';
 import { skipWait } from '../support/windows.ts';
 
@@ -92,15 +91,7 @@ test('the webhook deleted: the delivery is canceled', async () => {
 
 test('an operator cancels it while it ends because its webhook was deleted: it ends as it began to', async () => {
   const { id, webhook } = await waitingDelivery('/deleted-and-canceled');
-  const [release, releases] = later();
-  const locked = transaction(stack.sql, async (tx) => {
-    await tx`select from deliveries where id = ${id} for update`;
-    await release;
-  });
-  onTestFinished(async () => {
-    releases();
-    await locked;
-  });
+  const releases = await lockDelivery(stack.sql, id);
   await stack.changeWebhook(webhook.id, { deleted: true });
   await stack.until('its end to begin', async () => {
     const pending = (await stack.describe(id))?.raw.pendingActivities ?? [];
