@@ -6,12 +6,6 @@ import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import { firstOfEachSecond } from '../lib/first-of-each-second.ts';
 
-/**
- * The most lines per second of each sort: enough to report a receiver, or the database, that is down while thousands
- * of deliveries wait.
- */
-const LINES_PER_SECOND = 20;
-
 const alarmTexts = {
   windowLost: 'a delivery expired because of a failure of Waybill itself',
   cannotBePrepared: 'a delivery cannot be prepared',
@@ -19,10 +13,10 @@ const alarmTexts = {
 };
 
 export function logDeliveries(log: Logger): DeliveryWatch {
-  const isLoggedFailure = firstOfEachSecond(LINES_PER_SECOND, (count) =>
+  const isLoggedFailure = firstOfEachSecond((count) =>
     log.info({ count }, 'more attempts failed in the same second'),
   );
-  const isLoggedInterruption = firstOfEachSecond(LINES_PER_SECOND, (count) =>
+  const isLoggedInterruption = firstOfEachSecond((count) =>
     log.warn({ count }, 'more attempts were interrupted in the same second'),
   );
   return {

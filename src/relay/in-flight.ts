@@ -57,8 +57,6 @@ function wayBackAfter(outcome: AttemptOutcome | null): WayBack {
   return outcome.kind === 'delivered' || outcome.kind === 'failed' ? 'byItsRow' : wayBack[outcome.reason];
 }
 
-/** The most lines per second about failed steps: while the database is away, the steps of all deliveries fail. */
-const LINES_PER_SECOND = 20;
 /** The most deliveries that go back to the queue in one statement. */
 const RETURNED_TOGETHER = 100;
 
@@ -76,7 +74,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
   };
   const claims = new Set<QueuedDelivery>();
   const running = new Set<Promise<void>>();
-  const isLoggedFailure = firstOfEachSecond(LINES_PER_SECOND, (count) =>
+  const isLoggedFailure = firstOfEachSecond((count) =>
     log.warn({ count }, 'more steps of deliveries failed in the same second'),
   );
   setMaxListeners(0, stopping);
