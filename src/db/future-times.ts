@@ -17,9 +17,15 @@ const MAX_AHEAD_SECONDS = 180;
 const MAX_CHECK_SECONDS = 3_600 + MAX_AHEAD_SECONDS;
 /** Steps that differ by less are one, seen by several workers: in size, and in the difference to their own clocks. */
 const SAME_STEP_MS = 5_000;
-/** How much later a worker may notice the same step, in milliseconds: it was cut off, or stood still. */
+/**
+ * How much later a worker may notice the same step, in milliseconds: it was cut off, or stood still. Less: the step is
+ * applied twice. More: an equal one, from a clock that was slowly put right in between, is taken for the same.
+ */
 const SAME_TIME_MS = 3_600_000;
-/** How long before it was noted a step happened at most, in seconds: attempts since then are left alone. */
+/**
+ * How long before it was noted a step back happened at most, in seconds: attempts since then are left alone. Less:
+ * their plans, by the new clock, are moved too. More: those planned shortly before the step stay late by it.
+ */
 const NOTED_WITHIN_SECONDS = 10;
 /** The setting that holds the last step noticed. */
 const CLOCK_STEP = 'clockStep';
