@@ -84,6 +84,9 @@ export function refused(error: unknown, exitCode = 1): never {
   throw error instanceof Problem ? new UserError(error.message, exitCode) : error;
 }
 
+/** Exit code if Waybill itself failed, which says nothing about the receiver. */
+export const INCONCLUSIVE = 3;
+
 /** For a command that cannot be undone: it needs a confirmation, or only reports. */
 export const confirmationOptions = {
   dryRun: flag('--dry-run', 'only say what would be done'),

@@ -14,7 +14,7 @@ import { asOfType, type TestDeliveryResult, type WebhookWithSecrets } from '../d
 import { UserError } from '../lib/user-error.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { ofItsEshop, withDatabase } from './open-database.ts';
-import { refused } from './options.ts';
+import { INCONCLUSIVE, refused } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -28,9 +28,6 @@ interface Parts {
   /** The time-out of one request, in milliseconds. */
   readonly timeoutMs: number;
 }
-
-/** Exit code if Waybill itself failed, which says nothing about the receiver. */
-const INCONCLUSIVE = 3;
 
 /** The webhook, and the type of which samples are sent; undefined for its `webhookType`. */
 interface Tested {

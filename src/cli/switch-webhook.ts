@@ -14,7 +14,7 @@ import { type CommandContext, checked, flag, noOptions, option, runs } from '../
 import { UserError } from '../lib/user-error.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { noSuchWebhook, testedTypeOption, time, webhookNumber } from './options.ts';
+import { INCONCLUSIVE, noSuchWebhook, testedTypeOption, time, webhookNumber } from './options.ts';
 import { eshopText } from './status.ts';
 
 /**
@@ -161,9 +161,8 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
   });
 }
 
-/** Exit codes besides 0 and 1. */
+/** Exit code if the receiver failed. */
 const FAILED = 2;
-const INCONCLUSIVE = 3;
 
 const headerLines = (headers: Readonly<Record<string, string>>) =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
