@@ -18,8 +18,8 @@ const MAX_CHECK_SECONDS = 3_600 + MAX_AHEAD_SECONDS;
 /** Steps that differ by less are one, seen by several workers: in size, and in the difference to their own clocks. */
 const SAME_STEP_MS = 5_000;
 /**
- * How much later a worker may notice the same step, in milliseconds: it was cut off, or stood still. Less: the step is
- * applied twice. More: an equal one, from a clock that was slowly put right in between, is taken for the same.
+ * How much later a worker may notice the same step, in milliseconds: it was cut off, or stood still. Less: the step
+ * is applied twice. More: an equal one, of a clock that was slowly put right in between, is taken for the same.
  */
 const SAME_TIME_MS = 3_600_000;
 /**
