@@ -120,10 +120,7 @@ function beginning({ eshop: eshopId, json }: ListenOptions, { url, secret, webho
   ]);
 }
 
-/**
- * Listens until Ctrl-C, the normal end.
- * @throws UserError with the reason if it cannot
- */
+/** Listens until Ctrl-C, the normal end. @throws UserError with the reason if it cannot */
 export async function listen({ env, print }: CommandContext, options: ListenOptions): Promise<void> {
   const { eshop: eshopId, forwardTo } = options;
   const { config, own, keys } = await ownParts(env);

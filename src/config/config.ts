@@ -30,10 +30,7 @@ export function confidentialValues(env: Environment): ReadonlyMap<string, string
   return new Map(CONFIDENTIAL.map((name) => [name, env[name] ?? ''] as const).filter(([, value]) => value));
 }
 
-/**
- * Reads each variable on its own.
- * @throws UserError with one sentence naming the invalid variable
- */
+/** Reads each variable on its own. @throws UserError with one sentence naming the invalid variable */
 export function readSettings(env: Environment): Settings {
   // An empty list is a value; any other empty or blank variable is refused, lest it seem to have an effect. But by
   // their standard, empty variables of OpenTelemetry are unset.

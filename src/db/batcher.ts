@@ -5,10 +5,7 @@ interface Waiting<Item, Result> {
   resolve(result: Promise<Result>): void;
 }
 
-/**
- * @param most the most items of one statement
- * @param ask returns a promise for each item, in order
- */
+/** @param most the most items of one statement @param ask returns a promise for each item, in order */
 export function createBatcher<Item, Result>(
   most: number,
   ask: (items: readonly Item[]) => readonly Promise<Result>[],

@@ -8,10 +8,7 @@ export interface Clock {
   now(): Date;
 }
 
-/**
- * The database's clock, continued by this process's monotonic clock.
- * @param read the database's time, just read
- */
+/** The database's clock, continued by this process's monotonic clock. @param read the database's time, just read */
 export function clockFrom(read: Date): Clock {
   const at = performance.now();
   return { now: () => new Date(read.getTime() + Math.round(performance.now() - at)) };

@@ -21,10 +21,7 @@ export async function createEshop(sql: Sql, eshop: { readonly name: string; read
   return { eshopId: await insertEshop(sql, eshop, hashApiKey(apiKey)), apiKey };
 }
 
-/**
- * Creates an e-shop that has an API key already.
- * @param apiKeyHash SHA-256
- */
+/** Creates an e-shop that has an API key already. @param apiKeyHash SHA-256 */
 export async function insertEshop(
   sql: Sql,
   { name, email }: { readonly name: string; readonly email: string },
@@ -36,8 +33,7 @@ export async function insertEshop(
 }
 
 /**
- * The e-shop with this name and e-mail address, or with this API key (SHA-256 in hexadecimal); null if there is
- * none.
+ * The e-shop with this name and e-mail address, or with this API key (SHA-256 in hexadecimal); null if there is none.
  */
 export async function findImportedEshop(
   sql: Sql,
@@ -69,10 +65,7 @@ export async function findEshop(sql: Sql, eshopId: number): Promise<EshopRow | n
   return row ?? null;
 }
 
-/**
- * Changes the given fields of an e-shop.
- * @returns false when there is no such e-shop
- */
+/** Changes the given fields of an e-shop. @returns false when there is no such e-shop */
 export async function updateEshop(
   sql: Sql,
   eshopId: number,
@@ -119,10 +112,7 @@ export async function readContract(sql: Sql, eshopId: number): Promise<unknown> 
   return row?.contract ?? null;
 }
 
-/**
- * Changes the given fields of an e-shop's contract; the rest stays.
- * @returns false when there is no such e-shop
- */
+/** Changes the given fields of an e-shop's contract; the rest stays. @returns false when there is no such e-shop */
 export async function updateContract(
   sql: Sql,
   eshopId: number,

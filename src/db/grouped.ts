@@ -1,6 +1,4 @@
-/**
- * Statements shared by callers: those that come together, or while a statement is under way, share the next one.
- */
+/** Statements shared by callers: those that come together, or while a statement is under way, share the next one. */
 import postgres from 'postgres';
 
 /**

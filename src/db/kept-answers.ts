@@ -62,8 +62,7 @@ export async function keepAnswer(
 }
 
 /**
- * Removes the answers that show these records. Their identifiers are taken, so a repeated request creates none
- * again.
+ * Removes the answers that show these records. Their identifiers are taken, so a repeated request creates none again.
  */
 export async function removeAnswersOf(
   tx: Transaction,

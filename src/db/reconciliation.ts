@@ -1,6 +1,4 @@
-/**
- * The rows that should have a running workflow, for the reconciler. Times are compared by the database's clock.
- */
+/** The rows that should have a running workflow, for the reconciler. Times are compared by the database's clock. */
 import { anyOf } from './ids.ts';
 import { isOwnDeactivation } from './notices/decide.ts';
 import { type DeliveryIdentity, receiverHost } from './outbox/outbox.ts';
@@ -20,8 +18,7 @@ export interface DispatchedDelivery extends AttemptedDelivery {
   readonly lastAttemptAt: Date | null;
   readonly nextAttemptAt: Date | null;
   /**
-   * Its webhook is inactive or paused, or a change of it is still being passed on; or an operator holds the
-   * delivery.
+   * Its webhook is inactive or paused, or a change of it is still being passed on; or an operator holds the delivery.
    */
   readonly held: boolean;
   readonly readAt: Date;

@@ -1,10 +1,7 @@
 /** Settings of the database as a whole. */
 import type { Sql } from './pool.ts';
 
-/**
- * Writes a value unless there is one.
- * @returns whether the stored value is this one
- */
+/** Writes a value unless there is one. @returns whether the stored value is this one */
 export async function checkSetting(sql: Sql, name: string, value: string): Promise<boolean> {
   await sql`insert into settings (name, value) values (${name}, ${value}) on conflict (name) do nothing`;
   return (await readSetting(sql, name)) === value;

@@ -12,8 +12,7 @@ import { parseRetryAfter } from './retry-after.ts';
 /** The result of an attempt. */
 export type AttemptResult = {
   /**
-   * Of `internal`: nothing failed, but too many lookups of the e-shop were under way. It must not be retried at
-   * once.
+   * Of `internal`: nothing failed, but too many lookups of the e-shop were under way. It must not be retried at once.
    */
   readonly lookupsFull?: true;
   /** The HTTP status; null if none arrived. */
@@ -34,9 +33,8 @@ export type AttemptResult = {
   | { readonly outcome: 'success'; readonly error: null }
   | {
       /**
-       * `gone`: the receiver answered 410 and wants no more deliveries. `internal`: Waybill itself failed
-       * (resolver, file descriptors, no route at all), which says nothing about the receiver and uses up no
-       * attempt.
+       * `gone`: the receiver answered 410 and wants no more deliveries. `internal`: Waybill itself failed (resolver,
+       * file descriptors, no route at all), which says nothing about the receiver and uses up no attempt.
        */
       readonly outcome: 'failure' | 'gone' | 'internal';
       /** A sentence; names no path, query or secret of the URL. */

@@ -50,11 +50,7 @@ export function throughProxy({ authorization }: OutboundProxy, wire: WireRequest
   };
 }
 
-/**
- * Connects to the proxy.
- * @param ca certificates to trust instead of Node's own, in PEM
- * @throws ProxyError
- */
+/** Connects to the proxy. @param ca certificates to trust instead of Node's own, in PEM @throws ProxyError */
 export function connectToProxy({ url }: OutboundProxy, timeoutMs: number, ca?: string): Promise<Socket> {
   const connect = buildConnector({
     timeout: timeoutMs,

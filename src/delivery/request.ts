@@ -46,10 +46,7 @@ export function userAgentOf(version: string): string {
   return `Waybill/${version}`;
 }
 
-/**
- * @param version Waybill's own, for `User-Agent`
- * @throws TypeError if the URL is not absolute
- */
+/** @param version Waybill's own, for `User-Agent` @throws TypeError if the URL is not absolute */
 export function buildRequest(request: AttemptRequest, version: string): WireRequest {
   const { method, deliveryId, staticHeaders } = request;
   const target = targetOf(request);

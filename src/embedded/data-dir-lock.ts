@@ -1,6 +1,5 @@
 /**
- * The lock of `DATA_DIR`: one process at a time, also of processes that cannot see each other, as in two
- * containers.
+ * The lock of `DATA_DIR`: one process at a time, also of processes that cannot see each other, as in two containers.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

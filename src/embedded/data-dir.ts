@@ -43,10 +43,7 @@ export interface DataDir {
   writeInstance(instance: Instance): Promise<void>;
 }
 
-/**
- * Opens the folder; creates it, for its owner alone, if it is missing.
- * @throws UserError if it cannot be used
- */
+/** Opens the folder; creates it, for its owner alone, if it is missing. @throws UserError if it cannot be used */
 export async function openDataDir(directory: string): Promise<DataDir> {
   const dataDir = dataDirAt(directory, false);
   try {

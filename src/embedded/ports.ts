@@ -13,10 +13,7 @@ async function listenOnce(port: number, host: string): Promise<number> {
   return address !== null && typeof address === 'object' ? address.port : port;
 }
 
-/**
- * The preferred port if it is free, else any free one.
- * @throws UserError if the system finds none either
- */
+/** The preferred port if it is free, else any free one. @throws UserError if the system finds none either */
 export async function freePort(preferred = 0, host = '127.0.0.1'): Promise<number> {
   if (preferred !== 0) {
     const port = await listenOnce(preferred, host).catch(() => undefined);

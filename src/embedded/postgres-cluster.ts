@@ -1,6 +1,4 @@
-/**
- * The files of the embedded Postgres: its programs, the user they run as, and the creation of the cluster.
- */
+/** The files of the embedded Postgres: its programs, the user they run as, and the creation of the cluster. */
 import { chmod, chown, lstat, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';

@@ -63,10 +63,7 @@ async function makeWeeks(
   }
 }
 
-/**
- * One run.
- * @throws RetentionFailed at the end if a step failed
- */
+/** One run. @throws RetentionFailed at the end if a step failed */
 export async function retain(sql: Pool, options: RetainOptions): Promise<Retained> {
   const { now = await databaseTime(sql), retentionMs, dryRun = false, signal } = options;
   const { failures, attempt } = independentSteps();

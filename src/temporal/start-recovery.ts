@@ -51,8 +51,7 @@ export function createRecoveryStarter(client: Client, taskQueue: string) {
 
   return {
     /**
-     * Starts the workflow of a recovery, or signals a running one a change; does not start one for an ended
-     * recovery.
+     * Starts the workflow of a recovery, or signals a running one a change; does not start one for an ended recovery.
      */
     async signalRecoveryChanged(recovery: ChangedRecovery): Promise<void> {
       const { id, ended } = recovery;

@@ -67,9 +67,7 @@ export function recordedBy(client: string | undefined): string | null {
     : null;
 }
 
-/**
- * Does some work within a span that ends with it.
- */
+/** Does some work within a span that ends with it. */
 export async function traced<T>(
   traces: Traces,
   span: NewSpan,

@@ -118,9 +118,7 @@ const PAGE = 10_000;
  */
 const LAST_CALL_S = 30;
 
-/**
- * Compacts the rows of each webhook to the lasting failures of its current generation and its last success.
- */
+/** Compacts the rows of each webhook to the lasting failures of its current generation and its last success. */
 async function fold(tx: Sql): Promise<void> {
   const long = tx`now() - make_interval(secs => ${SUCCESS_KEPT_S})`;
   const recent = tx`t.last_call is not null and greatest(t.until, w.paused_until) > now() - make_interval(secs => ${LAST_CALL_S})`;

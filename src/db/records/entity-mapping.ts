@@ -17,15 +17,9 @@ export interface Written<Rec> {
 export interface SideEffects<Rec> {
   /** Whether a write has any. */
   due(written: Written<Rec>): boolean;
-  /**
-   * Stages them.
-   * @throws Problem 409 if they are impossible; the whole write is undone then
-   */
+  /** Stages them. @throws Problem 409 if they are impossible; the whole write is undone then */
   stage(work: UnitOfWork, written: Written<Rec>): Promise<void>;
-  /**
-   * Reads together the data that the effects on many records need.
-   * @returns the SKUs whose stock they need
-   */
+  /** Reads together the data that the effects on many records need. @returns the SKUs whose stock they need */
   prepare(work: UnitOfWork, records: readonly Rec[]): Promise<readonly string[]>;
 }
 

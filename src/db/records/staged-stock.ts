@@ -76,10 +76,7 @@ export class StagedStock implements Participant {
     this.#reserved.set(eshopOrderId, reservation);
   }
 
-  /**
-   * Stages a movement and its event.
-   * @returns the record, which gets its id when it is written
-   */
+  /** Stages a movement and its event. @returns the record, which gets its id when it is written */
   move(movement: Omit<StockMovementRecord, 'id' | 'createdAt'>): StockMovementRecord {
     const record = { id: 0, ...movement, createdAt: this.#work.now.toISOString() };
     this.#movements.push(record);

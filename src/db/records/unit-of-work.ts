@@ -60,10 +60,7 @@ export class UnitOfWork {
     return this.#eventBytes;
   }
 
-  /**
-   * @param event called once the participants are written
-   * @param bytes of its record, roughly
-   */
+  /** @param event called once the participants are written @param bytes of its record, roughly */
   addEvent(event: StagedEvent, bytes = 0): void {
     this.#eventBytes += bytes;
     this.#events.push(event);

@@ -32,10 +32,7 @@ interface DeletedRows {
   readonly page?: number | undefined;
 }
 
-/**
- * Deletes the rows that meet a condition; a locked row is left to the next run.
- * @returns how many
- */
+/** Deletes the rows that meet a condition; a locked row is left to the next run. @returns how many */
 export async function deleteInPages(sql: Pool, { table, where, signal, page }: DeletedRows): Promise<number> {
   return await inPages(
     async (limit) => {

@@ -11,8 +11,7 @@ import type { Transaction } from '../transaction.ts';
 import { schemaStep } from './schema-step.ts';
 
 /**
- * The partitioned tables, with the column that determines a row's partition; in the order in which a week is
- * dropped.
+ * The partitioned tables, with the column that determines a row's partition; in the order in which a week is dropped.
  */
 const KEYS = { deliveries: 'id', attempts: 'delivery_id', events: 'id' } as const;
 type PartitionedTable = keyof typeof KEYS;
@@ -59,8 +58,7 @@ export async function readPartitions(sql: Pool) {
 }
 
 /**
- * All partitions, the oldest first, the default partitions last; those of a week in the order in which it is
- * dropped.
+ * All partitions, the oldest first, the default partitions last; those of a week in the order in which it is dropped.
  */
 export async function listPartitions(sql: Pool): Promise<Partition[]> {
   const rows = await sql<{ parent: PartitionedTable; name: string; bound: string; rows: number }[]>`
@@ -87,10 +85,7 @@ export async function listPartitions(sql: Pool): Promise<Partition[]> {
     );
 }
 
-/**
- * Makes the partitions of a week, and moves its rows out of the default partitions.
- * @returns how many were moved
- */
+/** Makes the partitions of a week, and moves its rows out of the default partitions. @returns how many were moved */
 export async function makeWeek(sql: Pool, week: Date): Promise<number> {
   return await schemaStep(sql, async (tx) => {
     let moved = 0;

@@ -114,8 +114,7 @@ function foundAmong(
 }
 
 /**
- * For a record with at most this many events, deliveries are looked up event by event, whatever the other
- * conditions.
+ * For a record with at most this many events, deliveries are looked up event by event, whatever the other conditions.
  */
 const MAX_EVENTS_ONE_BY_ONE = 1_000;
 /** A record's events are counted up to this number. */

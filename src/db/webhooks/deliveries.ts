@@ -1,6 +1,5 @@
 /**
- * Changes to a delivery other than its attempts. Each function that records is one durable step and may be
- * repeated.
+ * Changes to a delivery other than its attempts. Each function that records is one durable step and may be repeated.
  */
 
 import type { StoredState } from '../../domain/delivery-state.ts';
