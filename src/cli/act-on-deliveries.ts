@@ -28,7 +28,7 @@ export interface Answer {
   readonly paused?: true | undefined;
 }
 
-function problemOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): string {
+function whyNotRedelivered(made: Exclude<Redelivery, { kind: 'created' }>, id: string): string {
   switch (made.kind) {
     case 'inactive':
       return `Webhook ${made.webhookId} is inactive. Activate it first: waybill webhooks activate ${made.webhookId}`;
@@ -48,7 +48,7 @@ async function answerIfEnded(sql: Pool, deliveryId: string, redelivers: boolean)
   const refused = (message: string): Answer => ({ deliveryId, done: false, message, redelivery: null });
   const target = await deliveryTarget(sql, deliveryId);
   const found = target === null ? null : await findDelivery(sql, target.eshopId, deliveryId);
-  if (target === null || found === null) return refused(problemOf({ kind: 'notFound' }, deliveryId));
+  if (target === null || found === null) return refused(whyNotRedelivered({ kind: 'notFound' }, deliveryId));
   const { state } = found.delivery;
   if (state === 'held' || isOpen(state)) return null;
   if (!redelivers)
@@ -56,7 +56,7 @@ async function answerIfEnded(sql: Pool, deliveryId: string, redelivers: boolean)
       `It has ended as ${state}. To send its event again: waybill deliveries redeliver ${deliveryId}`,
     );
   const made = await redeliver(sql, target.eshopId, deliveryId);
-  if (made.kind !== 'created') return refused(problemOf(made, deliveryId));
+  if (made.kind !== 'created') return refused(whyNotRedelivered(made, deliveryId));
   const message = `It has ended as ${state}: its event is delivered again, as ${made.id}.`;
   return { deliveryId, done: true, message, redelivery: made.id };
 }
@@ -69,7 +69,7 @@ export async function redeliverEach(
 ): Promise<void> {
   await withDatabase(settings, async (sql) => {
     for (const deliveryId of ids) {
-      const message = problemOf({ kind: 'open', id: deliveryId }, deliveryId);
+      const message = whyNotRedelivered({ kind: 'open', id: deliveryId }, deliveryId);
       const open: Answer = { deliveryId, done: false, message, redelivery: null };
       answered((await answerIfEnded(sql, deliveryId, true)) ?? open);
     }
