@@ -1,9 +1,8 @@
 /** The one place where a failure becomes a response (docs/interface.md, C3). */
 import { STATUS_CODES } from 'node:http';
 import type { Context } from 'hono';
-import postgres from 'postgres';
 import { Problem } from '../domain/problem.ts';
-import { databaseLack } from '../lib/database-away.ts';
+import { databaseLack, isTransient } from '../lib/database-away.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 
 /** Headers of every response: browsers must not guess its type, and nothing may cache it. */
@@ -18,18 +17,6 @@ export function reasonPhrase(status: number): string {
 
 export function errorBody(status: number, message: string) {
   return { statusCode: status, error: reasonPhrase(status), message };
-}
-
-/** Transient database failures: no connection, a login refused, shutting down, read-only, deadlock, time-out. */
-const TRANSIENT =
-  /^(?:08|25006|28|3D|53|57P|40001|40P01|57014|55000|55P03|CONNECT|CONNECTION_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_)/;
-
-export function isTransient(error: unknown): boolean {
-  if (error instanceof postgres.PostgresError) return TRANSIENT.test(error.code);
-  if (error instanceof AggregateError) return error.errors.some(isTransient);
-  return (
-    error instanceof Error && 'code' in error && typeof error.code === 'string' && TRANSIENT.test(error.code)
-  );
 }
 
 /**

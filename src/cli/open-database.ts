@@ -9,7 +9,7 @@ import { dataDirAt, type Instance } from '../embedded/data-dir.ts';
 import { lockDataDir } from '../embedded/data-dir-lock.ts';
 import { requireOwnFolder } from '../embedded/own-files.ts';
 import { serverUser } from '../embedded/postgres-cluster.ts';
-import { databaseProblem } from '../lib/database-away.ts';
+import { databaseProblem, isAway } from '../lib/database-away.ts';
 import { UserError } from '../lib/user-error.ts';
 import { noSuchWebhook } from './options.ts';
 
@@ -20,8 +20,7 @@ function explained(error: unknown, settings: Settings): unknown {
       'The database has no Waybill tables yet: run waybill migrate, or start Waybill once.',
     );
   }
-  const problem = databaseProblem(error);
-  if (settings.DATABASE_URL !== undefined || problem === error) return problem;
+  if (settings.DATABASE_URL !== undefined || !isAway(error)) return databaseProblem(error);
   return new UserError(
     `No Waybill instance is running with DATA_DIR=${settings.DATA_DIR}: run waybill start, or set DATABASE_URL.`,
   );

@@ -24,7 +24,7 @@ import { formatTime } from './policy-table.ts';
 import { recoveryRecord } from './recovery-record.ts';
 import { remembered } from './remembered.ts';
 import type { TemporalStatus } from './status.ts';
-import { askDatabase, askTemporal, needsOf, problemOf } from './status.ts';
+import { askDatabase, askTemporal, needsOf, statusProblem } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Database connections: for one operator, who looks at a few pages. */
@@ -57,7 +57,7 @@ async function readInstallation(sql: Pool, temporal: TemporalStatus): Promise<In
 }
 
 function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
-  const temporal = remembered(TEMPORAL_CACHE_MS, () => askTemporal(settings).catch(problemOf));
+  const temporal = remembered(TEMPORAL_CACHE_MS, () => askTemporal(settings).catch(statusProblem));
   return {
     installation: async () => await readInstallation(sql, await temporal()),
     async recoveries() {

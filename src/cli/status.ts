@@ -16,6 +16,7 @@ import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countOutOfRange, readPartitions } from '../db/retention/partitions.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
 import { counted, oneLine } from '../domain/text.ts';
+import { isDatabaseError } from '../lib/database-away.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { PausedWorkflows } from '../temporal/paused.ts';
 import type { WorkersSeen } from '../temporal/pollers.ts';
@@ -207,9 +208,9 @@ export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
   }
 }
 
-/** The message of a UserError; any other error is rethrown. */
-export function problemOf(error: unknown): { problem: string } {
-  if (error instanceof UserError) return { problem: error.message };
+/** The message of a UserError, or of a failure of the database; any other error is rethrown. */
+export function statusProblem(error: unknown): { problem: string } {
+  if (error instanceof UserError || isDatabaseError(error)) return { problem: error.message };
   throw error;
 }
 
@@ -221,8 +222,8 @@ async function isNowhere(settings: Settings): Promise<boolean> {
 
 export async function readStatus(settings: Settings): Promise<Status> {
   const [database, temporal] = await Promise.all([
-    withDatabase(settings, askDatabase).catch(problemOf),
-    isNowhere(settings).then((nowhere) => (nowhere ? null : askTemporal(settings).catch(problemOf))),
+    withDatabase(settings, askDatabase).catch(statusProblem),
+    isNowhere(settings).then((nowhere) => (nowhere ? null : askTemporal(settings).catch(statusProblem))),
   ]);
   return { database, temporal };
 }

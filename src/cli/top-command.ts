@@ -11,7 +11,7 @@ import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { remembered } from './remembered.ts';
-import { askTemporal, needsOf, problemOf, readStorage, readWork, type Status } from './status.ts';
+import { askTemporal, needsOf, readStorage, readWork, type Status, statusProblem } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Clears the terminal from its first line on. */
@@ -67,7 +67,9 @@ async function top(
   show: (overview: Overview) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const askedTemporal = remembered(SLOW_REFRESH_INTERVAL_MS, () => askTemporal(settings).catch(problemOf));
+  const askedTemporal = remembered(SLOW_REFRESH_INTERVAL_MS, () =>
+    askTemporal(settings).catch(statusProblem),
+  );
   async function showWith(database: Status['database'], flow: FlowOverview | null): Promise<void> {
     const temporal = (await atMost(TEMPORAL_WAIT_MS, askedTemporal())) ?? null;
     show({ at: new Date(), database, flow, temporal });
@@ -85,7 +87,7 @@ async function top(
       });
     } catch (error) {
       if (signal.aborted) return;
-      await showWith(problemOf(error), null);
+      await showWith(statusProblem(error), null);
       await waitOrStop(REFRESH_INTERVAL_MS, signal);
     }
   }

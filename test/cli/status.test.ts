@@ -14,6 +14,7 @@ import { triedWaybill } from '../support/waybill-command.ts';
 
 const stack = await stackOfFile('status', { worker: false });
 const { env } = stack;
+const databaseName = new URL(env.DATABASE_URL).pathname.slice(1);
 
 const status = async (more: Record<string, string> = {}) => {
   const { printed, error } = await triedWaybill(['status', '--json'], { ...env, ...more });
@@ -211,6 +212,21 @@ it('says for each of the two that it cannot be used, and what the other says', a
   const withoutDatabase = await status({ DATABASE_URL: `postgres://waybill:waybill@${nobody}/waybill` });
   expect(withoutDatabase.database).toEqual({ problem: 'The database at DATABASE_URL cannot be reached.' });
   expect(withoutDatabase.temporal.problem).toBeNull();
+
+  await stack.sql.unsafe(`alter database ${databaseName} set default_transaction_read_only = on`);
+  const readOnly = await status();
+  expect(readOnly.database).toEqual({
+    problem: 'The database takes no writes: it is a standby, or read-only.',
+  });
+  expect(readOnly.temporal.problem).toBeNull();
+  await stack.sql.unsafe(`alter database ${databaseName} reset default_transaction_read_only`);
+
+  // Any failure of the database is its problem, and no stack.
+  await stack.sql`alter table notices rename error to renamed`;
+  const failing = await status();
+  expect(failing.database.problem).toMatch(/error.* does not exist/);
+  expect(failing.temporal.problem).toBeNull();
+  await stack.sql`alter table notices rename renamed to error`;
 
   const withoutTemporal = await status({ TEMPORAL_ADDRESS: nobody });
   expect(withoutTemporal.database.problem).toBeNull();

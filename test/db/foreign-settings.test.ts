@@ -5,6 +5,8 @@ import { readMigrations } from '../../src/db/applied-migrations.ts';
 import { databaseAnswers } from '../../src/db/health.ts';
 import { createPool, type Pool, type PoolOptions } from '../../src/db/pool.ts';
 import { createSessionPool, inspectServer } from '../../src/db/server.ts';
+import { databaseProblem } from '../../src/lib/database-away.ts';
+import { UserError } from '../../src/lib/user-error.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -126,8 +128,9 @@ test('what a transaction pooler may be in front of sends nothing ahead of an ans
 });
 
 test('says in one sentence what Waybill cannot work with', async () => {
-  await expect(inspectServer(await databaseWith('default_transaction_read_only = on'))).rejects.toThrow(
-    'takes no writes',
+  const readOnly = await databaseWith('default_transaction_read_only = on');
+  expect(await inspectServer(readOnly).catch(databaseProblem)).toEqual(
+    new UserError('The database takes no writes: it is a standby, or read-only.'),
   );
   const { url, drop, sql } = await createTestDatabase();
   onTestFinished(drop);

@@ -1,7 +1,10 @@
 /** The message shown to a person for an error that ends a program. */
+import postgres from 'postgres';
 import { describe, expect, test } from 'vitest';
+import { failureOf } from '../../src/api/errors.ts';
 import { databaseProblem } from '../../src/lib/database-away.ts';
 import { exitCodeOf, shownError, UserError } from '../../src/lib/user-error.ts';
+import { sourceOf } from '../../src/temporal/rejection.ts';
 
 test('a UserError is its one sentence, without a stack', () => {
   const error = new UserError('Say --url.');
@@ -26,12 +29,24 @@ test('what is no error at all is shown as it is', () => {
 });
 
 describe('a database that cannot be used', () => {
-  test('away: a sentence', () => {
-    const error = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
-    expect(databaseProblem(error)).toEqual(new UserError('The database at DATABASE_URL cannot be reached.'));
+  test.each(['ECONNREFUSED', 'EAI_AGAIN', 'EPIPE', 'ENETUNREACH', 'CONNECTION_SILENT'])(
+    'away (%s): a sentence, an error of the database in the log, and 503 of the API',
+    (code) => {
+      const error = Object.assign(new Error(`connect ${code} 127.0.0.1:1`), { code });
+      expect(databaseProblem(error)).toEqual(
+        new UserError('The database at DATABASE_URL cannot be reached.'),
+      );
+      expect(sourceOf(error)).toBe('database');
+      expect(failureOf(error, 'r-1').status).toBe(503);
+    },
+  );
+  test('too slow: a sentence that names no connection', () => {
+    const message = 'canceling statement due to statement timeout';
+    const error = Object.assign(new postgres.PostgresError(message), { message, code: '57014' });
+    expect(databaseProblem(error)).toEqual(new UserError(`The database fails: ${message}.`));
   });
   test('any other error stays what it is', () => {
-    const error = Object.assign(new Error('broken'), { code: 'EPIPE' });
+    const error = Object.assign(new Error('broken'), { code: 'EACCES' });
     expect(databaseProblem(error)).toBe(error);
   });
 });

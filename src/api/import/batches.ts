@@ -1,12 +1,11 @@
 /** Writes the lines of an import, several to a transaction, to share its cost. */
-import postgres from 'postgres';
 import type { Turns } from '../../concurrency/turns.ts';
 import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
 import { CLASS, type DeliveryClass } from '../../db/outbox/outbox.ts';
 import type { Pool } from '../../db/pool.ts';
 import { UnitOfWork } from '../../db/records/unit-of-work.ts';
 import { isRolledBack, retryOnDeadlock, transaction } from '../../db/transaction.ts';
-import { isTransient } from '../errors.ts';
+import { isDatabaseError } from '../../lib/database-away.ts';
 import { type Applied, type Prepared, readFor } from './operations.ts';
 import type { Access } from './still-allowed.ts';
 
@@ -111,7 +110,7 @@ export function createBatches(
         try {
           results.push({ applied: await work.savepoint(() => apply(work, line)) });
         } catch (error) {
-          if (error instanceof postgres.PostgresError || isTransient(error)) throw error;
+          if (isDatabaseError(error)) throw error;
           results.push({ error });
         }
         if (work.eventBytes > BATCH_BYTES || performance.now() - began > TRANSACTION_TARGET_MS) break;
