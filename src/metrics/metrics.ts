@@ -23,236 +23,163 @@ const EVENT_LOOP_PRECISION_MS = 20;
 /** The class of an HTTP status as a label; `none` if no response arrived. */
 const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 
+/** What each series says. */
+const HELP = {
+  waybill_info: 'Always 1; the labels say which release runs here, and in which role.',
+
+  waybill_deliveries_total: 'Deliveries that ended, by outcome and event type.',
+  waybill_alarms_total:
+    'Failures of Waybill itself that an operator has to look at, by the alarm in the log: `windowLost`, a delivery expired; `cannotBePrepared`, it is tried again; `lastAttemptBlocked`, its last chance is.',
+  waybill_windows_lost: 'Deliveries that expired within the last day because of a failure of Waybill itself.',
+  waybill_attempts_total:
+    "Attempts that have a result, by the class of the response's status; `none`: there was no response.",
+  waybill_attempts_interrupted_total:
+    'Attempts interrupted by a failure of Waybill itself. They do not count, and are repeated.',
+  waybill_attempt_duration_seconds:
+    'From the beginning of an attempt to the head of the response, or to its failure.',
+  waybill_commit_to_first_byte_seconds:
+    'From the commit of the event to the first byte of the first request, not counting recoveries and the time for which a webhook was inactive or paused.',
+  waybill_commit_to_first_byte_phase_seconds:
+    'Where that time goes: `queue`, until a process has claimed the delivery; `prepare`, until its attempt may begin; `begin`, its number; `send`, until the first byte leaves.',
+  waybill_deactivations_total:
+    'Webhooks deactivated because all retries failed, or because the receiver responded with 410 Gone.',
+  waybill_mails_total:
+    'Attempts to send a mail, by outcome: sent, failed (and to be retried), or refused by the mail server.',
+  waybill_repairs_total:
+    'Repairs made by the reconciler, by the workflow concerned, the action and the reason.',
+  waybill_relay_passes_total:
+    'Passes of the loops of the relay: one for each class of deliveries (`fresh`, `retry`, `bulk`, `recovered`, and `undelivered`, `delivered` for their workflows), and `webhooks`, `releases`, `recoveries`, `orderings`, `warnings`, `notices`; `later`: the next one follows after a pause.',
+
+  waybill_database_up: '1 if the database answered when it was last asked and its disk is not full, else 0.',
+  waybill_database_read_age_seconds:
+    'How long ago the values from the database were read: the oldest of them.',
+  waybill_database_bytes: 'The size of the database on its disk.',
+  waybill_dead_rows_keepers:
+    'Sessions with an old snapshot, and unused replication slots, that keep dead rows or old write-ahead log, as in `waybill status`.',
+  waybill_database_clock_steps_total:
+    "Steps of the database's clock that this worker noticed, by direction: `back` or `ahead`.",
+  waybill_database_clock_difference_seconds: "The database's clock minus the clock of this worker's machine.",
+  waybill_retention_failures_total:
+    'Steps of the retention that failed: the next run tries them again, and the log says why.',
+  waybill_partitions_ahead_seconds: 'For how long there are partitions for events, deliveries and attempts.',
+  waybill_queue_deliveries:
+    'Deliveries in the queue: for an attempt (`fresh`, `retry`, `bulk`, `recovered`), for the end of a pause of their webhook (`paused`), or for their workflow (`undelivered`, `delivered`).',
+  waybill_deliveries_without_workflow:
+    'Deliveries that were accepted and got no workflow, because too many were waiting for one, since the database was created.',
+  waybill_queue_oldest_seconds:
+    'How long the oldest delivery in the queue has waited, since the activation of its webhook at the earliest, or has been due for a retry or its workflow; 0 if none waits. Not counted: delivered ones, and those that belong to a recovery or a paused webhook, or wait for an older one.',
+  waybill_queue_due_seconds:
+    'For how long the first delivery of each class has been due in the queue, claimed or not. Those of paused webhooks and of paused recoveries do not count; 0 if none is due.',
+  waybill_relay_claimed_timestamp_seconds:
+    'When this worker last asked the queue for deliveries of each class, in seconds since 1970; at first, when it started. Absent in the role `api`.',
+  waybill_attempts_overdue_seconds:
+    'For how long an attempt of a delivery that has its workflow has been due and has not begun. What is held, or waits for a limit, is not due; 0 if none is.',
+  waybill_blocked_deliveries:
+    'Deliveries that wait for an older one of their record, or for their webhook to be active, where it has an order.',
+  waybill_blocked_records: 'Records that have such deliveries.',
+  waybill_blocked_oldest_seconds:
+    'How long ago the oldest of these deliveries was created; 0 if there is none.',
+  waybill_blocked_stuck_seconds:
+    'For how long one of these has been seen to wait although no open delivery is before it; 0 if there is none.',
+  waybill_changes_waiting: 'Changes of webhooks and pre-orders that are being passed on.',
+  waybill_changes_oldest_seconds: 'How long the oldest of these changes has been due; 0 if there is none.',
+  waybill_deliveries_open:
+    'Open deliveries, by state; `held`: by an operator, or because their webhook is inactive or paused.',
+  waybill_webhooks_holding:
+    'Webhooks for which deliveries are held: they are inactive or paused, or an operator holds deliveries to them.',
+  waybill_incidents: 'Active webhooks that are failing: no attempt has been accepted since one failed.',
+  waybill_cursors_held_up_seconds:
+    'How long the transaction that cursors and recoveries wait for has been open, with the name of its program; 0 if they wait for none.',
+  waybill_mails_pending:
+    "Mails to e-shops' own addresses that have not been sent, without those deferred beyond the budget of their e-shop.",
+  waybill_mails_oldest_seconds: 'How long the oldest of them has been waiting; 0 if there is none.',
+  waybill_mails_to_files:
+    '1 if workers write mails into files that nobody gets, although they have a database of their own, else 0.',
+  waybill_mails_refused:
+    'Of such mails, those given up within the last day because the mail server refused them.',
+
+  waybill_database_connections: 'Connections of this process to the database; `busy`: waiting for a result.',
+  waybill_database_connections_max: 'The maximum number of connections that this process opens.',
+  waybill_temporal_up:
+    '1 if the last request to Temporal succeeded and Temporal has accepted polls of this process for workflows, attempts and other steps within the last 90 s, else 0; with the name of the process in `waybill status`. Absent in the role `api`.',
+
+  waybill_log_lines_lost_total:
+    'Lines of the log that were dropped: the disk is full, or their reader too slow.',
+  waybill_change_loops_total:
+    'Records that the API changed 100 times within a minute, each counted at most once a minute: a receiver probably answers its own changes.',
+  waybill_request_duration_seconds: 'Requests to the API, from their head to the head of the response.',
+} as const;
+type Name = keyof typeof HELP;
+
 export type Metrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
-  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Counter({ name, help, labelNames, registers });
-  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) => {
-    const made = new Gauge({ name, help, labelNames, registers });
+  const counter = <L extends string>(name: Name, ...labelNames: L[]) =>
+    new Counter({ name, help: HELP[name], labelNames, registers });
+  const gauge = <L extends string>(name: Name, ...labelNames: L[]) => {
+    const made = new Gauge({ name, help: HELP[name], labelNames, registers });
     // Unknown is not zero.
     if (labelNames.length === 0) made.remove();
     return made;
   };
-  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
-    new Histogram({ name, help, buckets, labelNames, registers });
+  const histogram = <L extends string>(name: Name, buckets: number[], ...labelNames: L[]) =>
+    new Histogram({ name, help: HELP[name], buckets, labelNames, registers });
 
   const metrics = {
     registry,
-    info: gauge(
-      'waybill_info',
-      'Always 1; the labels say which release runs here, and in which role.',
-      'version',
-      'role',
-    ),
+    info: gauge('waybill_info', 'version', 'role'),
 
-    deliveries: counter(
-      'waybill_deliveries_total',
-      'Deliveries that ended, by outcome and event type.',
-      'outcome',
-      'event_type',
-    ),
-    alarms: counter(
-      'waybill_alarms_total',
-      'Failures of Waybill itself that an operator has to look at, by the alarm in the log: `windowLost`, a delivery expired; `cannotBePrepared`, it is tried again; `lastAttemptBlocked`, its last chance is.',
-      'alarm',
-    ),
-    windowsLost: gauge(
-      'waybill_windows_lost',
-      'Deliveries that expired within the last day because of a failure of Waybill itself.',
-    ),
-    attempts: counter(
-      'waybill_attempts_total',
-      "Attempts that have a result, by the class of the response's status; `none`: there was no response.",
-      'status',
-    ),
-    interrupted: counter(
-      'waybill_attempts_interrupted_total',
-      'Attempts interrupted by a failure of Waybill itself. They do not count, and are repeated.',
-    ),
-    attemptDuration: histogram(
-      'waybill_attempt_duration_seconds',
-      'From the beginning of an attempt to the head of the response, or to its failure.',
-      ATTEMPT_BUCKETS,
-    ),
-    firstByte: histogram(
-      'waybill_commit_to_first_byte_seconds',
-      'From the commit of the event to the first byte of the first request, not counting recoveries and the time for which a webhook was inactive or paused.',
-      FIRST_BYTE_BUCKETS,
-    ),
-    firstBytePhase: histogram(
-      'waybill_commit_to_first_byte_phase_seconds',
-      'Where that time goes: `queue`, until a process has claimed the delivery; `prepare`, until its attempt may begin; `begin`, its number; `send`, until the first byte leaves.',
-      PHASE_BUCKETS,
-      'phase',
-    ),
-    deactivations: counter(
-      'waybill_deactivations_total',
-      'Webhooks deactivated because all retries failed, or because the receiver responded with 410 Gone.',
-      'reason',
-    ),
-    mails: counter(
-      'waybill_mails_total',
-      'Attempts to send a mail, by outcome: sent, failed (and to be retried), or refused by the mail server.',
-      'outcome',
-    ),
-    repairs: counter(
-      'waybill_repairs_total',
-      'Repairs made by the reconciler, by the workflow concerned, the action and the reason.',
-      'workflow',
-      'action',
-      'reason',
-    ),
-    passes: counter(
-      'waybill_relay_passes_total',
-      'Passes of the loops of the relay: one for each class of deliveries (`fresh`, `retry`, `bulk`, `recovered`, and `undelivered`, `delivered` for their workflows), and `webhooks`, `releases`, `recoveries`, `orderings`, `warnings`, `notices`; `later`: the next one follows after a pause.',
-      'loop',
-      'result',
-    ),
+    deliveries: counter('waybill_deliveries_total', 'outcome', 'event_type'),
+    alarms: counter('waybill_alarms_total', 'alarm'),
+    windowsLost: gauge('waybill_windows_lost'),
+    attempts: counter('waybill_attempts_total', 'status'),
+    interrupted: counter('waybill_attempts_interrupted_total'),
+    attemptDuration: histogram('waybill_attempt_duration_seconds', ATTEMPT_BUCKETS),
+    firstByte: histogram('waybill_commit_to_first_byte_seconds', FIRST_BYTE_BUCKETS),
+    firstBytePhase: histogram('waybill_commit_to_first_byte_phase_seconds', PHASE_BUCKETS, 'phase'),
+    deactivations: counter('waybill_deactivations_total', 'reason'),
+    mails: counter('waybill_mails_total', 'outcome'),
+    repairs: counter('waybill_repairs_total', 'workflow', 'action', 'reason'),
+    passes: counter('waybill_relay_passes_total', 'loop', 'result'),
 
-    databaseUp: gauge(
-      'waybill_database_up',
-      '1 if the database answered when it was last asked and its disk is not full, else 0.',
-    ),
-    databaseReadAge: gauge(
-      'waybill_database_read_age_seconds',
-      'How long ago the values from the database were read: the oldest of them.',
-    ),
-    databaseBytes: gauge('waybill_database_bytes', 'The size of the database on its disk.'),
-    deadRowsKeepers: gauge(
-      'waybill_dead_rows_keepers',
-      'Sessions with an old snapshot, and unused replication slots, that keep dead rows or old write-ahead log, as in `waybill status`.',
-    ),
-    clockSteps: counter(
-      'waybill_database_clock_steps_total',
-      "Steps of the database's clock that this worker noticed, by direction: `back` or `ahead`.",
-      'direction',
-    ),
-    clockDifference: gauge(
-      'waybill_database_clock_difference_seconds',
-      "The database's clock minus the clock of this worker's machine.",
-    ),
-    retentionFailures: counter(
-      'waybill_retention_failures_total',
-      'Steps of the retention that failed: the next run tries them again, and the log says why.',
-    ),
-    partitionsAhead: gauge(
-      'waybill_partitions_ahead_seconds',
-      'For how long there are partitions for events, deliveries and attempts.',
-    ),
-    queued: gauge(
-      'waybill_queue_deliveries',
-      'Deliveries in the queue: for an attempt (`fresh`, `retry`, `bulk`, `recovered`), for the end of a pause of their webhook (`paused`), or for their workflow (`undelivered`, `delivered`).',
-      'waiting',
-    ),
-    withoutWorkflow: gauge(
-      'waybill_deliveries_without_workflow',
-      'Deliveries that were accepted and got no workflow, because too many were waiting for one, since the database was created.',
-    ),
-    queueOldest: gauge(
-      'waybill_queue_oldest_seconds',
-      'How long the oldest delivery in the queue has waited, since the activation of its webhook at the earliest, or has been due for a retry or its workflow; 0 if none waits. Not counted: delivered ones, and those that belong to a recovery or a paused webhook, or wait for an older one.',
-    ),
-    queueDue: gauge(
-      'waybill_queue_due_seconds',
-      'For how long the first delivery of each class has been due in the queue, claimed or not. Those of paused webhooks and of paused recoveries do not count; 0 if none is due.',
-      'waiting',
-    ),
-    claimedAt: gauge(
-      'waybill_relay_claimed_timestamp_seconds',
-      'When this worker last asked the queue for deliveries of each class, in seconds since 1970; at first, when it started. Absent in the role `api`.',
-      'waiting',
-    ),
-    overdue: gauge(
-      'waybill_attempts_overdue_seconds',
-      'For how long an attempt of a delivery that has its workflow has been due and has not begun. What is held, or waits for a limit, is not due; 0 if none is.',
-    ),
-    blocked: gauge(
-      'waybill_blocked_deliveries',
-      'Deliveries that wait for an older one of their record, or for their webhook to be active, where it has an order.',
-    ),
-    blockedRecords: gauge('waybill_blocked_records', 'Records that have such deliveries.'),
-    blockedOldest: gauge(
-      'waybill_blocked_oldest_seconds',
-      'How long ago the oldest of these deliveries was created; 0 if there is none.',
-    ),
-    blockedStuck: gauge(
-      'waybill_blocked_stuck_seconds',
-      'For how long one of these has been seen to wait although no open delivery is before it; 0 if there is none.',
-    ),
-    changes: gauge('waybill_changes_waiting', 'Changes of webhooks and pre-orders that are being passed on.'),
-    changesOldest: gauge(
-      'waybill_changes_oldest_seconds',
-      'How long the oldest of these changes has been due; 0 if there is none.',
-    ),
-    open: gauge(
-      'waybill_deliveries_open',
-      'Open deliveries, by state; `held`: by an operator, or because their webhook is inactive or paused.',
-      'state',
-    ),
-    holding: gauge(
-      'waybill_webhooks_holding',
-      'Webhooks for which deliveries are held: they are inactive or paused, or an operator holds deliveries to them.',
-    ),
-    incidents: gauge(
-      'waybill_incidents',
-      'Active webhooks that are failing: no attempt has been accepted since one failed.',
-    ),
-    cursorsHeldUp: gauge(
-      'waybill_cursors_held_up_seconds',
-      'How long the transaction that cursors and recoveries wait for has been open, with the name of its program; 0 if they wait for none.',
-      'application',
-    ),
-    mailsPending: gauge(
-      'waybill_mails_pending',
-      "Mails to e-shops' own addresses that have not been sent, without those deferred beyond the budget of their e-shop.",
-    ),
-    mailsOldest: gauge(
-      'waybill_mails_oldest_seconds',
-      'How long the oldest of them has been waiting; 0 if there is none.',
-    ),
-    mailsToFiles: gauge(
-      'waybill_mails_to_files',
-      '1 if workers write mails into files that nobody gets, although they have a database of their own, else 0.',
-    ),
-    mailsRefused: gauge(
-      'waybill_mails_refused',
-      'Of such mails, those given up within the last day because the mail server refused them.',
-    ),
+    databaseUp: gauge('waybill_database_up'),
+    databaseReadAge: gauge('waybill_database_read_age_seconds'),
+    databaseBytes: gauge('waybill_database_bytes'),
+    deadRowsKeepers: gauge('waybill_dead_rows_keepers'),
+    clockSteps: counter('waybill_database_clock_steps_total', 'direction'),
+    clockDifference: gauge('waybill_database_clock_difference_seconds'),
+    retentionFailures: counter('waybill_retention_failures_total'),
+    partitionsAhead: gauge('waybill_partitions_ahead_seconds'),
+    queued: gauge('waybill_queue_deliveries', 'waiting'),
+    withoutWorkflow: gauge('waybill_deliveries_without_workflow'),
+    queueOldest: gauge('waybill_queue_oldest_seconds'),
+    queueDue: gauge('waybill_queue_due_seconds', 'waiting'),
+    claimedAt: gauge('waybill_relay_claimed_timestamp_seconds', 'waiting'),
+    overdue: gauge('waybill_attempts_overdue_seconds'),
+    blocked: gauge('waybill_blocked_deliveries'),
+    blockedRecords: gauge('waybill_blocked_records'),
+    blockedOldest: gauge('waybill_blocked_oldest_seconds'),
+    blockedStuck: gauge('waybill_blocked_stuck_seconds'),
+    changes: gauge('waybill_changes_waiting'),
+    changesOldest: gauge('waybill_changes_oldest_seconds'),
+    open: gauge('waybill_deliveries_open', 'state'),
+    holding: gauge('waybill_webhooks_holding'),
+    incidents: gauge('waybill_incidents'),
+    cursorsHeldUp: gauge('waybill_cursors_held_up_seconds', 'application'),
+    mailsPending: gauge('waybill_mails_pending'),
+    mailsOldest: gauge('waybill_mails_oldest_seconds'),
+    mailsToFiles: gauge('waybill_mails_to_files'),
+    mailsRefused: gauge('waybill_mails_refused'),
 
-    connections: gauge(
-      'waybill_database_connections',
-      'Connections of this process to the database; `busy`: waiting for a result.',
-      'state',
-    ),
-    connectionsMost: gauge(
-      'waybill_database_connections_max',
-      'The maximum number of connections that this process opens.',
-    ),
-    temporalUp: gauge(
-      'waybill_temporal_up',
-      '1 if the last request to Temporal succeeded and Temporal has accepted polls of this process for workflows, attempts and other steps within the last 90 s, else 0; with the name of the process in `waybill status`. Absent in the role `api`.',
-      'worker',
-    ),
+    connections: gauge('waybill_database_connections', 'state'),
+    connectionsMost: gauge('waybill_database_connections_max'),
+    temporalUp: gauge('waybill_temporal_up', 'worker'),
 
-    logLinesLost: counter(
-      'waybill_log_lines_lost_total',
-      'Lines of the log that were dropped: the disk is full, or their reader too slow.',
-    ),
-    changeLoops: counter(
-      'waybill_change_loops_total',
-      'Records that the API changed 100 times within a minute, each counted at most once a minute: a receiver probably answers its own changes.',
-      'kind',
-    ),
-    requests: histogram(
-      'waybill_request_duration_seconds',
-      'Requests to the API, from their head to the head of the response.',
-      REQUEST_BUCKETS,
-      'method',
-      'status',
-    ),
+    logLinesLost: counter('waybill_log_lines_lost_total'),
+    changeLoops: counter('waybill_change_loops_total', 'kind'),
+    requests: histogram('waybill_request_duration_seconds', REQUEST_BUCKETS, 'method', 'status'),
   } as const;
 
   for (const type of Object.keys(eventTypes) as EventType[]) {
