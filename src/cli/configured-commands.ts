@@ -1,8 +1,7 @@
 /** `waybill policy` and `waybill variables`: the configuration. */
 import type { Command } from 'commander';
-import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
-import { variables } from '../config/variables.ts';
+import { meanings, variables } from '../config/variables.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { policyTable } from './policy-table.ts';
 
@@ -18,7 +17,7 @@ export function variablesCommand(command: Command, { print }: CommandContext): v
 export function configurationTable(): string {
   const lines = Object.entries(variables.entries).map(([name, schema]) => {
     const fallback = schema.default === undefined || schema.default === '' ? '' : `\`${schema.default}\``;
-    return `| \`${name}\` | ${fallback} | ${v.getDescription(schema.wrapped)} |`;
+    return `| \`${name}\` | ${fallback} | ${meanings[name]} |`;
   });
   return ['| variable | default | meaning |', '|---|---|---|', ...lines].join('\n');
 }

@@ -53,9 +53,12 @@ export const integer = (from: number, to: number) =>
     (value) => Number.isInteger(value) && value >= from && value <= to,
     `an integer from ${from} to ${to}`,
   );
+/** One of these words. */
+export const oneOf = <const Word extends string>(...words: Word[]) =>
+  v.picklist(words, `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
 /** `true` or `false`. */
 export const flag = v.pipe(
-  v.picklist(['true', 'false'], 'must be true or false'),
+  oneOf('true', 'false'),
   v.transform((text) => text === 'true'),
 );
 /** A URL with one of these protocols, such as `smtp:`. */

@@ -198,16 +198,6 @@ describe('values that contradict each other', () => {
   });
 });
 
-it('every variable says what it means', () => {
-  for (const [name, schema] of Object.entries(variables.entries)) {
-    const { pipe } = schema.wrapped;
-    expect(
-      pipe.some((item) => item.type === 'description' && item.description !== ''),
-      name,
-    ).toBe(true);
-  }
-});
-
 it('a start without any check of certificates is warned of', () => {
   expect(uncheckedTls({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toContain('no certificate is checked');
   expect(uncheckedTls({ NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toBeNull();
