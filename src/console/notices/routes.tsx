@@ -1,14 +1,118 @@
 /** The page of an e-shop's notices, and its form. */
 import { type Context, Hono } from 'hono';
 import type * as v from 'valibot';
-import { listNotices } from '../../db/console/notices.ts';
+import { type ListedNotice, listNotices } from '../../db/console/notices.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
+import type { Notifications } from '../../domain/notifications.ts';
 import { type Query, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { respond } from '../layout.tsx';
+import { Check, Input, Select, TextArea } from '../form-fields.tsx';
+import { Form, Page, respond } from '../layout.tsx';
+import { Card, Empty } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
-import { namesIn } from '../webhooks/name.tsx';
-import { changeOf, fieldsOf, NOTICES, NoticesPage } from './page.tsx';
+import { namesIn, type WebhookNames } from '../webhooks/name.tsx';
+import { NewSecret } from '../webhooks/secret.tsx';
+import { NoticeRows } from './sent.tsx';
+
+const NOTICES = '/notices';
+
+function fieldsOf({ warning, recovered, emails, url, format }: Notifications): Query {
+  return {
+    warning: String(warning),
+    recovered: String(recovered),
+    emails: emails.map(({ address }) => address).join('\n'),
+    url: url ?? '',
+    format,
+  };
+}
+
+/** Where the API names each field. */
+const PATHS = ['notifications.emails', 'notifications.url', 'notifications.format'];
+
+/** The body of the request; the API checks it. */
+function changeOf(fields: Query): object {
+  const { emails = '', url = '', format = 'text' } = fields;
+  const addresses = emails.split(/[\s,;]+/).filter((each) => each !== '');
+  return {
+    warning: fields.warning === 'true',
+    recovered: fields.recovered === 'true',
+    emails: addresses,
+    url: url.trim() === '' ? null : url.trim(),
+    format,
+    ...(fields.newSecret === 'true' ? { secret: null } : {}),
+  };
+}
+
+interface NoticesPageProps {
+  readonly email: string;
+  readonly notifications: Notifications;
+  readonly fields: Query;
+  readonly sent: readonly ListedNotice[];
+  readonly names: WebhookNames;
+  readonly notice?: string | undefined;
+  readonly refused?: Rejection | undefined;
+}
+
+function NoticesPage(props: NoticesPageProps) {
+  const { email, notifications, fields, sent, names, notice, refused } = props;
+  const { emails, secret } = notifications;
+  const unconfirmed = emails.filter(({ confirmedAt }) => confirmedAt === null);
+  return (
+    <Page title="Notices" here={NOTICES} notice={notice} refused={refused} fields={PATHS}>
+      <h1>Notices</h1>
+      {secret === undefined ? null : (
+        <NewSecret secret={secret} use="The requests to your URL are signed with it." />
+      )}
+      <Form action={NOTICES} values={fields} class="card">
+        <p>
+          When a webhook is deactivated, <span class="wrap">{email}</span> always gets an e-mail. Here you
+          choose which other notices are sent, and who else gets them.
+        </p>
+        <Check name="warning" label="Warn before a webhook is deactivated" />
+        <Check name="recovered" label="Notify when a webhook has recovered" />
+        <TextArea
+          name="emails"
+          label="Further addresses"
+          hint="Up to five, one per line. Each first gets a mail with a confirmation link, and nothing else until it is confirmed."
+        />
+        {unconfirmed.length === 0 ? null : (
+          <p class="quiet">Not confirmed yet: {unconfirmed.map(({ address }) => address).join(', ')}</p>
+        )}
+        <Input
+          name="url"
+          label="URL"
+          inputmode="url"
+          autocomplete="off"
+          spellcheck={false}
+          hint="Of a channel in Slack, Mattermost or Teams, or of your own program."
+        />
+        <Select
+          name="format"
+          label="Its form"
+          options={[
+            ['text', 'Slack, Mattermost, programs'],
+            ['teams', 'Microsoft Teams'],
+          ]}
+        />
+        {notifications.url === null ? null : <Check name="newSecret" label="Make a new secret for the URL" />}
+        <p class="acts">
+          <button type="submit" class="main">
+            Save
+          </button>
+        </p>
+      </Form>
+      <Card id="sent" title="Sent" flush>
+        {sent.length === 0 ? (
+          <Empty title="No notices yet">
+            Warnings, deactivations and webhooks that have recovered appear here.
+          </Empty>
+        ) : (
+          <NoticeRows notices={sent} names={names} />
+        )}
+      </Card>
+    </Page>
+  );
+}
 
 /** The latest that are shown. */
 const SHOWN = 50;

@@ -25,9 +25,8 @@ import { Ago, Time } from '../times.tsx';
 import { useViewer } from '../viewer.ts';
 import { Health, needsAttention, Paused, Trouble } from './health.tsx';
 import { namesOf } from './name.tsx';
-import { PublicKeys } from './public-keys.tsx';
 import { Recoveries } from './recoveries.tsx';
-import { NewSecret, Overlap } from './secret.tsx';
+import { NewSecret, Overlap, PublicKeys } from './secret.tsx';
 import { TestResultCard } from './test-result.tsx';
 
 export interface WebhookPageProps {
