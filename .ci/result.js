@@ -1,9 +1,8 @@
 /**
  * The result of a run: every failure with its first lines, then `N passed, N failed`; exits with 1 if anything
- * failed. The fuzz counts as one test, and so does each round of faults. The argument is the folder of the steps'
- * results: `tests.json` and `tests.code` of both suites, the same of `postgres`, `fuzz.code`, `faults.json`.
- * `again.json` is of the failed files of `tests.json`, run once more: tests that passed then are listed as unsteady,
- * and do not fail the run unless they are in too many files. `.ci/nightly` runs nothing twice: there they fail.
+ * failed. The argument is the folder of the tests' results: `tests.json` and `tests.code`. `again.json` is of the failed
+ * files of `tests.json`, run once more: tests that passed then are listed as unsteady, and do not fail the run unless
+ * they are in too many files. `.ci/nightly` runs nothing twice: there they fail.
  * `--failed-files` prints the paths of failed files instead.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -30,12 +29,10 @@ function fail(what, why = '') {
   failures.push([what, ...why.split('\n').slice(0, LINES)].join('\n    ').trimEnd());
 }
 
-/** @param prefix of what failed */
-function countTests(name, step, prefix = '') {
-  const before = failures.length + unsteady.length;
-  const again = name === 'tests' ? passedAgain() : new Map();
-  for (const { name: path, status, message, assertionResults } of resultsOf(name)) {
-    const file = `${prefix}${relative('', path)}`;
+function countTests() {
+  const again = passedAgain();
+  for (const { name: path, status, message, assertionResults } of resultsOf('tests')) {
+    const file = relative('', path);
     const failed = assertionResults.filter((test) => test.status === 'failed');
     passed += assertionResults.filter((test) => test.status === 'passed').length;
     for (const test of failed) {
@@ -49,9 +46,9 @@ function countTests(name, step, prefix = '') {
       else fail(file, message);
     }
   }
-  const code = read(`${name}.code`);
+  const code = read('tests.code');
   // An error outside the tests also fails the run.
-  if (code !== '0' && failures.length + unsteady.length === before) fail(`${step} ended with ${code}`);
+  if (code !== '0' && failures.length + unsteady.length === 0) fail(`npm test ended with ${code}`);
 }
 
 /** What passed when failed files ran once more, by path. */
@@ -65,36 +62,15 @@ function passedAgain() {
   );
 }
 
-function countRounds() {
-  for (const { round, verdict } of JSON.parse(read('faults.json'))) {
-    const broken = verdict.violations.map(({ kind, text }) => `${kind}: ${text}`);
-    if (broken.length === 0) passed += 1;
-    else fail(`npm run faults: ${round.fault.group}: ${round.fault.name}`, broken.join('\n'));
-  }
-}
-
-function countFuzz() {
-  const code = read('fuzz.code');
-  if (code === '0') passed += 1;
-  else fail(`npm run fuzz ended with ${code}`);
-}
-
 if (option === '--failed-files') {
   for (const { name, status } of resultsOf('tests')) if (status === 'failed') console.log(relative('', name));
   process.exit();
 }
 
-for (const [step, count] of [
-  ['npm test', (step) => countTests('tests', step)],
-  ['.ci/on-postgres', (step) => countTests('postgres', step, "on Debian's Postgres: ")],
-  ['npm run faults', countRounds],
-  ['npm run fuzz', countFuzz],
-]) {
-  try {
-    count(step);
-  } catch (error) {
-    fail(`${step} left no result: ${error.message}`);
-  }
+try {
+  countTests();
+} catch (error) {
+  fail(`npm test left no result: ${error.message}`);
 }
 
 passed += unsteady.length;

@@ -135,15 +135,15 @@ test('an index of a partitioned table is built on every partition, also after a 
 });
 
 test('no time-out of the role or the database ends a migration, or the lock beside it', async () => {
-  await write('0001-inside.sql', 'select pg_sleep(0.6);');
-  await write('0002-outside.sql', '-- outside a transaction\nselect pg_sleep(0.6);');
+  await write('0001-inside.sql', 'select pg_sleep(1.2);');
+  await write('0002-outside.sql', '-- outside a transaction\nselect pg_sleep(1.2);');
   const name = new URL(database.url).pathname.slice(1);
   const limits = ['statement_timeout', 'idle_session_timeout', 'idle_in_transaction_session_timeout'];
   const [server] = await database.sql<{ limits: string[] }[]>`
     select array(select name from pg_settings where name = any(${[...limits, 'transaction_timeout']})) as limits`;
   const found = server?.limits ?? [];
   expect(found).toContain('statement_timeout');
-  for (const limit of found) await database.sql.unsafe(`alter database ${name} set ${limit} = '300ms'`);
+  for (const limit of found) await database.sql.unsafe(`alter database ${name} set ${limit} = '1s'`);
   try {
     expect(await migrate(database.url, { directory })).toEqual(['0001-inside.sql', '0002-outside.sql']);
   } finally {

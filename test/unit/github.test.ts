@@ -57,6 +57,7 @@ test('a change is tried with .ci/run on each Node.js that is supported, from the
   const oldest = String(engines.node).replace('>=', '');
   expect(jobs.ci.strategy.matrix.node).toEqual([`${oldest}.0`, '22', '24']);
   expect(jobs.ci.steps.at(-1)).toEqual({ run: '.ci/run' });
+  expect(jobs.rounds.steps.at(-1)).toEqual({ run: '.ci/rounds' });
 });
 
 test('every step of .ci/nightly runs every night, on the Node.js that the README recommends', () => {
