@@ -1,8 +1,8 @@
 /**
  * The result of a run: every failure with its first lines, then `N passed, N failed`; exits with 1 if anything
- * failed. The argument is the folder of the tests' results: `tests.json` and `tests.code`. `again.json` is of the failed
- * files of `tests.json`, run once more: tests that passed then are listed as unsteady, and do not fail the run unless
- * they are in too many files. `.ci/nightly` runs nothing twice: there they fail.
+ * failed. The argument is the folder of the tests' results: `tests.json` and `tests.code`. `again.json` is of the
+ * failed files of `tests.json`, run once more: tests that passed then are listed as unsteady, and do not fail the run
+ * unless they are in too many files. `.ci/nightly` runs nothing twice: there they fail.
  * `--failed-files` prints the paths of failed files instead.
  */
 import { existsSync, readFileSync } from 'node:fs';
