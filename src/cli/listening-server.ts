@@ -60,10 +60,7 @@ interface Forwarding {
   readonly timeoutMs: number;
 }
 
-async function forwarded(
-  { origin, timeoutMs }: Forwarding,
-  { method, target, headers, body }: Received,
-): Promise<Response> {
+async function forwarded({ origin, timeoutMs }: Forwarding, { method, target, headers, body }: Received) {
   const response = await fetch(`${origin}${target}`, {
     method,
     headers: passedOn(headers),

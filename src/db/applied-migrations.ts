@@ -30,10 +30,7 @@ export async function readMigrations(folder: URL): Promise<MigrationFile[]> {
  * going back, the former release starts on the tables of the new one.
  * @throws UserError if other files than this version's have been applied
  */
-export async function pendingMigrations(
-  sql: Pool,
-  files: readonly MigrationFile[],
-): Promise<readonly MigrationFile[]> {
+export async function pendingMigrations(sql: Pool, files: readonly MigrationFile[]) {
   const [table] = await sql<{ there: boolean; hashed: boolean }[]>`
     select to_regclass('migrations') is not null as there, exists(
       select from pg_attribute

@@ -80,10 +80,7 @@ export function grouped<Item, Result>(
 }
 
 /** The same for a statement without an answer. */
-export function groupedWrites<Item>(
-  most: number,
-  execute: (items: readonly Item[]) => Promise<void>,
-): (item: Item) => Promise<void> {
+export function groupedWrites<Item>(most: number, execute: (items: readonly Item[]) => Promise<void>) {
   return grouped<Item, void>(most, async (items) => {
     await execute(items);
     return () => {};

@@ -55,10 +55,7 @@ interface MigrateOptions {
  * @returns the names of the migrations applied by this call
  * @throws UserError if it was made by other files than this version's; nothing is changed then
  */
-export async function migrate(
-  url: string,
-  { say = () => {}, directory }: MigrateOptions = {},
-): Promise<string[]> {
+export async function migrate(url: string, { say = () => {}, directory }: MigrateOptions = {}) {
   const folder = directory === undefined ? MIGRATIONS : pathToFileURL(`${directory}/`);
   const sql = createPool(url, 1, { session: false, silenceMs: null });
   const lock = createPool(url, 1, { session: false, silenceMs: null });

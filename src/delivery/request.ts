@@ -87,11 +87,7 @@ export function buildRequest(request: AttemptRequest, version: string): WireRequ
   return { ...target, method, headers, body };
 }
 
-function targetOf({
-  url,
-  method,
-  entityId,
-}: Pick<AttemptRequest, 'url' | 'method' | 'entityId'>): RequestTarget {
+function targetOf({ url, method, entityId }: Pick<AttemptRequest, 'url' | 'method' | 'entityId'>) {
   return requestTarget(url, method === 'GET' ? entityId : null);
 }
 

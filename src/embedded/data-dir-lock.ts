@@ -45,11 +45,7 @@ const ownName = () => `.lock.${randomBytes(8).toString('hex')}`;
  * since it was judged, another process may have put its own there.
  * @param refuse throws if the process of the file or socket at this path is alive
  */
-export async function putInPlace(
-  mine: string,
-  place: string,
-  refuse: (path: string) => Promise<void>,
-): Promise<void> {
+export async function putInPlace(mine: string, place: string, refuse: (path: string) => Promise<void>) {
   while (!(await unless('EEXIST', link(mine, place)))) {
     await refuse(place);
     const left = join(dirname(mine), ownName());

@@ -68,12 +68,7 @@ const MAX_RESTART_DELAY_MS = 10_000;
  * @param patienceMs how long it may take to end when asked to
  * @returns true if there was one
  */
-export async function stopOrphan(
-  pidFile: string,
-  marker: string,
-  patienceMs: number,
-  signals?: StopSignals,
-): Promise<boolean> {
+export async function stopOrphan(pidFile: string, marker: string, patienceMs: number, signals?: StopSignals) {
   const text = await readFile(pidFile, 'utf8').catch(() => null);
   if (text === null) return false;
   const pid = Number.parseInt(text, 10);

@@ -101,12 +101,7 @@ async function removeAbandoned(cache: string): Promise<void> {
 }
 
 /** Gets the program from one source, moved into place in one step. */
-async function getFrom(
-  { get }: (typeof sources)[number],
-  search: Ready,
-  release: Release,
-  place: string,
-): Promise<string> {
+async function getFrom({ get }: (typeof sources)[number], search: Ready, release: Release, place: string) {
   // On the same file system as its place, so that one rename moves it there.
   const work = await mkdtemp(join(search.cacheDirectory, WORK_PREFIX));
   try {

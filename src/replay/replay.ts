@@ -49,10 +49,7 @@ function anonymous(json: string): string {
  * Writes a history into a folder, for the owner only; creates the folder if it is missing.
  * @returns why it was not written; undefined if it was
  */
-async function keepHistory(
-  { workflowId, runId, history }: RunHistory,
-  { directory, known }: Keeping,
-): Promise<Finding | undefined> {
+async function keepHistory({ workflowId, runId, history }: RunHistory, { directory, known }: Keeping) {
   const text = anonymous(historyToJSON(history));
   const finding = confidentialIn(historyFromJSON(JSON.parse(text)), known);
   if (finding !== undefined) return finding;

@@ -68,11 +68,7 @@ export function recordedBy(client: string | undefined): string | null {
 }
 
 /** Does some work within a span that ends with it. */
-export async function traced<T>(
-  traces: Traces,
-  span: NewSpan,
-  work: (open: OpenSpan) => Promise<T>,
-): Promise<T> {
+export async function traced<T>(traces: Traces, span: NewSpan, work: (open: OpenSpan) => Promise<T>) {
   const open = traces.begin(span);
   try {
     const result = await open.within(() => work(open));

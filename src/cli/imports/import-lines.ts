@@ -101,11 +101,7 @@ function* csv(lines: readonly string[], fields: Titles): Generator<ImportLine, v
   }
 }
 
-function unknownTitles(
-  unknown: readonly string[],
-  titles: readonly string[],
-  known: readonly string[],
-): string {
+function unknownTitles(unknown: readonly string[], titles: readonly string[], known: readonly string[]) {
   const may = `columns are ${known.join(', ')}`;
   // Not repeated if none is known: it is the first line of a file without titles, and may contain a secret.
   if (unknown.length === titles.length) return `is neither JSON nor a header line: ${may}`;

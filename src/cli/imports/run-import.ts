@@ -46,9 +46,7 @@ async function resultOf<Result extends { readonly outcome: Outcome }>(
 }
 
 /** @throws UserError at the end if a line was refused; after the current line if it was interrupted */
-export async function runImport<Result extends { readonly outcome: Outcome }>(
-  run: Import<Result>,
-): Promise<void> {
+export async function runImport<Result extends { readonly outcome: Outcome }>(run: Import<Result>) {
   const { dryRun, print, lines } = run;
   const made = dryRun ? 'would be created' : 'created';
   const labels = { created: made, skipped: 'skipped', refused: 'refused', unmapped: 'no counterpart' };

@@ -127,11 +127,7 @@ const STOP_AFTER: Readonly<Record<ActionName, OperatorStop | null>> = {
 };
 
 /** The current state of deliveries, by id. Unknown ids are left out. */
-export async function readActionTargets(
-  sql: Sql,
-  deliveryIds: readonly string[],
-  policy: RetryPolicy,
-): Promise<ReadonlyMap<string, ActionTarget>> {
+export async function readActionTargets(sql: Sql, deliveryIds: readonly string[], policy: RetryPolicy) {
   if (deliveryIds.length === 0) return new Map();
   const rows = await targetRows(sql, deliveryIds);
   return new Map(rows.map((row) => [row.id, actionTarget(row, policy)]));

