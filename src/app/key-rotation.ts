@@ -4,12 +4,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config/variables.ts';
-import { resealAnswers } from '../db/kept-answers.ts';
-import { resealNoticeSecrets } from '../db/notices/secrets.ts';
+import { sealedAnswers } from '../db/kept-answers.ts';
+import { sealedNoticeSecrets } from '../db/notices/secrets.ts';
 import type { Pool } from '../db/pool.ts';
+import { resealRows } from '../db/reseal.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
-import { resealSigningKeys } from '../db/signing-keys.ts';
-import { resealWebhooks } from '../db/webhooks/secrets.ts';
+import { sealedSigningKeys } from '../db/signing-keys.ts';
+import { sealedWebhooks } from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import type { Keys, SecretOwner } from '../secrets/keys.ts';
 import {
@@ -48,14 +49,11 @@ export async function resealAll(sql: Pool, keys: Keys, batch = BATCH) {
     sealed.every((each) => each === null || keys.isCurrent(each));
   let resealed = 0;
   const unreadable: number[] = [];
-  await resealWebhooks(sql, batch, ({ id, eshopId, secret, headers, previousSecret, deleted }) => {
+  await resealRows(sql, sealedWebhooks, batch, ({ id, eshopId, deleted, ...sealed }) => {
+    const { secret, headers, previousSecret } = sealed;
     if (areCurrent([secret, headers, previousSecret])) return null;
     const reseal = resealing(keys, { eshopId, webhookId: id });
-    const made = {
-      secret: reseal(secret),
-      headers: reseal(headers),
-      previousSecret: reseal(previousSecret),
-    };
+    const made = { secret: reseal(secret), headers: reseal(headers), previousSecret: reseal(previousSecret) };
     if (made.secret === null || (headers !== null && made.headers === null)) {
       if (!deleted) unreadable.push(id);
       return null;
@@ -65,18 +63,18 @@ export async function resealAll(sql: Pool, keys: Keys, batch = BATCH) {
     return { ...made, secret: made.secret };
   });
   // One that no key opens stays: its request is not repeated (`src/api/idempotency.ts`).
-  await resealAnswers(sql, batch, ({ answer, ...owner }) =>
+  await resealRows(sql, sealedAnswers, batch, ({ answer, ...owner }) =>
     areCurrent([answer]) ? null : resealing(keys, owner)(answer),
   );
   const unreadableNotices: number[] = [];
-  await resealNoticeSecrets(sql, batch, ({ eshopId, secret }) => {
+  await resealRows(sql, sealedNoticeSecrets, batch, ({ eshopId, secret }) => {
     if (areCurrent([secret])) return null;
     const made = resealing(keys, { eshopId, of: 'notices' })(secret);
     if (made === null) unreadableNotices.push(eshopId);
     return made;
   });
   const unreadableKeys: number[] = [];
-  await resealSigningKeys(sql, batch, ({ eshopId, privateKey, previousPrivateKey }) => {
+  await resealRows(sql, sealedSigningKeys, batch, ({ eshopId, privateKey, previousPrivateKey }) => {
     if (areCurrent([privateKey, previousPrivateKey])) return null;
     const reseal = resealing(keys, { eshopId, of: 'signing key' });
     const made = reseal(privateKey);

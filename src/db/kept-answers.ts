@@ -5,8 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { EntityKind } from '../domain/event-types.ts';
 import type { AnswerOwner } from '../secrets/keys.ts';
-import type { Pool, Sql } from './pool.ts';
-import { resealRows } from './reseal.ts';
+import type { SealedTable } from './reseal.ts';
 import type { Transaction } from './transaction.ts';
 
 /** How long an answer is kept, in hours. */
@@ -78,18 +77,13 @@ interface SealedAnswer extends AnswerOwner {
   readonly answer: Buffer;
 }
 
-/** @param reseal as of {@link resealRows} */
-export async function resealAnswers(
-  sql: Pool,
-  limit: number,
-  reseal: (sealed: SealedAnswer) => Buffer | null,
-): Promise<void> {
-  const beginning = { eshopId: 0, role: '', key: '' };
-  const read = (tx: Sql, { eshopId, role, key }: AnswerOwner = beginning) => tx<SealedAnswer[]>`
+const BEGINNING = { eshopId: 0, role: '', key: '' };
+
+export const sealedAnswers: SealedTable<SealedAnswer, Buffer> = {
+  read: (tx, limit, { eshopId, role, key }: AnswerOwner = BEGINNING) => tx<SealedAnswer[]>`
     select eshop_id, role, key, answer from kept_answers
-    where (eshop_id, role, key) > (${eshopId}::int, ${role}, ${key}) order by eshop_id, role, key limit ${limit} for update`;
-  const write = (tx: Sql, answer: Buffer, { eshopId, role, key }: AnswerOwner) => tx`
+    where (eshop_id, role, key) > (${eshopId}::int, ${role}, ${key}) order by eshop_id, role, key limit ${limit} for update`,
+  write: (tx, answer, { eshopId, role, key }) => tx`
     update kept_answers set answer = ${answer}
-    where eshop_id = ${eshopId} and role = ${role} and key = ${key}`;
-  await resealRows(sql, read, reseal, write);
-}
+    where eshop_id = ${eshopId} and role = ${role} and key = ${key}`,
+};

@@ -2,21 +2,28 @@
 import type { Pool } from './pool.ts';
 import { type Transaction, transaction } from './transaction.ts';
 
+/** A table with sealed values. */
+export interface SealedTable<Row, Values> {
+  /** Locks the rows that follow one; undefined: the first. */
+  read(tx: Transaction, limit: number, after: Row | undefined): PromiseLike<readonly Row[]>;
+  write(tx: Transaction, values: Values, row: Row): PromiseLike<unknown>;
+}
+
 /**
  * Reseals the rows of a table page by page, each page in a transaction of its own.
- * @param read locks the rows that follow one; undefined: the first
+ * @param limit rows of a page
  * @param reseal returns the new values of a row; null to leave it as it is
  */
 export async function resealRows<Row, Values>(
   sql: Pool,
-  read: (tx: Transaction, after: Row | undefined) => Promise<readonly Row[]>,
+  { read, write }: SealedTable<Row, Values>,
+  limit: number,
   reseal: (row: Row) => Values | null,
-  write: (tx: Transaction, values: Values, row: Row) => Promise<unknown>,
 ): Promise<void> {
   let last: Row | undefined;
   do {
     last = await transaction(sql, async (tx) => {
-      const rows = await read(tx, last);
+      const rows = await read(tx, limit, last);
       for (const row of rows) {
         const values = reseal(row);
         if (values !== null) await write(tx, values, row);

@@ -1,7 +1,7 @@
 /** The signing keys of e-shops. The key before the present one also signs, for a day (docs/interface.md, D19). */
 import { OVERLAP_HOURS } from '../domain/webhook-secret.ts';
 import type { Pool, Sql } from './pool.ts';
-import { resealRows } from './reseal.ts';
+import type { SealedTable } from './reseal.ts';
 import { type Transaction, transaction } from './transaction.ts';
 
 /** A pair whose private key is sealed. */
@@ -72,24 +72,14 @@ export interface SealedSigningKeys {
 const sealedKeys = (sql: Sql) => sql`
   eshop_id, private_key, case when previous_until > now() then previous_private_key end as previous_private_key`;
 
-/** @param reseal as of {@link resealRows} */
-export async function resealSigningKeys(
-  sql: Pool,
-  limit: number,
-  reseal: (sealed: SealedSigningKeys) => Omit<SealedSigningKeys, 'eshopId'> | null,
-): Promise<void> {
-  const read = (tx: Sql, after?: SealedSigningKeys) => tx<SealedSigningKeys[]>`
+export const sealedSigningKeys: SealedTable<SealedSigningKeys, Omit<SealedSigningKeys, 'eshopId'>> = {
+  read: (tx, limit, after) => tx<SealedSigningKeys[]>`
     select ${sealedKeys(tx)} from signing_keys
-    where eshop_id > ${after?.eshopId ?? 0} order by eshop_id limit ${limit} for update`;
-  await resealRows(
-    sql,
-    read,
-    reseal,
-    (tx, { privateKey, previousPrivateKey }, { eshopId }) => tx`
-      update signing_keys set private_key = ${privateKey}, previous_private_key = ${previousPrivateKey}
-      where eshop_id = ${eshopId}`,
-  );
-}
+    where eshop_id > ${after?.eshopId ?? 0} order by eshop_id limit ${limit} for update`,
+  write: (tx, { privateKey, previousPrivateKey }, { eshopId }) => tx`
+    update signing_keys set private_key = ${privateKey}, previous_private_key = ${previousPrivateKey}
+    where eshop_id = ${eshopId}`,
+};
 
 /**
  * What becomes of the keys of an e-shop after the loss of the master key: `publicKey` is new if nothing opened the

@@ -1,6 +1,5 @@
 /** The sealed secrets of all e-shops' notices, for a new master key. */
-import type { Pool, Sql } from '../pool.ts';
-import { resealRows } from '../reseal.ts';
+import type { SealedTable } from '../reseal.ts';
 import type { Transaction } from '../transaction.ts';
 
 interface SealedSecret {
@@ -8,19 +7,12 @@ interface SealedSecret {
   readonly secret: Buffer;
 }
 
-/** @param reseal as of {@link resealRows} */
-export async function resealNoticeSecrets(
-  sql: Pool,
-  limit: number,
-  reseal: (sealed: SealedSecret) => Buffer | null,
-): Promise<void> {
-  const read = (tx: Sql, after?: SealedSecret) => tx<SealedSecret[]>`
+export const sealedNoticeSecrets: SealedTable<SealedSecret, Buffer> = {
+  read: (tx, limit, after) => tx<SealedSecret[]>`
     select id as eshop_id, notice_secret as secret from eshops
-    where notice_secret is not null and id > ${after?.eshopId ?? 0} order by id limit ${limit} for update`;
-  const write = (tx: Sql, secret: Buffer, { eshopId }: SealedSecret) =>
-    tx`update eshops set notice_secret = ${secret} where id = ${eshopId}`;
-  await resealRows(sql, read, reseal, write);
-}
+    where notice_secret is not null and id > ${after?.eshopId ?? 0} order by id limit ${limit} for update`,
+  write: (tx, secret, { eshopId }) => tx`update eshops set notice_secret = ${secret} where id = ${eshopId}`,
+};
 
 /** What becomes of the secret of an e-shop's notices after the loss of the master key; `lost`: it is a new one. */
 export type ReplaceNoticeSecret = (sealed: SealedSecret) => {

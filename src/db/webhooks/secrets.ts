@@ -2,8 +2,8 @@
 
 import type { LostWebhook } from '../../domain/mailed.ts';
 import { type ReplaceNoticeSecret, replaceNoticeSecrets } from '../notices/secrets.ts';
-import type { Pool, Sql } from '../pool.ts';
-import { resealRows } from '../reseal.ts';
+import type { Pool } from '../pool.ts';
+import type { SealedTable } from '../reseal.ts';
 import { writeSetting } from '../settings.ts';
 import { type ReplaceSigningKeys, replaceSigningKeys } from '../signing-keys.ts';
 import { transaction } from '../transaction.ts';
@@ -23,21 +23,15 @@ interface SealedSecrets {
 
 type Resealed = Pick<SealedSecrets, 'secret' | 'headers' | 'previousSecret'>;
 
-/** @param reseal as of {@link resealRows} */
-export async function resealWebhooks(
-  sql: Pool,
-  limit: number,
-  reseal: (sealed: SealedSecrets) => Resealed | null,
-): Promise<void> {
-  const read = (tx: Sql, after?: SealedSecrets) => tx<SealedSecrets[]>`
+export const sealedWebhooks: SealedTable<SealedSecrets, Resealed> = {
+  read: (tx, limit, after) => tx<SealedSecrets[]>`
     select id, eshop_id, secret, headers, case when previous_secret_until > now() then previous_secret end as previous_secret,
       deleted_at is not null as deleted
-    from webhooks where id > ${after?.id ?? 0} and secret <> '' order by id limit ${limit} for update`;
-  const write = (tx: Sql, { secret, headers, previousSecret }: Resealed, { id }: SealedSecrets) => tx`
+    from webhooks where id > ${after?.id ?? 0} and secret <> '' order by id limit ${limit} for update`,
+  write: (tx, { secret, headers, previousSecret }, { id }) => tx`
     update webhooks set secret = ${secret}, headers = ${headers}, previous_secret = ${previousSecret}
-    where id = ${id}`;
-  await resealRows(sql, read, reseal, write);
-}
+    where id = ${id}`,
+};
 
 /** A webhook as read after the loss of the master key. */
 export interface StoredSecrets extends Omit<SealedSecrets, 'deleted'> {
