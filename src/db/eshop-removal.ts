@@ -45,19 +45,16 @@ export async function countHoldings(sql: Sql, eshopId: number): Promise<EshopHol
  */
 export async function endWork(sql: Pool, eshopId: number): Promise<void> {
   for (const { id } of await listWebhooks(sql, eshopId, null)) await deleteWebhook(sql, eshopId, id);
-  await inPages(
-    (limit) =>
-      transaction(sql, async (tx) => {
-        const ended = await tx<{ eshopOrderId: string }[]>`
-          update orders set release_at = null where ctid = any(array(
-            select ctid from orders
-            where eshop_id = ${eshopId} and status = 'preOrder' and release_at is not null limit ${limit} for update))
-          returning eshop_order_id`;
-        for (const { eshopOrderId } of ended) await enqueueReleaseChange(tx, eshopId, eshopOrderId);
-        return ended.length;
-      }),
-    undefined,
-    500,
+  await inPages({ page: 500 }, (limit) =>
+    transaction(sql, async (tx) => {
+      const ended = await tx<{ eshopOrderId: string }[]>`
+        update orders set release_at = null where ctid = any(array(
+          select ctid from orders
+          where eshop_id = ${eshopId} and status = 'preOrder' and release_at is not null limit ${limit} for update))
+        returning eshop_order_id`;
+      for (const { eshopOrderId } of ended) await enqueueReleaseChange(tx, eshopId, eshopOrderId);
+      return ended.length;
+    }),
   );
 }
 
@@ -102,32 +99,26 @@ const PAGE = 2_000;
  * @returns false when there is no such e-shop
  */
 export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSignal): Promise<boolean> {
+  const paging = { signal, page: PAGE };
   const removeDeliveries = () =>
-    inPages(
-      (limit) =>
-        counted(sql<{ count: number }[]>`
-          with page as (
-            delete from deliveries where id in (
-              select id from deliveries where webhook_id in (${webhooksOf(sql, eshopId)}) limit ${limit})
-            returning id),
-          gone as (delete from attempts where delivery_id in (select id from page))
-          select count(*)::integer as count from page`),
-      signal,
-      PAGE,
+    inPages(paging, (limit) =>
+      counted(sql<{ count: number }[]>`
+        with page as (
+          delete from deliveries where id in (
+            select id from deliveries where webhook_id in (${webhooksOf(sql, eshopId)}) limit ${limit})
+          returning id),
+        gone as (delete from attempts where delivery_id in (select id from page))
+        select count(*)::integer as count from page`),
     );
   const remove = (table: string, where: postgres.Fragment) =>
-    inPages(
-      async (limit) => {
-        // Events by id: several partitions may have a row at the same `ctid`.
-        const key = sql(table === 'events' ? 'id' : 'ctid');
-        const { count } = await sql`
-          delete from ${sql(table)} where ${key} = any(array(
-            select x.${key} from ${sql(table)} x where ${where} limit ${limit}))`;
-        return count;
-      },
-      signal,
-      PAGE,
-    );
+    inPages(paging, async (limit) => {
+      // Events by id: several partitions may have a row at the same `ctid`.
+      const key = sql(table === 'events' ? 'id' : 'ctid');
+      const { count } = await sql`
+        delete from ${sql(table)} where ${key} = any(array(
+          select x.${key} from ${sql(table)} x where ${where} limit ${limit}))`;
+      return count;
+    });
   // Until nothing is left: requests that began earlier may still add rows, and an updated row has a new `ctid` and
   // is missed.
   for (let removed = 1; removed > 0; ) {

@@ -4,25 +4,15 @@ import { idAt } from '../../domain/id-time.ts';
 import { IMPORT_KEY_DAYS } from '../import-keys.ts';
 import { KEPT_ANSWER_HOURS } from '../kept-answers.ts';
 import type { Pool } from '../pool.ts';
-import { deleteInPages, type RemovalStep } from './pages.ts';
+import type { Remove } from './pages.ts';
 
 /**
  * Removes rows of deliveries and recoveries that are gone, the keys of lines imported long ago, and kept answers.
  * @param now by the database's clock
  * @param before deliveries created earlier are gone, except open ones
- * @param step called for each table
- * @param signal ends it early
  * @returns how many
  */
-export async function removeBelongings(
-  sql: Pool,
-  now: Date,
-  before: Date,
-  step: RemovalStep,
-  signal?: AbortSignal,
-) {
-  const remove = (table: string, where: postgres.Fragment) =>
-    step(table, () => deleteInPages(sql, { table, where, signal }));
+export async function removeBelongings(sql: Pool, now: Date, before: Date, remove: Remove) {
   const ago = (interval: postgres.Fragment) => sql`x.created_at < ${now}::timestamptz - ${interval}`;
   const importKeys = await remove('import_keys', ago(sql`make_interval(days => ${IMPORT_KEY_DAYS})`));
   // Each delivery is looked up (`offset 0`): a join might read all of them for one page.

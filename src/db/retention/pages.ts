@@ -2,16 +2,22 @@
 import type postgres from 'postgres';
 import type { Pool } from '../pool.ts';
 
-/** Rows changed by one statement. */
+/** By default. */
 const PAGE = 10_000;
+
+interface Paging {
+  /** Ends it early; the next run goes on. */
+  readonly signal?: AbortSignal | undefined;
+  /** Rows changed by one statement. */
+  readonly page?: number | undefined;
+}
 
 /**
  * Changes rows until a page is short.
  * @param step changes at most `limit` rows; returns how many
- * @param signal ends it early; the next run goes on
  * @returns how many in all
  */
-export async function inPages(step: (limit: number) => Promise<number>, signal?: AbortSignal, page = PAGE) {
+export async function inPages({ signal, page = PAGE }: Paging, step: (limit: number) => Promise<number>) {
   let changed = 0;
   for (let count = page; count === page && signal?.aborted !== true; ) {
     count = await step(page);
@@ -20,28 +26,16 @@ export async function inPages(step: (limit: number) => Promise<number>, signal?:
   return changed;
 }
 
-/** Does a step of a removal. Returns how many rows it changed. */
-export type RemovalStep = (table: string, work: () => Promise<number>) => Promise<number>;
+/** Deletes the rows `x` of a table that meet a condition. @param page rows per statement. @returns how many */
+export type Remove = (table: string, where: postgres.Fragment, page?: number) => Promise<number>;
 
-interface DeletedRows {
-  readonly table: string;
-  /** A condition on a row `x` of the table. */
-  readonly where: postgres.Fragment;
-  readonly signal?: AbortSignal | undefined;
-  /** Rows deleted by one statement; default 10,000. */
-  readonly page?: number | undefined;
-}
-
-/** Deletes the rows that meet a condition; a locked row is left to the next run. @returns how many */
-export async function deleteInPages(sql: Pool, { table, where, signal, page }: DeletedRows): Promise<number> {
-  return await inPages(
-    async (limit) => {
+/** @returns a function that leaves locked rows to the next run */
+export const removing =
+  (sql: Pool, signal?: AbortSignal): Remove =>
+  (table, where, page) =>
+    inPages({ signal, page }, async (limit) => {
       const { count } = await sql`
         delete from ${sql(table)} where ctid = any(array(
           select x.ctid from ${sql(table)} x where ${where} limit ${limit} for update skip locked))`;
       return count;
-    },
-    signal,
-    page,
-  );
-}
+    });

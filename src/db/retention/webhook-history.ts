@@ -8,7 +8,7 @@ import { idAt, timeOf } from '../../domain/id-time.ts';
 import { MAX_DELETED_WEBHOOKS } from '../event-log.ts';
 import { isOwnWarning } from '../notices/decide.ts';
 import type { Pool } from '../pool.ts';
-import { deleteInPages, inPages, type RemovalStep } from './pages.ts';
+import { inPages, type Remove } from './pages.ts';
 
 /** Webhooks deleted by one statement: each is looked up in every table and partition. */
 const WEBHOOKS = 1_000;
@@ -20,14 +20,10 @@ type LimitOf = (eshopId: postgres.Fragment) => postgres.Fragment;
 
 /**
  * @param before events and deliveries made earlier are gone, except open ones
- * @param step called for each table
- * @param signal ends it early; the next run goes on
  * @returns how many rows (versions, deactivations and notices), and how many deleted webhooks that nothing refers to
  */
-export async function removeHistory(sql: Pool, before: Date, step: RemovalStep, signal?: AbortSignal) {
+export async function removeHistory(sql: Pool, before: Date, remove: Remove) {
   const limitOf = await limits(sql, before);
-  const remove = (table: string, where: postgres.Fragment, page?: number) =>
-    step(table, () => deleteInPages(sql, { table, where, signal, page }));
   // In this order: a version and a notice need their deactivation, and everything needs its webhook.
   const versions = await remove('webhook_versions', replaced(sql, before, limitOf));
   const notices = await remove('notices', noticesOver(sql, before));
@@ -111,7 +107,7 @@ function noticesOver(sql: Pool, before: Date): postgres.Fragment {
  * @returns of how many webhooks
  */
 export async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal): Promise<number> {
-  return await inPages(async (limit) => {
+  return await inPages({ signal }, async (limit) => {
     const { count } = await sql`
       update webhooks
       set secret = '', previous_secret = null, previous_secret_until = null, headers = null, header_names = null
@@ -121,7 +117,7 @@ export async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal
           select from deliveries d where d.webhook_id = x.id and d.state in ('pending', 'retrying') offset 0)
         limit ${limit} for update skip locked))`;
     return count;
-  }, signal);
+  });
 }
 
 /** Tables with rows of a webhook, except deliveries, changes to signal, and its versions, which go with it. */
