@@ -48,10 +48,9 @@ const REFUSED = 2;
 const EXIT_CODES = 'Exit code: 0 done, 1 could not be done, 2 some were refused.';
 
 const HELP = `
-With ids, the result is printed for each delivery. With options instead of ids, a batch operation of Temporal applies to
-all open deliveries that match them. It runs on its own, and waybill deliveries jobs shows or cancels it. It only finds
-deliveries that have a workflow of their own. Deliveries in the queue, for a first attempt or a retry, are counted but
-not acted on: give their ids instead, or deactivate their webhook to hold all of them.
+With ids, the result is printed for each delivery. With options instead of ids, the action applies to all open
+deliveries that match them: a batch operation of Temporal to those with a workflow, the command itself to those in the
+queue. The batch operation runs on its own, and waybill deliveries jobs shows or cancels it.
 
 ${EXIT_CODES}`;
 

@@ -1,9 +1,12 @@
 /** Bulk actions on deliveries: started, watched, canceled. They run in Temporal, unwatched, too. */
 import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
+import type { Pool, Sql } from '../db/pool.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
-import { countOpen, type OpenCounts } from '../db/webhooks/open-in-temporal.ts';
-import type { ActionName } from '../domain/operator-action.ts';
+import { findOpen, type OpenFilter } from '../db/webhooks/open-in-temporal.ts';
+import type { ActionName, RequestAction } from '../domain/operator-action.ts';
 import { counted } from '../domain/text.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { createProgress } from '../lib/progress.ts';
@@ -12,11 +15,12 @@ import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import {
   type BulkActions,
-  type BulkFilter,
+  type BulkCommand,
   type BulkStatus,
   bulkQuery,
   createBulkActions,
 } from '../temporal/bulk-actions.ts';
+import { createOperatorActions } from '../temporal/operator-actions.ts';
 import type { BulkOptions } from './bulk-options.ts';
 import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
@@ -47,8 +51,12 @@ const PREFIX = 'waybill-';
 const deliveries = (count: number) => counted(count, 'delivery', 'deliveries');
 const noSuchJob = (jobId: string) => new UserError(`There is no job ${jobId}.`);
 
+interface Counts extends Pick<BulkStatus, 'total' | 'done' | 'failed'> {
+  readonly state: string;
+}
+
 /** "running: 12 of 40 done, 1 failed" */
-function line({ state, total, done, failed }: BulkStatus): string {
+function line({ state, total, done, failed }: Counts): string {
   return `${state}: ${done} of ${total} done${failed === 0 ? '' : `, ${failed} failed`}`;
 }
 
@@ -57,13 +65,11 @@ function line({ state, total, done, failed }: BulkStatus): string {
  * @throws UserError if there are none, or more than a query may name
  */
 async function webhooksCalling(
-  settings: Settings,
+  sql: Sql,
   receiver: string,
   { eshop: eshopId, webhook: id }: Pick<BulkOptions, 'eshop' | 'webhook'>,
 ): Promise<readonly number[]> {
-  const found = await withDatabase(settings, (sql) =>
-    listAllWebhooks(sql, { receiver, eshopId, id }, MAX_WEBHOOKS_PER_QUERY + 1),
-  );
+  const found = await listAllWebhooks(sql, { receiver, eshopId, id }, MAX_WEBHOOKS_PER_QUERY + 1);
   if (found.length === 0) {
     throw new UserError(
       id === undefined ? `No webhook calls ${receiver}.` : `Webhook ${id} does not call ${receiver}.`,
@@ -76,9 +82,9 @@ async function webhooksCalling(
   return found.map(({ id }) => id);
 }
 
-async function bulkFilter(settings: Settings, filter: BulkOptions): Promise<BulkFilter> {
+async function bulkFilter(sql: Sql, filter: BulkOptions): Promise<OpenFilter> {
   const { eshop, webhook, receiver, type, order, ...rest } = filter;
-  const calling = receiver === undefined ? undefined : await webhooksCalling(settings, receiver, filter);
+  const calling = receiver === undefined ? undefined : await webhooksCalling(sql, receiver, filter);
   return {
     eshopId: eshop,
     webhookIds: calling ?? (webhook === undefined ? undefined : [webhook]),
@@ -88,35 +94,36 @@ async function bulkFilter(settings: Settings, filter: BulkOptions): Promise<Bulk
   };
 }
 
-/**
- * How many the database knows, asked after the list: what ends in between is missing here. Null for a state or a
- * time, by which only the list filters, and without a database, which the action does not need.
- */
-async function countInDatabase(settings: Settings, filter: BulkFilter): Promise<OpenCounts | null> {
-  const { state, since, until } = filter;
-  if (state !== undefined || since !== undefined || until !== undefined) return null;
-  return await withDatabase(settings, (sql) => countOpen(sql, filter)).catch((error: unknown) => {
-    if (error instanceof UserError) return null;
-    throw error;
-  });
+/** What Temporal's list lacks, as a sentence; empty if nothing, or if states and times differ between the two. */
+function lackingInList(listed: number, inTemporal: number, { state, since, until }: OpenFilter): string {
+  if (inTemporal <= listed || state !== undefined || since !== undefined || until !== undefined) return '';
+  return `\nTemporal lists only ${listed} of the ${deliveries(inTemporal)} open in the database: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Give their ids instead.`;
 }
 
-/** Which matching deliveries the job does not reach, in a sentence each; empty if it reaches all. */
-function notReached(listed: number, open: OpenCounts | null): string {
-  if (open === null) return '';
-  const { inTemporal, queued } = open;
-  return [
-    ...(inTemporal > listed
-      ? [
-          `\nTemporal lists only ${listed} of the ${deliveries(inTemporal)} open in the database: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Give their ids instead.`,
-        ]
-      : []),
-    ...(queued > 0
-      ? [
-          `\nNot acted on: ${deliveries(queued)} in the queue, without a workflow. Give their ids instead, or deactivate the webhook to hold all of them.`,
-        ]
-      : []),
-  ].join('');
+/**
+ * Acts on deliveries in the queue, of which the job knows nothing, one after the other.
+ * @param ids the newest first: one that is given up lets the next of its record go
+ */
+async function actInQueue(
+  request: RequestAction,
+  ids: readonly string[],
+  { action, input }: Pick<BulkRequest, 'action' | 'input'>,
+  { print, json }: Output,
+): Promise<void> {
+  const progress = createProgress(json);
+  let done = 0;
+  let failed = 0;
+  const message = 'Interrupted. What has been done stays, and a job continues on its own.';
+  await untilInterrupted(message, async (signal) => {
+    for (const id of ids) {
+      signal.throwIfAborted();
+      progress.show(done + failed, ids.length, 'Deliveries in the queue');
+      if ((await request(action, id, input)).accepted) done += 1;
+      else failed += 1;
+    }
+  }).finally(() => progress.stop());
+  const result = { state: 'queue', total: ids.length, done, failed };
+  print(json ? JSON.stringify(result) : line(result));
 }
 
 async function watch(bulk: BulkActions, jobId: string, { print, json }: Output): Promise<void> {
@@ -146,39 +153,42 @@ export async function actOnAll(
   output: Output,
 ): Promise<void> {
   const { print, json } = output;
-  await withTemporal(settings, async (client, { taskQueue }) => {
+  const act = async (sql: Pool, client: Client, taskQueue: string) => {
     const bulk = createBulkActions(client, IDENTITY);
-    const selected = await bulkFilter(settings, filter);
+    const selected = await bulkFilter(sql, filter);
     const query = bulkQuery(taskQueue, selected);
     const count = await bulk.count(query);
-    const found = await countInDatabase(settings, selected);
-    const missed = notReached(count, found);
-    const { inTemporal: open = null, queued = null } = found ?? {};
-    if (dryRun || count === 0) {
-      const message = `${deliveries(count)} found. Nothing was changed${dryRun ? ' (dry run)' : ''}.${missed}`;
-      print(json ? JSON.stringify({ jobId: null, query, count, open, queued }) : message);
-      if (!dryRun) requireAllReached(missed);
-      return;
+    const { inTemporal: open, queued: ids } = await findOpen(sql, selected);
+    const missed = lackingInList(count, open, selected);
+    const found = { query, count, open, queued: ids.length };
+    if (dryRun || count + ids.length === 0) {
+      const inQueue = ids.length === 0 ? '' : `, ${ids.length} of them in the queue`;
+      const message = `${deliveries(count + ids.length)} found${inQueue}. Nothing was changed${dryRun ? ' (dry run)' : ''}.${missed}`;
+      print(json ? JSON.stringify({ jobId: null, ...found }) : message);
+    } else {
+      const jobId = count === 0 ? null : `${PREFIX}${action}-${randomUUID()}`;
+      if (jobId !== null) await startJob(bulk, { jobId, query, action, input });
+      if (json) print(JSON.stringify({ jobId, ...found }));
+      else print(`${jobId === null ? 'In Temporal' : `Job ${jobId}`}: ${deliveries(count)}.${missed}`);
+      const request = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
+      if (ids.length > 0) await actInQueue(request, ids, { action, input }, output);
+      if (jobId !== null) await watch(bulk, jobId, output);
     }
-    const jobId = `${PREFIX}${action}-${randomUUID()}`;
-    await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new UserError(`Temporal rejected the start of the job: ${reason}.`);
-    });
-    print(
-      json
-        ? JSON.stringify({ jobId, query, count, open, queued })
-        : `Job ${jobId}: ${deliveries(count)}.${missed}`,
-    );
-    await watch(bulk, jobId, output);
-    requireAllReached(missed);
-  });
+    // A script must notice it.
+    if (missed !== '' && !dryRun)
+      throw new UserError('Not all of them were acted on: see above.', INCOMPLETE);
+  };
+  await withDatabase(settings, (sql) =>
+    withTemporal(settings, (client, { taskQueue }) => act(sql, client, taskQueue)),
+  );
 }
 
-/** @throws UserError with the exit code of work that is not complete: a script must notice it */
-function requireAllReached(missed: string): void {
-  if (missed !== '') throw new UserError('Not all of them were acted on: see above.', INCOMPLETE);
+async function startJob(bulk: BulkActions, command: BulkCommand): Promise<void> {
+  await bulk.start(command).catch((error: unknown) => {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new UserError(`Temporal rejected the start of the job: ${reason}.`);
+  });
 }
 
 export async function showJob(settings: Settings, jobId: string, output: Output): Promise<void> {

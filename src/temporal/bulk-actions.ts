@@ -17,16 +17,11 @@ import type { ActionInput, ActionName } from '../domain/operator-action.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 import { grpcStatusOf, NOT_FOUND } from './rejection.ts';
 
-/** Selects open deliveries by at least one condition. Its `entityId` has no quotation marks or backslashes. */
-export interface BulkFilter extends OpenFilter {
-  readonly state?: 'retrying' | 'held' | undefined;
-  /** Their workflows began at `since` or later, and before `until`. */
-  readonly since?: Date | undefined;
-  readonly until?: Date | undefined;
-}
-
-/** The query for their workflows in a namespace. */
-export function bulkQuery(taskQueue: string, filter: BulkFilter): string {
+/**
+ * The query for workflows of open deliveries in a namespace. Their start is taken for the delivery's creation.
+ * @param filter by at least one condition; its `entityId` has no quotation marks or backslashes
+ */
+export function bulkQuery(taskQueue: string, filter: OpenFilter): string {
   const { eshopId, webhookIds, webhookType, entityId, state, since, until } = filter;
   const conditions = [
     'WorkflowType = "deliverEvent"',
@@ -55,7 +50,7 @@ export interface BulkStatus {
   readonly failed: number;
 }
 
-interface BulkCommand {
+export interface BulkCommand {
   readonly jobId: string;
   readonly query: string;
   readonly action: ActionName;

@@ -213,7 +213,7 @@ describe('by options', () => {
 
   it("says how many Temporal's list lacks that the database has", async () => {
     const { webhookId, ids } = await waiting(2);
-    const [lost = '', kept = ''] = ids;
+    const [lost = ''] = ids;
     const handles = stack.client.workflow.list({
       query: `${webhookIdKey.name} = ${webhookId} AND ExecutionStatus = "Running"`,
     });
@@ -233,19 +233,45 @@ describe('by options', () => {
       `${found('1 delivery')}\nTemporal lists only 1 of the 2 deliveries open in the database: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Give their ids instead.`,
     );
     expect(JSON.parse((await dryRun('--json')).printed)).toMatchObject({ count: 1, open: 2 });
-    await stack.sql`
-      update deliveries set dispatched_at = null, class = 1, due_at = now() + interval '1 hour' where id = ${kept}`;
-    expect((await dryRun()).printed).toBe(
-      `${found('1 delivery')}\nNot acted on: 1 delivery in the queue, without a workflow. Give their ids instead, or deactivate the webhook to hold all of them.`,
-    );
-    expect(JSON.parse((await dryRun('--json')).printed)).toMatchObject({ count: 1, open: 1, queued: 1 });
-    await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute' where id = ${kept}`;
-    // The list alone knows who is retried.
+    // The state in the list may be an older one.
     expect((await dryRun('--state', 'retrying')).printed).toBe(found('1 delivery'));
-    const done = await deliveries('give-up', '--webhook', String(webhookId));
+    const done = await deliveries('hold', '--webhook', String(webhookId));
     expect(done.printed).toMatch(/^Job \S+: 1 delivery\.\nTemporal lists only 1 of the 2 deliveries/);
     expect(done).toMatchObject({ error: 'Not all of them were acted on: see above.', code: 2 });
-    await stack.untilState(kept, 'canceled');
+
+    await stack.sql`
+      update deliveries set dispatched_at = null, class = 1, due_at = now() + interval '1 hour' where id = ${lost}`;
+    expect((await dryRun()).printed).toBe(
+      '2 deliveries found, 1 of them in the queue. Nothing was changed (dry run).',
+    );
+    expect(JSON.parse((await dryRun('--json')).printed)).toMatchObject({ count: 1, open: 1, queued: 1 });
+    const ended = await deliveries('give-up', '--webhook', String(webhookId), '--by', 'anna');
+    expect(ended.printed).toMatch(/^Job \S+: 1 delivery\.\nqueue: 1 of 1 done\ncompleted: 1 of 1 done$/);
+    expect(ended).toMatchObject({ error: undefined, code: 0 });
+    for (const id of ids) {
+      await stack.untilState(id, 'canceled');
+      expect((await actionsOf(id)).at(-1)).toMatchObject({ action: 'giveUp', by: 'anna' });
+    }
+  });
+
+  it('those in the queue alone need no job, in whatever state they are asked for', async () => {
+    const { webhookId, ids } = await waiting(1);
+    const [id = ''] = ids;
+    await stack.untilWaiting(id);
+    await stack.sql`
+      update deliveries set dispatched_at = null, class = 1, due_at = now() + interval '1 hour' where id = ${id}`;
+    const handle = stack.client.workflow.list({ query: `${webhookIdKey.name} = ${webhookId}` });
+    for await (const { workflowId } of handle) await stack.client.workflow.getHandle(workflowId).terminate();
+    const hold = ['hold', '--webhook', String(webhookId), '--state', 'retrying'];
+    await stack.until('none is in the list', async () =>
+      (await deliveries(...hold, '--dry-run')).printed.startsWith('1 delivery found, 1 of them'),
+    );
+    expect(await deliveries(...hold)).toEqual({
+      printed: 'In Temporal: 0 deliveries.\nqueue: 1 of 1 done',
+      error: undefined,
+      code: 0,
+    });
+    expect(await actionsOf(id)).toMatchObject([{ action: 'hold' }]);
   });
 
   it('nobody is asked where nothing is found', async () => {

@@ -3,6 +3,7 @@
  * entries, and has none of those in the queue.
  */
 import { oneRow, type Sql } from '../pool.ts';
+import { shownState } from './delivery-log.ts';
 
 /**
  * How long Temporal's list may take to show a new workflow, in seconds. Fewer: a burst is taken for lost entries.
@@ -17,25 +18,32 @@ export interface OpenFilter {
   readonly webhookIds?: readonly number[] | undefined;
   readonly webhookType?: string | undefined;
   readonly entityId?: string | undefined;
+  readonly state?: 'retrying' | 'held' | undefined;
+  /** Created at `since` or later, and before `until`. */
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
 }
 
-/** How many open deliveries match. */
-export interface OpenCounts {
-  /** The deliveries that Temporal's list should show. */
+/** The open deliveries that match. */
+export interface OpenDeliveries {
+  /** The number of those that Temporal's list should show. */
   readonly inTemporal: number;
-  /** The deliveries in the queue, which have no workflow yet. */
-  readonly queued: number;
+  /** Those in the queue, which have no workflow yet: the newest first. */
+  readonly queued: readonly string[];
 }
 
-export async function countOpen(sql: Sql, filter: OpenFilter): Promise<OpenCounts> {
-  const { eshopId, webhookIds, webhookType, entityId } = filter;
-  return await oneRow(sql<OpenCounts[]>`
+export async function findOpen(sql: Sql, filter: OpenFilter): Promise<OpenDeliveries> {
+  const { eshopId, webhookIds, webhookType, entityId, state, since, until } = filter;
+  return await oneRow(sql<OpenDeliveries[]>`
     select count(*) filter (where d.dispatched_at < now() - make_interval(secs => ${LISTED_SECONDS}))::int as in_temporal,
-      count(*) filter (where d.dispatched_at is null)::int as queued
-    from deliveries d
+      coalesce(array_agg(d.id::text order by d.id desc) filter (where d.dispatched_at is null), '{}') as queued
+    from deliveries d join webhooks w on w.id = d.webhook_id
     where d.state in ('pending', 'retrying')
       ${eshopId === undefined ? sql`` : sql`and d.eshop_id = ${eshopId}`}
       ${webhookIds === undefined ? sql`` : sql`and d.webhook_id = any(${[...webhookIds]}::int[])`}
       ${webhookType === undefined ? sql`` : sql`and d.event_type = ${webhookType}`}
-      ${entityId === undefined ? sql`` : sql`and d.entity_id = ${entityId}`}`);
+      ${entityId === undefined ? sql`` : sql`and d.entity_id = ${entityId}`}
+      ${state === undefined ? sql`` : sql`and ${shownState(sql)} = ${state}`}
+      ${since === undefined ? sql`` : sql`and d.created_at >= ${since}`}
+      ${until === undefined ? sql`` : sql`and d.created_at < ${until}`}`);
 }
