@@ -9,7 +9,7 @@ const tests = (names: string) => `test/${names}.test.ts`;
 /** `npm run test:system`: tests that start programs, browsers or other languages' tools, or bundle workflow code. */
 const SYSTEM = [
   tests('{documentation,faults}/**/!(restored)'),
-  tests('e2e/**/!(demo-console|hot-statements|image|main-job|own-ports|pruned)'),
+  tests('e2e/**/!(demo-console|hot-statements|image|main-job|own-ports|pruned|release)'),
   tests('cli/{act-on-deliveries,build,console,listen,loads,output,replay,top,unsupported,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
@@ -25,7 +25,7 @@ const NIGHTLY = [
   tests('packages/{installed,strangers}'),
   // The drill of the handbook, with both kinds of backup.
   tests('faults/restored'),
-  tests('e2e/{demo-console,hot-statements,image,own-ports,pruned}'),
+  tests('e2e/{demo-console,hot-statements,image,own-ports,pruned,release}'),
 ];
 /** And for `.ci/on-postgres`. */
 const otherPostgres = process.env.POSTGRES_PROGRAMS !== undefined;

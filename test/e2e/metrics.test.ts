@@ -6,6 +6,7 @@ import { listeningPorts } from '../../src/embedded/ports.ts';
 import { login } from '../support/client.ts';
 import { installationOfFile, programOfTest } from '../support/lifetimes.ts';
 import { type Sample, sampleOf, samplesOf } from '../support/metrics.ts';
+import { nightly } from '../support/nightly.ts';
 import { freePort } from '../support/ports.ts';
 import type { Program } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -125,7 +126,7 @@ it('an API and a worker show what they do, and no label says whose it is', async
   expect(await Promise.all([api.stop(), worker.stop()])).toEqual([0, 0]);
 });
 
-it.each(['127.0.0.1', '127.1'])(
+it.each(['127.0.0.1', ...(nightly ? ['127.1'] : [])])(
   'on this machine alone, however HOST spells that (%s), metrics are shown under its names, and no foreign name leads to them',
   async (spelling) => {
     const worker = await start({ ROLE: 'worker', HOST: spelling });

@@ -4,10 +4,12 @@ import { randomFrom } from '../../demo/random.ts';
 import { login } from '../support/client.ts';
 import { createInstallation } from '../support/installation.ts';
 import { receiverOfTest } from '../support/lifetimes.ts';
+import { nightly } from '../support/nightly.ts';
 import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
-const WRITES = 500;
+/** Enough for each kind of write to meet the kill, and for retries before and after it. */
+const WRITES = nightly ? 500 : 150;
 const WRITERS = 6;
 const SKUS = ['TEA', 'CUP', 'POT', 'TIN', 'JAR', 'BOX'] as const;
 /** The lines of one of the imports, which the writers send now and then. */
