@@ -24,7 +24,10 @@ export interface Outage {
   readonly busy?: boolean;
 }
 
-/** A webhook's pause, in milliseconds since 1970: from its response to its end, or to the request to end it. */
+/**
+ * A pause of a webhook or of its recovery, in milliseconds since 1970: from its response to its end, or to the request
+ * to end it.
+ */
 export interface WebhookPause {
   readonly webhookId: number;
   readonly from: number;
@@ -36,6 +39,8 @@ export interface Ledger {
   readonly accepted: Accepted[];
   readonly outages: Outage[];
   readonly pauses: WebhookPause[];
+  /** Pauses of the recovery at a webhook: no first attempt may come. */
+  readonly recoveryPauses: WebhookPause[];
   /** Deliveries that may end differently from their receiver's behaviour, by id: due to an operator. */
   readonly exceptions: Map<string, readonly Outcome[]>;
   /** Webhooks whose deliveries may end so, by id: due to a fault. */
@@ -68,6 +73,7 @@ export function newLedger(graceMs: number): Ledger {
     accepted: [],
     outages: [],
     pauses: [],
+    recoveryPauses: [],
     exceptions: new Map(),
     webhookExceptions: new Map(),
     ordered: new Map(),

@@ -1,6 +1,7 @@
 /** The receivers of a round, one webhook each: they answer by script and record their requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../src/domain/event-types.ts';
+import type { Ordering } from '../src/domain/webhook-fields.ts';
 import { freePort } from '../test/support/ports.ts';
 import { createReceiver, type ReceivedRequest, type ReceiverAnswer } from '../test/support/receiver.ts';
 import type { InjectionPoint } from './injection-point.ts';
@@ -51,6 +52,8 @@ export interface Script {
   readonly status: (number: number, host: string) => number;
   /** Keeps no connection open, so that its name is looked up for every attempt. */
   readonly closes?: boolean;
+  /** Of its webhook; default: none. */
+  readonly ordering?: Ordering;
 }
 
 /** The number of attempts that the flaky receiver fails. */
@@ -98,7 +101,7 @@ export interface Where {
 }
 
 /** Registers a webhook; returns its id. */
-export type Subscribe = (url: string, type: EventType) => Promise<number>;
+export type Subscribe = (url: string, type: EventType, ordering?: Ordering) => Promise<number>;
 
 /** All receivers of a round. */
 export interface Receivers {
@@ -190,9 +193,10 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
         return port;
       };
       const taken = port === undefined ? await onFreePort(listen) : await listen(port);
-      const { type, outcome } = script;
+      const { type, outcome, ordering } = script;
       const url = `http://${name}:${taken}/${encodeURIComponent(kind)}`;
-      const receiver = { kind, type, outcome, url, webhookId: await subscribe(url, type), arrivals, unseen };
+      const webhookId = await subscribe(url, type, ordering);
+      const receiver = { kind, type, outcome, url, webhookId, arrivals, unseen };
       all.push(receiver);
       return receiver;
     },

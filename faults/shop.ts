@@ -27,8 +27,8 @@ export interface Shop {
   createOrder(eshopOrderId: string): Promise<void>;
   /** Changes the note of an order; repeated until answered. Repeating the same note changes nothing. */
   annotate(eshopOrderId: string, note: string): Promise<void>;
-  /** Sends a request under an `Idempotency-Key` until it is done. @returns null if it never was */
-  once(by: Role, path: string, body: object, key: string): Promise<Once | null>;
+  /** Sends a request until it is done, if given under an `Idempotency-Key`. @returns null if it never was */
+  once(by: Role, path: string, body: object, key?: string): Promise<Once | null>;
   /**
    * Sends orders at a steady pace, and changes the status of the first.
    * @param burst further orders at the same time, sent as fast as they are accepted

@@ -3,7 +3,7 @@ import { ownedMs } from '../../src/attempt/ownership.ts';
 import { jitteredWait, maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { SPREAD_MS } from '../../src/domain/webhook-pause.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
-import type { Ledger } from '../ledger.ts';
+import type { Ledger, WebhookPause } from '../ledger.ts';
 import type { Arrival } from '../receivers.ts';
 import { withOutages } from './outages.ts';
 import { arrivalsOf, endOf, title } from './outcomes.ts';
@@ -66,8 +66,11 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
       // The window begins with the first.
       if (number > 1) lostMs = Math.max(0, lostMs + arrival.at - due);
     }
-    if (pauses.some(({ from, to }) => arrival.at > from + EARLY_MS && arrival.at < to))
-      wrong(`attempt ${number} came during a pause`);
+    const within = ({ from, to }: WebhookPause) => arrival.at > from + EARLY_MS && arrival.at < to;
+    if (pauses.some(within)) wrong(`attempt ${number} came during a pause`);
+    const recoveryPauses = ledger.recoveryPauses.filter(({ webhookId }) => webhookId === row.webhookId);
+    if (previous === undefined && recoveryPauses.some(within))
+      wrong('its first attempt came while its recovery was paused');
     const signedOff = arrival.signedAt - arrival.at;
     if (Math.abs(signedOff) > SIGNATURE_MS && !ledger.workerClockWrong)
       wrong(`attempt ${number} was signed for a time ${signedOff} ms off`);

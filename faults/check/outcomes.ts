@@ -32,9 +32,10 @@ export function checkOutcomes(policy: RetryPolicy, ledger: Ledger, evidence: Evi
     const rows = evidence.deliveries.filter(({ webhookId }) => webhookId === receiver.webhookId);
     for (const { entityId } of due) {
       const found = rows.filter((row) => row.entityId === entityId);
-      if (found.length !== 1) {
-        const text = `${receiver.kind} receiver, ${entityId}: ${found.length} deliveries instead of one`;
-        violations.push(violation(found.length === 0 ? 'lost' : 'wrong', text));
+      const expected = due.filter((each) => each.entityId === entityId).length;
+      if (found.length !== expected) {
+        const text = `${receiver.kind} receiver, ${entityId}: ${found.length} deliveries instead of ${expected}`;
+        violations.push(violation(found.length < expected ? 'lost' : 'wrong', text));
       }
     }
     for (const row of rows) {

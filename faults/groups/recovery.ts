@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beginRecovery, type RecoveryRow, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
+import type { RecoveryAction } from '../../src/domain/recovery.ts';
 import { recordEvent } from '../../test/support/record-event.ts';
 import type { Fault, Scene } from '../fault.ts';
 import { isSpent } from '../machine.ts';
@@ -15,6 +16,10 @@ import { killing } from './kill.ts';
 /** The type of the lost events: one that no order fires. */
 const TYPE = 'UPDATE_PRODUCT';
 const LOST = 150;
+/** The records that they are about where a webhook keeps an order. */
+const RECORDS = 5;
+/** How long a recovery stays paused after a kill, in milliseconds: a claim of the killed worker is over by then. */
+const PAUSED_AFTER_KILL_MS = 7_000;
 const MINUTE_MS = 60_000;
 /**
  * How long nothing may change in a running recovery, in milliseconds: its steps come a minute apart at most, and the
@@ -28,21 +33,32 @@ const script: Script = { type: TYPE, outcome: 'delivered', delayMs: 100, status:
 /** The recoveries of the rounds being played. */
 const begun = new WeakMap<Scene, string>();
 
-/** Creates events of no order that were lost, and must be delivered. */
-export async function recordLost(tx: Transaction, { shop, ledger }: Scene, name: string, count: number) {
+/**
+ * Creates events of no order that were lost, and must be delivered.
+ * @param records how many records they are about, by turns; default: each is about another one
+ */
+export async function recordLost(
+  tx: Transaction,
+  { shop, ledger }: Scene,
+  name: string,
+  count: number,
+  records = count,
+) {
   const { eshopId } = shop;
-  const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
-  for (const entityId of ids) {
-    await recordEvent(tx, { eshopId, type: TYPE, entityId, record: { sku: entityId, name: 'A mug' } });
+  for (let index = 0; index < count; index += 1) {
+    const entityId = `${name}-${index % records}`;
+    const record = { sku: entityId, name: 'A mug' };
+    const sequence = Math.floor(index / records) + 1;
+    await recordEvent(tx, { eshopId, type: TYPE, entityId, sequence, record });
     ledger.accepted.push({ type: TYPE, entityId, at: null });
   }
 }
 
 /** Begins a recovery of events from before the webhook existed. @param count how many there are to see */
-export async function beginRecovering(scene: Scene, count: number): Promise<void> {
+export async function beginRecovering(scene: Scene, count: number, by = script): Promise<void> {
   const { stack, shop, receivers } = scene;
   const { eshopId } = shop;
-  const { webhookId } = await receivers.open(RECOVERED, script);
+  const { webhookId } = await receivers.open(RECOVERED, by);
   const asked = await beginRecovery(stack.sql, {
     eshopId,
     webhookId,
@@ -104,6 +120,44 @@ const workerFrozen: Fault = {
   heal: async ({ stack }) => stack.worker.thaw(),
 };
 
+/** Behind each of its deliveries others wait in the order of their record: a pause must hold these, too. */
+const pausedInOrder: Fault = {
+  ...common,
+  name: 'worker killed in a paused recovery of ordered records',
+  policies: ['scaled'],
+  injectionPoints: ['recovered 15', 'recovered 60'],
+  lasts: [2_000, 4_000],
+  async prepare(scene) {
+    await transaction(scene.stack.sql, (tx) => recordLost(tx, scene, 'lost', LOST, RECORDS));
+    await beginRecovering(scene, LOST, { ...script, ordering: 'record', delayMs: 500 });
+  },
+  async inject(scene) {
+    await steer(scene, 'pause');
+    const from = Date.now();
+    scene.ledger.recoveryPauses.push({
+      webhookId: recoveredWebhook(scene),
+      from,
+      to: Number.POSITIVE_INFINITY,
+    });
+  },
+  async heal(scene) {
+    const { stack, ledger } = scene;
+    await stack.worker.kill();
+    await stack.worker.start();
+    await sleep(PAUSED_AFTER_KILL_MS);
+    for (const pause of ledger.recoveryPauses) pause.to = Date.now();
+    await steer(scene, 'resume');
+  },
+};
+
+const recoveredWebhook = ({ receivers }: Scene) =>
+  receivers.all.find(({ kind }) => kind === RECOVERED)?.webhookId ?? 0;
+
+async function steer(scene: Scene, action: RecoveryAction): Promise<void> {
+  const path = `/webhooks/${recoveredWebhook(scene)}/recoveries/${begun.get(scene)}/${action}`;
+  await scene.shop.once('shop', path, {});
+}
+
 export const recoveryFaults: readonly Fault[] = [
   killed('worker', ({ worker }) => [worker]),
   killed('API', ({ api }) => [api]),
@@ -111,4 +165,5 @@ export const recoveryFaults: readonly Fault[] = [
   killed('Temporal', ({ temporal }) => [temporal]),
   killed('everything', ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker]),
   workerFrozen,
+  pausedInOrder,
 ];

@@ -144,6 +144,28 @@ test('what an import wrote waits behind the fresh ones, also when it is next in 
   detach();
 });
 
+test('the next one of a record in a recovery is left to a claim, which a pause of the recovery holds back', async () => {
+  const { sql } = database;
+  const [recovery] = await sql<{ id: string }[]>`
+    insert into recoveries (id, eshop_id, webhook_id, since, until, include, found)
+    values (gen_random_uuid(), ${eshopId}, ${webhookId}, now(), now(), '{missed}', 2) returning id`;
+  await sql`update webhooks set ordering = 'record'`;
+  await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)]));
+  await sql`update deliveries set recovery_id = ${recovery?.id ?? null}, class = ${CLASS.recovered}`;
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.recovered, limit: 10 });
+  const [first, second] = deliveries;
+  expect(await keepOrdering(sql, deliveries)).toEqual([first]);
+  await sql`
+    update deliveries set state = 'delivered', finished_at = now(), dispatched_at = now() where id = ${first?.id ?? null}`;
+  await sql`update recoveries set state = 'paused'`;
+  detach = sql.notifier.attach(relay);
+  await settleOrdering(sql, { records: [String(first?.id)] });
+  expect(taken).toEqual([]);
+  expect(await claimable(CLASS.recovered)).toEqual([]);
+  await sql`update recoveries set state = 'running'`;
+  expect(await claimable(CLASS.recovered)).toEqual([second?.id]);
+});
+
 test('without a relay in the process it waits in the queue', async () => {
   await transaction(database.sql, event);
   expect(await claimable()).toHaveLength(1);

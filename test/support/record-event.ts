@@ -2,7 +2,7 @@
 import { type EventText, type NewEvent, recordEvents } from '../../src/db/outbox/events.ts';
 import type { Transaction } from '../../src/db/transaction.ts';
 
-/** Writes one event and its deliveries; left out, it is the service's, and no update. */
+/** Writes one event and its deliveries; left out, it is the service's, the first of its record, and no update. */
 export function recordEvent(
   tx: Transaction,
   {
@@ -10,12 +10,13 @@ export function recordEvent(
     type,
     entityId,
     record,
+    sequence = 1,
     origin = 'service',
     changed = null,
-  }: NewEvent & Partial<Pick<EventText, 'origin' | 'changed'>>,
+  }: NewEvent & Partial<Pick<EventText, 'sequence' | 'origin' | 'changed'>>,
 ): Promise<void> {
   const snapshot = JSON.stringify(record);
   return recordEvents(tx, eshopId, [
-    { type, entityId, sequence: 1, happenedAt: null, snapshot, origin, changed },
+    { type, entityId, sequence, happenedAt: null, snapshot, origin, changed },
   ]);
 }

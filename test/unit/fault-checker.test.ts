@@ -34,13 +34,16 @@ interface Seen {
   readonly row?: Partial<DeliveryRow>;
   /** Whether its webhook was deactivated, and its e-shop notified by mail. */
   readonly deactivated?: boolean;
+  /** A pause of the recovery that created it, in milliseconds from the start. */
+  readonly paused?: readonly [number, number];
 }
 
 /** A round with one change and one receiver; by default the receiver correctly failed all three attempts. */
-function judge({ outcome = 'failed', arrivals = all, row, deactivated = true }: Seen = {}) {
+function judge({ outcome = 'failed', arrivals = all, row, deactivated = true, paused }: Seen = {}) {
   const ledger: Ledger = {
     ...newLedger(5_000),
     accepted: [{ type: 'CREATE_ORDER', entityId: '1', at: START }],
+    recoveryPauses: paused ? [{ webhookId: 7, from: START + paused[0], to: START + paused[1] }] : [],
   };
   const receiver: Receiver = {
     kind: 'tested',
@@ -104,6 +107,7 @@ test.each<[string, Seen]>([
     'a delivery that met a time-out of a busy machine, and waits for its next attempt',
     { ...delivered, row: { state: 'retrying', attemptsMade: 1, overdueMs: -60_000 }, arrivals: [slow] },
   ],
+  ['retries in a pause of its recovery', { paused: [100, 40_000] }],
   [
     'a wait shortened by the time lost before',
     { arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 29_250)] },
@@ -130,6 +134,11 @@ test.each<[string, string, Seen]>([
     'wrong',
     'signed for an hour later',
     { ...delivered, arrivals: [{ ...arrival(1, 50, 200), signedAt: START + 3_600_000 }] },
+  ],
+  [
+    'wrong',
+    'begun in a pause of its recovery',
+    { ...delivered, arrivals: [arrival(1, 2_000, 200)], paused: [0, 3_000] },
   ],
   ['wrong', 'made again without a fault', { ...delivered, arrivals: [...taken, arrival(1, 400, 200)] }],
   [
