@@ -1,5 +1,6 @@
 /** `waybill reconcile` as an operator runs it. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, expect, it } from 'vitest';
@@ -80,6 +81,31 @@ it('closes what an operator ended in Temporal', async () => {
     /closed as canceled by an operator {2}terminated in Temporal by .+: a wrong webhook\n/,
   );
   expect(await installation.sql`select state from deliveries`).toEqual([{ state: 'canceled' }]);
+});
+
+it('names each repair as it is made, and Ctrl-C ends it', async () => {
+  // Seconds of work, at its rate of checks.
+  const names = Array.from({ length: 1_000 }, (_, n) => `lost ${n}`);
+  await transaction(sql, async (tx) => {
+    for (const entityId of names)
+      await recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId, record: { eshopOrderId: entityId } });
+  });
+  await sql`update deliveries set dispatched_at = now() where dispatched_at is null`;
+  const env = { PATH: process.env.PATH ?? '', ...installation.env };
+  const running = spawn(process.execPath, [program, 'reconcile', '--dry-run'], { env });
+  const written = { out: '', err: '' };
+  running.stderr.on('data', (piece: Buffer) => {
+    written.err += piece.toString();
+  });
+  running.stdout.on('data', (piece: Buffer) => {
+    if (written.out === '') running.kill('SIGINT');
+    written.out += piece.toString();
+  });
+  const [code] = await once(running, 'close');
+  expect(code).toBe(130);
+  expect(written.out).toMatch(/^delivery {2}deliveryId .+ {2}started again {2}no longer in Temporal\n/);
+  expect(written.out.split('\n').length).toBeLessThan(names.length);
+  expect(written.err).toBe('Interrupted. What has been repaired stays: run it again for the rest.\n');
 });
 
 it('says in a sentence that Temporal is away', async () => {
