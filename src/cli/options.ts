@@ -84,7 +84,7 @@ export function refused(error: unknown, exitCode = 1): never {
   throw error instanceof Problem ? new UserError(error.message, exitCode) : error;
 }
 
-/** Exit code if Waybill itself failed, which says nothing about the receiver. */
+/** Exit code if the command could not find out all that it was asked. */
 export const INCONCLUSIVE = 3;
 
 /** For a command that cannot be undone: it needs a confirmation, or only reports. */

@@ -9,6 +9,7 @@ import { type CommandContext, option, runs, whole } from '../lib/command-line.ts
 import { UserError } from '../lib/user-error.ts';
 import type { Replayed } from '../replay/replay.ts';
 import { table } from './layout.ts';
+import { INCONCLUSIVE } from './options.ts';
 
 const MAX_HISTORIES = 1_000_000;
 const address = v.pipe(
@@ -40,9 +41,8 @@ const replayOptions = v.object({
   ),
 });
 
-/** Exit codes besides 0 and 1. */
+/** Exit code if some break; `INCONCLUSIVE` if some were not replayed, or not saved. */
 const BREAKS = 2;
-const NOT_SAVED = 3;
 
 /** The query for Waybill's workflows: the namespace may have others. */
 const allOf = (taskQueue: string) => `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
@@ -80,7 +80,7 @@ export function replayCommand(
     .argument('[workflow ids...]', 'or ids of deliveries; default: all workflows on TEMPORAL_TASK_QUEUE')
     .addHelpText(
       'after',
-      '\nExit code: 0 all replay, 1 could not be checked, 2 some break, 3 some were not saved.',
+      '\nExit code: 0 all replay, 1 could not be checked, 2 some break, 3 some were not replayed or not saved.',
     );
   runs(command, replayOptions, async ({ address, query, limit, save, json }, ...ids) => {
     if (ids.length > 0 && query !== undefined) {
@@ -110,15 +110,15 @@ export function replayCommand(
     if (result.live + result.closed === 0)
       throw new UserError('Temporal has removed all of them in the meantime.');
     if (json) print(JSON.stringify({ ...result, more }));
-    else {
-      for (const line of report(result, save)) print(line);
-      if (more) print(`There are more than ${limit}; use --limit to replay more.`);
-    }
+    else for (const line of report(result, save)) print(line);
     if (result.broken.length > 0) {
       throw new UserError(`${histories(result.broken.length)} cannot be continued by this code.`, BREAKS);
     }
     if (result.refused.length > 0) {
-      throw new UserError(`${histories(result.refused.length)} not saved.`, NOT_SAVED);
+      throw new UserError(`${histories(result.refused.length)} not saved.`, INCONCLUSIVE);
     }
+    // Whoever saves histories may want only these.
+    if (more && save === undefined)
+      throw new UserError(`There are more than ${limit}: use --limit to replay all.`, INCONCLUSIVE);
   });
 }

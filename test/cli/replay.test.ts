@@ -91,11 +91,13 @@ test('a planted change is named with workflow, event number, and the command on 
   });
 });
 
-test('the running ones go first, and a limit that leaves some out is said', async () => {
-  const { stdout } = await replay(['--limit', '1']);
-  expect(stdout).toBe(
-    '1 history replayed (1 live, 0 closed): none breaks.\nThere are more than 1; use --limit to replay more.',
-  );
+test('the running ones go first, and a check that a limit cuts short does not pass', async () => {
+  expect(await replay(['--limit', '1'])).toEqual({
+    code: 3,
+    stdout: '1 history replayed (1 live, 0 closed): none breaks.',
+    stderr: 'There are more than 1: use --limit to replay all.',
+  });
+  expect(await replay(['--limit', '1', '--save', join(folder, 'one')])).toMatchObject({ code: 0 });
 });
 
 test('TLS and API key are those that are configured', async () => {
