@@ -1,4 +1,4 @@
-/** The confirmation of an action that cannot be undone: a separate page, so that it works without script. */
+/** The confirmation of an action: a separate page, so that it works without script. */
 import type { Child } from 'hono/jsx';
 import type { Query } from './api-client.ts';
 import { Form, Page } from './layout.tsx';
@@ -10,6 +10,8 @@ export function ConfirmPage(props: {
   here: string;
   title: string;
   button: string;
+  /** Red, unless it can be undone. */
+  kind?: 'main' | 'danger sure';
   action: string;
   back: string;
   /** Why the last one was refused. */
@@ -19,14 +21,24 @@ export function ConfirmPage(props: {
   values?: Query | undefined;
   children: Child;
 }) {
-  const { here, title, button, action, back, refused, fields = [], values = {}, children } = props;
+  const {
+    here,
+    title,
+    button,
+    kind = 'danger sure',
+    action,
+    back,
+    refused,
+    fields = [],
+    values = {},
+  } = props;
   return (
     <Page {...{ title, here, refused, fields }}>
       <h1>{title}</h1>
       <Form action={action} values={values} class="card form">
-        {children}
+        {props.children}
         <div class="acts">
-          <button type="submit" class="danger sure">
+          <button type="submit" class={kind}>
             {button}
           </button>
           <a class="button" href={`${CONSOLE}${back}`}>

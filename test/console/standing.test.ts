@@ -39,6 +39,14 @@ beforeEach(async () => {
     where id = ${retrying}`;
 });
 
+test('a failing webhook that is paused has the badge of a paused one', async () => {
+  const badge = async () =>
+    /class="state \w+">\w+/.exec((await shop.ask(`/console/webhooks/${failing}`)).text)?.[0];
+  expect(await badge()).toBe('class="state bad">failing');
+  await api.shop('PUT', `/v21/webhooks/${failing}/pause`);
+  expect(await badge()).toBe('class="state calm">paused');
+});
+
 test.each<[string, () => Promise<unknown>, string]>([
   [
     'a failure of Waybill',

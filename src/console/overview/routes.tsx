@@ -20,7 +20,7 @@ import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, duration } from '../times.tsx';
 import { useViewer } from '../viewer.ts';
-import { byUrgency, needsAttention, TroubledWebhook } from '../webhooks/health.tsx';
+import { byUrgency, needsAttention, stateOf, TroubledWebhook } from '../webhooks/health.tsx';
 import { Chart } from './chart.tsx';
 import { type Range, rangeOf, ranges } from './ranges.ts';
 
@@ -118,7 +118,7 @@ function OverviewPage(props: {
   const { range, counts, waiting, blocked, loop, webhooks } = props;
   const viewer = useViewer();
   const { steps, whole, p95Ms, medianMs, measured } = counts;
-  const failing = webhooks.filter(({ incident }) => incident !== null).length;
+  const failing = webhooks.filter((webhook) => stateOf(webhook) === 'failing').length;
   const speed = p95Ms === null ? '–' : duration(p95Ms);
   return (
     <Page title="Overview" here="">

@@ -38,6 +38,7 @@ const confirmations = {
       here="/webhooks"
       title={`Deactivate ${nameOf(webhook)}?`}
       button="Deactivate webhook"
+      kind="main"
       action={`/webhooks/${webhook.id}/deactivate`}
       back={`/webhooks/${webhook.id}`}
     >
@@ -57,6 +58,7 @@ const confirmations = {
           : `Move the end of the pause of ${nameOf(webhook)}?`
       }
       button={pausedUntil === null ? 'Pause webhook' : 'Move the end'}
+      kind="main"
       action={`/webhooks/${id}/pause`}
       refused={refused}
       fields={['until']}

@@ -28,7 +28,9 @@ export function stateOf(
 ): WebhookState {
   const { active, incident, pausedUntil, lastDeactivation } = webhook;
   const reason = lastDeactivation?.reason ?? null;
-  return stateBy({ active, isFailing: incident !== null, isPaused: pausedUntil !== null, reason });
+  const isPaused = pausedUntil !== null;
+  // While it is paused nobody has to act: nothing is attempted.
+  return stateBy({ active, isFailing: incident !== null && !isPaused, isPaused, reason });
 }
 
 export function needsAttention(webhook: WebhookRecord): boolean {
