@@ -49,12 +49,9 @@ export interface ApiDeps {
    * @param before the URL that it replaces
    */
   readonly destinationProblem: (url: string, before?: string) => string | null;
-  /** Where deliveries come from. */
   readonly deliveriesFrom: DeliveriesFrom;
   readonly policy: RetryPolicy;
-  /** Makes one request to a webhook, with a sample. */
   readonly sendTest: SendTest;
-  /** Makes a series of test requests, valid and invalid ones. */
   readonly examine: Examine;
   /** Requests an action for an open delivery. Null if this process knows no Temporal server. */
   readonly requestAction: RequestAction | null;

@@ -2,7 +2,6 @@
 import type { Context } from 'hono';
 import type { ApiEnv } from './deps.ts';
 
-/** Members beside the data. */
 type Beside = Readonly<Partial<Record<'pagination' | 'cursor' | 'missing' | 'request', object | undefined>>>;
 
 /**

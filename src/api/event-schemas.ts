@@ -57,7 +57,6 @@ const eventEntries = {
   ),
 };
 
-/** Filters by type, record and time of events. */
 export const eventFilter = {
   webhookType: v.optional(described(oneOf(eventTypeNames), 'The type of the event.')),
   entityId: v.optional(

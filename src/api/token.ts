@@ -41,7 +41,6 @@ export function signToken(key: Uint8Array, { session, passwordVersion }: TokenCo
     .sign(key);
 }
 
-/** The claims of a token that this key signed, or null. */
 async function claimsOf(key: Uint8Array, token: string): Promise<VerifiedClaims | null> {
   try {
     const { payload } = await jwtVerify(token, key, {

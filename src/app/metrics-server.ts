@@ -4,7 +4,7 @@ import type { ApiEnv } from '../api/deps.ts';
 import { systemRoutes } from '../api/system.ts';
 import { databaseAnswers } from '../db/health.ts';
 import { createPool, type Pool } from '../db/pool.ts';
-import { type HttpServer, listen, PortInUse } from '../http/http-server.ts';
+import { listen, PortInUse } from '../http/http-server.ts';
 import { isLocalHost, isLoopback } from '../lib/local-host.ts';
 import { processIdentity } from '../lib/process-identity.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
@@ -14,7 +14,6 @@ import { readDatabaseMetrics } from '../metrics/database-metrics.ts';
 import { type Metrics, watchProcess } from '../metrics/metrics.ts';
 import type { ApplicationParts } from './application.ts';
 
-/** The sources of metrics and health. */
 interface MetricsServerOptions
   extends Pick<ApplicationParts, 'config' | 'sql' | 'healthSql' | 'own' | 'temporalState' | 'log'> {
   readonly databaseUrl: string;
@@ -112,11 +111,7 @@ async function sdkMetrics(url: string): Promise<string> {
   }
 }
 
-async function listenSomewhere(
-  app: Hono<ApiEnv>,
-  host: string,
-  port: number | undefined,
-): Promise<HttpServer> {
+async function listenSomewhere(app: Hono<ApiEnv>, host: string, port: number | undefined) {
   const variable = 'METRICS_PORT';
   if (port !== undefined) return await listen(app, host, port, { variable });
   try {

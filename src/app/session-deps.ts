@@ -69,21 +69,16 @@ export interface SessionDeps extends SessionOptions {
   readonly watch: DeliveryWatch;
   /** What the reconciler of a session leaves to the next one. */
   readonly reconcilerMemory: ReconcilerMemory;
-  /** Called with each repair of the reconciler. */
   readonly onRepair: (repair: Repair) => void;
   readonly onPass: RelayOptions['onPass'];
   readonly onClaim: RelayOptions['onClaim'];
-  /** Called for each step of the retention that failed. */
   readonly onRetentionFailure: () => void;
-  /** Called with the state of Temporal. */
   readonly onTemporal: RelayOptions['onTemporal'];
-  /** Called when Temporal has answered a question of the reconciler. */
   readonly onQuestionAnswered: () => void;
   /** Called with the kinds of work for which Temporal has accepted polls of this process. */
   readonly onPolled: (kinds: readonly PolledKind[]) => void;
 }
 
-/** The end of a session, and its callbacks. */
 export interface SessionTerms {
   /** Ends its workers: another session takes over. Attempts of the queue go on until then, whatever Temporal does. */
   readonly renewal: AbortSignal;

@@ -62,7 +62,6 @@ export function createTemporalState({ onChange, now = () => performance.now() }:
 
   return {
     get: () => (look() === null ? answers : 'down'),
-    /** Whether it has ever been up. */
     hasReached: () => reached,
     set,
     /** A question was answered. Otherwise a process whose failed work others did stays down until its next call. */

@@ -53,13 +53,7 @@ interface WorkerOptions extends SessionOptions {
   readonly onBroken?: (error: Error) => void;
 }
 
-export interface RunningWorker {
-  temporalState(): 'up' | 'down' | 'unknown';
-  /** Whether Temporal has ever let it into its namespace; stays true while Temporal is away. */
-  hasReachedTemporal(): boolean;
-  /** Drains: no new claims, attempts under way finish. */
-  stop(): Promise<void>;
-}
+export type RunningWorker = Awaited<ReturnType<typeof startWorker>>;
 
 /** The waits between tries to reach Temporal, in milliseconds. */
 const FIRST_RECONNECT_MS = 250;
@@ -78,7 +72,7 @@ const TOO_MANY_ABANDONED = `Temporal's SDK has given up polling ${MAX_ABANDONED}
 /**
  * Starts the role; resolves once it runs or keeps trying in the background.
  */
-export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+export async function startWorker(options: WorkerOptions) {
   const { log, metrics = createMetrics(), traces = untraced } = options;
   routeTemporalLogs(log, options.sdkMetricsAddress);
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
@@ -198,8 +192,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   });
   return {
     temporalState: temporalState.get,
+    /** Whether Temporal has ever let it into its namespace; stays true while Temporal is away. */
     hasReachedTemporal: temporalState.hasReached,
-    async stop() {
+    /** Drains: no new claims, attempts under way finish. */
+    async stop(): Promise<void> {
       stopping.abort();
       await running;
       await clock.stop();

@@ -14,7 +14,6 @@ export function ConfirmPage(props: {
   kind?: 'main' | 'danger sure';
   action: string;
   back: string;
-  /** Why the last one was refused. */
   refused?: Rejection | undefined;
   /** Of its fields, if it has some. */
   fields?: FieldPaths;

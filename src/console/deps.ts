@@ -19,7 +19,6 @@ export type SignAgain = (asked: {
 
 /** Pages of Temporal's UI, for the warehouse and for operators. */
 export interface TemporalLinks {
-  /** The workflow of a delivery. */
   delivery(deliveryId: string): Promise<string | null>;
   /** Lists of workflows. @param eshops only of these; null: of all */
   lists(
@@ -28,7 +27,6 @@ export interface TemporalLinks {
   ): readonly { readonly name: string; readonly url: string }[];
 }
 
-/** The authenticated person. */
 interface Authenticated {
   readonly user: Omit<Session, 'eshopId'>;
   /** All e-shops that it may see. */
@@ -39,7 +37,6 @@ interface Authenticated {
   readonly now: Date;
 }
 
-/** How a request for a page is authenticated. */
 export interface Authenticator {
   /** Runs first for every request. */
   readonly guard?: MiddlewareHandler<ConsoleEnv>;
@@ -58,7 +55,6 @@ export interface Authenticator {
    * @returns false if it was accepted before
    */
   acceptFormOnce(id: string, form: string): Promise<boolean>;
-  /** The response without authentication. */
   unauthenticated(c: Context<ConsoleEnv>): Response | Promise<Response>;
 }
 
@@ -87,11 +83,9 @@ export interface ConsoleDeps
   readonly operator?: OperatorDeps;
 }
 
-/** The person who looks at a page. */
 export interface Viewer extends SignedIn {
   /** Of the e-shop that the page is about. */
   readonly eshopName: string;
-  /** All e-shops that it may see, including that one. */
   readonly eshops: readonly EshopName[];
   readonly operator: boolean;
   /** Null for an e-shop's user: Temporal's UI shows the workflows of others, too. */

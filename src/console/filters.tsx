@@ -29,7 +29,6 @@ function EshopFilter() {
 const STATES = deliveryStates.map((state) => [state, state] as const);
 const TYPES = eventTypeNames.map((type) => [type, type] as const);
 
-/** By the names of their fields. */
 const FILTERS = {
   among: <EshopFilter />,
   entityId: <Input name="entityId" label="Order or other identifier" />,

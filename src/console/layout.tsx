@@ -15,7 +15,6 @@ import { Switcher } from './switcher.tsx';
 import { useViewer, ViewerOfPage } from './viewer.ts';
 import type { WebhookNames } from './webhooks/name.tsx';
 
-/** The entries of the navigation. */
 const places = [
   ['', 'Overview'],
   ['/webhooks', 'Webhooks'],
@@ -117,7 +116,6 @@ const placesOfAll = [
 
 const placesOfOperators = [[`${ALL}/recoveries`, 'Recoveries']] as const;
 
-/** Whether the viewer may see several e-shops. */
 function seesSeveral({ operator, eshops }: Viewer): boolean {
   return operator || eshops.length > 1;
 }
@@ -147,7 +145,6 @@ interface PageProps {
   readonly here: string;
   /** The action just done, in a sentence. */
   readonly notice?: string | undefined;
-  /** The error message. */
   readonly refused?: Rejection | undefined;
   /** The fields of its form, which show their own problems. */
   readonly fields?: FieldPaths;

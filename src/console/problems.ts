@@ -6,11 +6,8 @@ import { capital, counted } from '../domain/text.ts';
 /** Why the API refused: problems of fields, or one sentence. */
 export type Rejection = string | readonly FieldProblem[];
 
-/** By the name of the field. */
-export type Problems = Readonly<Record<string, string>>;
-
-/** Read by the fields of a form; set by its page. */
-export const ProblemsOfForm = createContext<Problems>({});
+/** By the name of the field: read by the fields of a form; set by its page. */
+export const ProblemsOfForm = createContext<Readonly<Record<string, string>>>({});
 
 /** The paths in the body of the fields of a form, where each is named by the last part. */
 export type FieldPaths = readonly string[];

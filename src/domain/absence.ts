@@ -13,9 +13,7 @@ export interface WebhookVersion {
   readonly types: readonly EventType[];
   /** Null if not known. */
   readonly active: boolean | null;
-  /** Whether it asks for changes of stock alone. */
   readonly onStockChange: boolean;
-  /** Whether it leaves out changes by the e-shop itself. */
   readonly skipOwn: boolean;
   readonly deleted: boolean;
   /** Why it is inactive, if it was deactivated with this version. */

@@ -52,7 +52,6 @@ export const countEntries = {
   ),
 };
 
-/** The lines that are not disabled. */
 export function enabled<Line extends AnnouncedLine>(lines: readonly Line[]): Line[] {
   return lines.filter(({ lineState }) => lineState === 'E');
 }
@@ -80,7 +79,6 @@ export function writableLines(lines: unknown, responseOnly: readonly string[]): 
     .map((line) => omitFields(line, responseOnly));
 }
 
-/** The problems of the lines of an announcement. */
 export function lineProblems(
   path: string,
   lines: readonly (LineKey & { readonly quantity: string })[],

@@ -47,11 +47,9 @@ export interface CatalogueEntry {
    * nothing.
    */
   readonly warehouseFields?: Readonly<Record<string, Occasion>>;
-  /** The record's schema in a payload of this version. */
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;
   /** A complete record in its v2 form. */
   readonly sample: object;
-  /** The samples of its events, by what happened. */
   readonly samples: Readonly<Partial<Record<Occasion, EventSample>>>;
 }
 

@@ -6,7 +6,6 @@ const ended = ['delivered', 'failed', 'expired', 'canceled', 'superseded'] as co
 export const storedStates = [...open, ...ended] as const;
 export type StoredState = (typeof storedStates)[number];
 
-/** How a delivery ended. */
 export type FinalState = (typeof ended)[number];
 
 /** All states that a delivery can show. `held` is never stored: an open delivery that makes no attempt. */

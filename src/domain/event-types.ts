@@ -12,7 +12,6 @@ export type Occasion = (typeof occasions)[number];
 interface EventTypeEntry {
   readonly entity: EntityKind;
   readonly on: Occasion;
-  /** The type of a stock movement. */
   readonly movement?: string;
   /** When it fires, as a clause for documentation. */
   readonly firesWhen: string;

@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { described, time, wholeNumber } from './fields.ts';
 import { defaultRetryPolicy, type RetryPolicy, waitsWithinWindow } from './retry-policy.ts';
 
-/** An incident as a webhook's record shows it. */
 export const incidentSchema = v.pipe(
   v.object({
     since: described(

@@ -2,7 +2,6 @@
 import type { NamedBy } from './webhook-name.ts';
 import type { GivenTypes } from './webhook-types.ts';
 
-/** A deactivation of a webhook. */
 export interface Deactivation extends GivenTypes, NamedBy {
   readonly webhookId: number;
   /** The generation of the webhook that ended. */
@@ -10,11 +9,8 @@ export interface Deactivation extends GivenTypes, NamedBy {
   /** `gone`: the receiver responded with 410. */
   readonly reason: 'retriesExhausted' | 'gone';
   readonly at: Date;
-  /** Whether it has been activated since. */
   readonly activeAgain: boolean;
-  /** The delivery that caused it. */
   readonly deliveryId: string;
-  /** The number of its attempts. */
   readonly attemptsMade: number;
   /** A sentence such as "HTTP 503 from shop.example after 212 ms". */
   readonly lastError: string | null;
@@ -34,7 +30,6 @@ export interface LostWebhook extends GivenTypes, NamedBy {
   readonly signingKey: boolean;
 }
 
-/** A webhook that has recovered. */
 export interface RecoveredWebhook extends GivenTypes, NamedBy {
   readonly webhookId: number;
   readonly recoveredAt: Date;

@@ -8,11 +8,9 @@ import { list } from './list.ts';
 import { answeredSecret, ownSecret } from './webhook-secret.ts';
 import { urlInDocument, urlProblem } from './webhook-url.ts';
 
-/** The kinds of notices about a webhook. */
 const noticeKinds = ['warning', 'deactivated', 'recovered'] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 
-/** The forms of what is sent to the URL. */
 const noticeFormats = ['text', 'teams'] as const;
 export type NoticeFormat = (typeof noticeFormats)[number];
 

@@ -13,7 +13,6 @@ export type ActionName = (typeof actionNames)[number];
 /** A stop to the attempts of a delivery: until it is resumed, or for good. */
 export type OperatorStop = 'hold' | 'giveUp';
 
-/** An operator action as it is recorded. */
 export interface OperatorAction {
   /** Stays the same if it is recorded again, by an interrupted step or a reset workflow. */
   readonly id: string;
@@ -81,7 +80,6 @@ export interface ActionTarget {
   readonly attemptsMade: number;
   /** The maximum that the policy allows, the first included. */
   readonly maxAttempts: number;
-  /** The number of the attempt under way. */
   readonly underWay: number | null;
   /** It waits in the queue and has no workflow yet. */
   readonly queued: boolean;
@@ -108,7 +106,6 @@ export interface RecordedActionResult extends ActionResult {
   readonly at: string;
 }
 
-/** Who requests an action, and why. */
 export type ActionInput = Pick<OperatorAction, 'by' | 'reason' | 'user'>;
 
 /** Who requests an action, as recorded: a user of the e-shop is not an operator. */

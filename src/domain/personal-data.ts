@@ -12,7 +12,6 @@ export interface PersonalRecords {
   order: OrderRecord;
   return: ReturnRecord;
 }
-/** The kinds of records that have personal data. */
 export type PersonalKind = keyof PersonalRecords;
 
 /** Null once erased; of a return they are free texts, which may contain a name. */

@@ -29,9 +29,7 @@ export class Problem extends Error {
 }
 
 /** 400: failed validation, or something that the contract of the e-shop forbids. */
-export function badRequest(message: string): Problem {
-  return new Problem(400, message);
-}
+export const badRequest = (message: string): Problem => new Problem(400, message);
 
 /** One problem of a body, path or query. */
 export interface FieldProblem {
@@ -71,14 +69,10 @@ export function unauthorized(message: string): Problem {
 }
 
 /** 403: the user's role does not allow this. */
-export function forbidden(message: string): Problem {
-  return new Problem(403, message);
-}
+export const forbidden = (message: string): Problem => new Problem(403, message);
 
 /** 404: no such record, or another e-shop's. */
-export function notFound(message: string): Problem {
-  return new Problem(404, message);
-}
+export const notFound = (message: string): Problem => new Problem(404, message);
 
 /**
  * 404 for a record that this e-shop does not have.
@@ -98,9 +92,7 @@ export function existing<T>(noun: string, id: string | number, found: T | null):
 }
 
 /** 409: it exists already, or the table of states has no such transition. */
-export function conflict(message: string): Problem {
-  return new Problem(409, message);
-}
+export const conflict = (message: string): Problem => new Problem(409, message);
 
 /**
  * 429 with `Retry-After`.

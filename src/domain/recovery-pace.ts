@@ -3,7 +3,6 @@
  * and failures are noticed early. Pure.
  */
 
-/** The progress of a recovery. */
 export interface RecoveryCounts {
   readonly created: number;
   /** Not attempted yet. */

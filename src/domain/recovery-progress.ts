@@ -1,11 +1,5 @@
 /** The progress of a recovery, computed from what is stored of it. Pure. */
-import {
-  isUnderWay,
-  type RecoverySituation,
-  type RecoveryState,
-  recoveryReason,
-  shownRecoveryState,
-} from './recovery.ts';
+import { isUnderWay, type RecoverySituation, recoveryReason, shownRecoveryState } from './recovery.ts';
 import { endedOf, type RecoveryCounts } from './recovery-pace.ts';
 
 export interface StoredRecovery extends RecoverySituation, RecoveryCounts {
@@ -20,28 +14,7 @@ export interface StoredRecovery extends RecoverySituation, RecoveryCounts {
   readonly now: Date;
 }
 
-export interface Progress {
-  readonly state: RecoveryState;
-  /** Why it is paused or was canceled, or what its end waits for, as a sentence for its e-shop. */
-  readonly reason: string | null;
-  /**
-   * Deliveries created so far, by result: done (delivered), failed (also expired or canceled), superseded; the
-   * others are open.
-   */
-  readonly created: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly superseded: number;
-  readonly open: number;
-  /** Deliveries that have not ended: the open ones, and those still to be created. */
-  readonly left: number;
-  /** Deliveries that ended per second, recently, except superseded ones; null before any was measured. */
-  readonly rate: number | null;
-  /** Null if not known: paused, ended, or nothing measured yet. */
-  readonly estimatedEndAt: Date | null;
-  /** No deliveries are left to be created. */
-  readonly exhausted: boolean;
-}
+export type Progress = ReturnType<typeof recoveryProgress>;
 
 export interface RecoveryStatus
   extends Pick<Progress, 'state' | 'reason' | 'done' | 'failed' | 'superseded' | 'left' | 'estimatedEndAt'> {
@@ -50,7 +23,7 @@ export interface RecoveryStatus
   readonly webhookId: number;
 }
 
-export function recoveryProgress(recovery: StoredRecovery): Progress {
+export function recoveryProgress(recovery: StoredRecovery) {
   const { found, exhausted, created, pending, retrying, failed, superseded, rate } = recovery;
   const state = shownRecoveryState(recovery);
   const open = pending + retrying;
@@ -59,14 +32,21 @@ export function recoveryProgress(recovery: StoredRecovery): Progress {
   const left = goesOn ? Math.max(open, found - done - failed - superseded) : open;
   return {
     state,
+    /** Why it is paused or was canceled, or what its end waits for, as a sentence for its e-shop. */
     reason: recoveryReason(recovery),
+    /**
+     * Deliveries created so far, by result: done (delivered), failed (also expired or canceled), superseded; the
+     * others are open.
+     */
     created,
     done,
     failed,
     superseded,
     open,
+    /** Deliveries that have not ended: the open ones, and those still to be created. */
     left,
     rate,
+    /** Null if not known: paused, ended, or nothing measured yet. */
     estimatedEndAt: state === 'running' ? estimatedEnd(recovery, left) : null,
     exhausted,
   };

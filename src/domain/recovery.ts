@@ -5,7 +5,6 @@ import { openTransaction } from './database-session.ts';
 export const recoverable = ['failed', 'expired', 'canceled', 'missed'] as const;
 export type Recoverable = (typeof recoverable)[number];
 
-/** The outcomes recovered by default. */
 export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired', 'missed'];
 
 /** The part of a recovery that a request chooses; the rest follows from the webhook. */

@@ -2,9 +2,7 @@
 
 /** How a delivery is retried. All times in milliseconds. */
 export interface RetryPolicy {
-  /** The wait before the first retry. */
   readonly initialIntervalMs: number;
-  /** The factor between a wait and the one before it. */
   readonly coefficient: number;
   /** Retries after the first attempt: 20 means at most 21 attempts. */
   readonly maxRetries: number;
@@ -91,7 +89,6 @@ interface FailedAttemptTimes {
   readonly lateInAllMs: number;
 }
 
-/** When the attempt after a failed one is due. */
 export type NextAttempt =
   /** In milliseconds since 1970. */
   | { readonly at: number }

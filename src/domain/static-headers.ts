@@ -138,7 +138,6 @@ export function headersOrNull(sent: StaticHeaders | null | undefined): StaticHea
   return sent === null || sent === undefined || Object.keys(sent).length === 0 ? null : sent;
 }
 
-/** The stored headers of a webhook, and its URL. */
 interface Stored {
   readonly url: string;
   /** Opens its static headers; null if it has none. */

@@ -58,7 +58,6 @@ export function problemsOf(issues: readonly v.BaseIssue<unknown>[], schema: v.Ge
   });
 }
 
-/** An unknown field in a strict object. */
 function isSurplus(issue: v.BaseIssue<unknown>): boolean {
   return issue.type === 'strict_object' && issue.expected === 'never';
 }
@@ -85,7 +84,6 @@ function partOf(schema: unknown, key: unknown): unknown {
   return entriesOf(schema)?.[String(key)];
 }
 
-/** The fields of an object's schema. */
 function entriesOf(schema: unknown): Record<string, unknown> | undefined {
   if (!isObject(schema)) return undefined;
   if ('wrapped' in schema) return entriesOf(schema.wrapped);

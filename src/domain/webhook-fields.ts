@@ -9,7 +9,6 @@ import { eventType } from './webhook-types.ts';
 
 const MAX_DESCRIPTION_LENGTH = 1000;
 
-/** The methods of a delivery. */
 export const webhookMethods = ['POST', 'GET'] as const;
 
 /** Many times the types that there are, since a repeat is harmless. More: a useless list costs time. */

@@ -3,7 +3,6 @@ import { oneLine } from './text.ts';
 
 const MAX_NAME_CHARS = 60;
 
-/** What it is named by. */
 export interface NamedBy {
   readonly url: string;
   readonly description: string | null;

@@ -31,7 +31,6 @@ export function urlInDocument(description: string, example: string) {
   } as const;
 }
 
-/** The URL of a webhook. */
 export const webhookUrl = v.pipe(
   v.string('must be a string'),
   v.minLength(1, 'must not be empty'),

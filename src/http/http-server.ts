@@ -15,16 +15,8 @@ import { withoutPrefix } from '../theme/public-url.ts';
 import { watchIdle } from './idle-connections.ts';
 import { createPipelines } from './pipelines.ts';
 
-export interface HttpServer {
-  /** `http://host:port` */
-  readonly url: string;
-  /** The address that it listens on, whatever `host` was. */
-  readonly address: string;
-  /** Accepts no more requests; those under way are answered. */
-  close(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
-/** The port is in use. */
 export class PortInUse extends UserError {
   override readonly name = 'PortInUse';
 }
@@ -184,7 +176,7 @@ export async function listen(
     headMs = 15_000,
     unreadMs = 30_000,
   }: HttpServerOptions = {},
-): Promise<HttpServer> {
+) {
   const answer = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
     // HTTP/1.0 needs no host, and the server below checks the rest.
     hostname: 'localhost',
@@ -245,9 +237,12 @@ export async function listen(
   const reached = ANY.get(bound.address) ?? host;
   const shown = reached.includes(':') ? `[${reached}]` : reached;
   return {
+    /** `http://host:port` */
     url: `http://${shown}:${bound.port}`,
+    /** The address that it listens on, whatever `host` was. */
     address: bound.address,
-    async close() {
+    /** Accepts no more requests; those under way are answered. */
+    async close(): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve));
       idle.drain();
       const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);

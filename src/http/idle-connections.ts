@@ -30,7 +30,6 @@ export function watchIdle(server: Server, maxConnections = Number.POSITIVE_INFIN
   });
 
   return {
-    /** Notes that a request has begun. */
     begin(incoming: IncomingMessage, outgoing: ServerResponse): void {
       const { socket } = incoming;
       idle.delete(socket);

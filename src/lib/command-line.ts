@@ -23,7 +23,6 @@ export function option<const S extends v.GenericSchema>(
   return v.pipe(schema, v.metadata({ option: new Option(flags, description).default(fallback) }));
 }
 
-/** A required option. */
 export const requiredOption = <const S extends v.GenericSchema>(
   flags: string,
   description: string,

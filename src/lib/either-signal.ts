@@ -12,7 +12,6 @@ export function eitherSignal(signals: readonly AbortSignal[]) {
   return {
     /** Aborted when the first of them is. */
     signal: either.signal,
-    /** Stops following them. */
     release(): void {
       for (const signal of signals) signal.removeEventListener('abort', follow);
     },

@@ -5,7 +5,6 @@ const WIDTH = 24;
 /** The time between two lines where there is no terminal, in milliseconds. */
 const LINE_INTERVAL_MS = 3_000;
 
-/** Progress of a longer task. */
 export interface Progress {
   show(done: number, total: number, text: string): void;
   /** Removes the bar. */

@@ -7,7 +7,6 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** How to poll. */
 interface Looks {
   readonly signal: AbortSignal;
   /** The time between two looks, in milliseconds. */

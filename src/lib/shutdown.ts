@@ -4,35 +4,13 @@ import { UserError } from './user-error.ts';
 
 type Stop = () => Promise<unknown>;
 
-export interface Shutdown {
-  /**
-   * Registers a part that has been started.
-   * @param patient its stop has its own time limit, and it would outlive the process: an embedded server
-   * @throws Error, after stopping it, when a stop was requested in the meantime
-   */
-  add(stop: Stop, patient?: boolean): Promise<void>;
-  /**
-   * Registers a part that is being started: a stop waits for its start.
-   * @throws the error of the start; Error, after stopping it, when a stop was requested in the meantime
-   */
-  starting<T>(part: Promise<T>, stop: (part: T) => Promise<unknown>, patient?: boolean): Promise<T>;
-  /**
-   * Stops all parts; those that do not stop in time are abandoned, and end with the process.
-   * @param graceMs for all together, except patient ones, in milliseconds; left out: as long as it takes
-   * @returns whether all parts stopped in time; repeated calls get the same answer
-   */
-  stop(graceMs?: number): Promise<boolean>;
-  /** Cuts the grace time short. */
-  hurry(): void;
-  /** Aborted once a stop is requested. */
-  readonly signal: AbortSignal;
-}
+export type Shutdown = ReturnType<typeof createShutdown>;
 
 /** Even when the time is up, each part is told to stop and gets this long, in milliseconds. */
 const MIN_STOP_TIME_MS = 250;
 
 /** @param onProblem called with the parts that did not stop; default: ignored */
-export function createShutdown(onProblem: (text: string) => void = () => {}): Shutdown {
+export function createShutdown(onProblem: (text: string) => void = () => {}) {
   const parts: { stop: Stop; patient: boolean }[] = [];
   const asked = new AbortController();
   const timeIsUp = new AbortController();
@@ -59,33 +37,50 @@ export function createShutdown(onProblem: (text: string) => void = () => {}): Sh
     return clean;
   }
 
-  const shutdown: Shutdown = {
-    async add(stop, patient = false) {
-      if (asked.signal.aborted) {
-        await stop();
-        throw new Error('Stopped while starting.');
-      }
-      parts.push({ stop, patient });
-    },
-    async starting(part, stop, patient = false) {
+  /**
+   * Registers a part that has been started.
+   * @param patient its stop has its own time limit, and it would outlive the process: an embedded server
+   * @throws Error, after stopping it, when a stop was requested in the meantime
+   */
+  async function add(stop: Stop, patient = false): Promise<void> {
+    if (asked.signal.aborted) {
+      await stop();
+      throw new Error('Stopped while starting.');
+    }
+    parts.push({ stop, patient });
+  }
+
+  return {
+    add,
+    /**
+     * Registers a part that is being started: a stop waits for its start.
+     * @throws the error of the start; Error, after stopping it, when a stop was requested in the meantime
+     */
+    async starting<T>(part: Promise<T>, stop: (part: T) => Promise<unknown>, patient = false): Promise<T> {
       // A part that failed to start need not be stopped; the caller of `starting` gets the error.
-      await shutdown.add(() => part.then(stop, () => {}), patient);
+      await add(() => part.then(stop, () => {}), patient);
       return await part;
     },
-    stop(graceMs) {
+    /**
+     * Stops all parts; those that do not stop in time are abandoned, and end with the process.
+     * @param graceMs for all together, except patient ones, in milliseconds; left out: as long as it takes
+     * @returns whether all parts stopped in time; repeated calls get the same answer
+     */
+    stop(graceMs?: number): Promise<boolean> {
       asked.abort();
       stopping ??= stopAll(graceMs);
       return stopping;
     },
-    hurry() {
+    /** Cuts the grace time short. */
+    hurry(): void {
       // Too late: the time was up before.
       if (timeIsUp.signal.aborted) return;
       hurried = true;
       timeIsUp.abort();
     },
+    /** Aborted once a stop is requested. */
     signal: asked.signal,
   };
-  return shutdown;
 }
 
 /** Whether something has stopped before the time is up, or a moment later. */

@@ -7,7 +7,6 @@
 /** An error that a person can act on: shown as its one sentence, without a stack. Any other keeps its stack. */
 export class UserError extends Error {
   override readonly name: string = 'UserError';
-  /** The exit code of the process. */
   readonly exitCode: number;
 
   constructor(message: string, exitCode = 1) {

@@ -19,7 +19,6 @@ interface LogOptions {
   readonly colors: boolean;
   /** Whether JSON lines name their trace. */
   readonly traced?: boolean;
-  /** Where the lines go. */
   readonly to: Output;
 }
 

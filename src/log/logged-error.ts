@@ -13,7 +13,6 @@ interface LoggedError {
   readonly type: string;
   readonly message: string;
   readonly code?: string;
-  /** Where it was thrown. */
   readonly stack?: string;
   readonly cause?: LoggedError;
   /** Of an `AggregateError`. */

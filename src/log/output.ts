@@ -4,14 +4,7 @@
  */
 import { constants, openSync, write, writeSync } from 'node:fs';
 
-export interface Output {
-  /** Writes one line, or several together, as soon as there is room. Never throws. */
-  write(text: string): void;
-  /** How often text was dropped, because too much waited. */
-  lost(): number;
-  /** @param report called with the number of lost texts each time that all waiting text was written after a loss */
-  onResumed(report: (lost: number) => void): void;
-}
+export type Output = ReturnType<typeof createOutput>;
 
 /**
  * The most text that waits, in bytes. Some 3,000 lines: less would lose lines to a reader that pauses for some
@@ -48,7 +41,7 @@ function nonBlocking(fd: number): number {
 }
 
 /** @param fd a file, or something that does not block */
-export function createOutput(fd: number): Output {
+export function createOutput(fd: number) {
   const waiting: { readonly text: string; readonly bytes: number }[] = [];
   let waitingBytes = 0;
   /** What the next call writes: of a text that was written in part, the rest. */
@@ -117,7 +110,8 @@ export function createOutput(fd: number): Output {
   });
 
   return {
-    write(text) {
+    /** Writes one line, or several together, as soon as there is room. Never throws. */
+    write(text: string): void {
       const bytes = Buffer.byteLength(text);
       if (waitingBytes + bytes > MAX_WAITING_BYTES) {
         lost += 1;
@@ -128,8 +122,10 @@ export function createOutput(fd: number): Output {
       waitingBytes += bytes;
       if (!busy) next();
     },
+    /** How often text was dropped, because too much waited. */
     lost: () => lost,
-    onResumed(report) {
+    /** @param report called with the number of lost texts each time that all waiting text was written after a loss */
+    onResumed(report: (lost: number) => void): void {
       resumed = report;
     },
   };

@@ -12,7 +12,6 @@ export interface BudgetLimits {
   readonly bytesPerSecond: number;
 }
 
-/** The budget of the e-shop of a request. */
 export interface Allowance {
   /** Counts bytes received or sent. An e-shop that has spent too many is refused at its next request. */
   spend(bytes: number): void;

@@ -114,10 +114,8 @@ const deliveryEntries = {
   ),
 };
 
-/** A delivery, as shown in lists. */
 export const Delivery = v.pipe(v.object(deliveryEntries), v.metadata({ ref: 'Delivery' }));
 
-/** A single delivery. */
 export const DeliveryWithAttempts = v.pipe(
   v.object({
     ...deliveryEntries,

@@ -40,7 +40,6 @@ function statusOf(query: Parameters<typeof statusFilterOf>[0]) {
   return statusFilterOf(query);
 }
 
-/** The deliveries of an e-shop that a filter lets through. */
 const sourceOf = (sql: Sql, eshopId: number, filter: AllDeliveriesFilter) => ({
   list: (part: Slice) => listAllDeliveries(sql, eshopId, filter, part),
   count: (downTo?: string) => counted(countAllDeliveries(sql, eshopId, filter, downTo)),

@@ -19,7 +19,6 @@ import { returnResource } from '../records/returns.ts';
 export interface Applied {
   /** As in the response of its own endpoint. */
   readonly message: string;
-  /** The identifier of the record. */
   readonly id?: string | number;
   /** True when the line was applied before and nothing was done. */
   readonly repeated?: boolean;
@@ -51,7 +50,6 @@ export interface Prepared {
 }
 
 export interface ImportOperation {
-  /** Its name in a line. */
   readonly name: string;
   /** For the documentation: the endpoint that does the same. */
   readonly endpoint: string;

@@ -1,6 +1,5 @@
 /** The OpenAPI document, as read by our own pages. */
 
-/** The parts of the document that our own code reads. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };

@@ -45,7 +45,6 @@ export const webhook = {
   pausedUntil: null,
 } as const;
 
-/** Who made the change of the event, and what it was. */
 const statusChange = { origin: 'warehouse', changed: 'status,statusHistory' } as const;
 
 const delivery = {

@@ -30,7 +30,6 @@ export interface Action<Rec> extends Described {
 /** `PUT /warehouse/<resource>/{id}/<name>`, for the role `warehouse`. */
 export interface Operation<Rec> extends Described {
   readonly body: v.GenericSchema<unknown, object>;
-  /** Whether the response has the packing lists. */
   readonly withPackingLists: boolean;
   /** @throws Problem 400 for a body that is wrong in itself */
   prepare(body: unknown): PreparedOperation<Rec>;

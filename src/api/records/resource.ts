@@ -30,7 +30,6 @@ import { idParams, type ListedResource, recordReads } from './reads.ts';
 export interface Resource<Rec extends object> extends ListedResource, Edits<Rec, WriteContext> {
   readonly mapping: EntityMapping<Rec>;
   readonly inputSchema: v.GenericSchema<unknown, object>;
-  /** The verb of the creation. */
   readonly creates: 'Create' | 'Announce';
   /** For the description of the creation alone. */
   readonly onCreation?: string;

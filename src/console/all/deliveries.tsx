@@ -95,7 +95,6 @@ export function GiveUpAllPage({ form, ids }: { form: Query; ids: readonly string
 export function AllDeliveriesPage(props: {
   asked: Query;
   deliveries: readonly OperatorsDelivery[];
-  /** The actions possible for each now. */
   accepted: ReadonlyMap<string, readonly ActionName[]>;
   names: WebhookNames;
   results?: readonly Asked[];

@@ -1,7 +1,6 @@
 /** The e-shops of a person who sees several. */
 import type { Viewer } from '../deps.ts';
 
-/** The most rows of a list. */
 export const MAX_ROWS = 100;
 
 export function scopeOf({ operator, eshops }: Viewer): readonly number[] | undefined {

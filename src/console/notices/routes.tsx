@@ -114,7 +114,6 @@ function NoticesPage(props: NoticesPageProps) {
   );
 }
 
-/** The latest that are shown. */
 const SHOWN = 50;
 
 type Eshop = v.InferOutput<typeof eshopRecordSchema>;

@@ -2,15 +2,11 @@
 import type { RecoveryAction } from '../../domain/recovery.ts';
 import type { RecoveryStatus } from '../../domain/recovery-progress.ts';
 
-/** A line of `waybill status`. */
-type StatusRow = readonly [string, string];
-
-/** The state of the installation at one moment. */
 export interface InstallationStatus {
   /** Problems that need attention, in one sentence each. */
   readonly needs: readonly string[];
   /** Everything shown by `waybill status` and `waybill top`. */
-  readonly rows: readonly StatusRow[];
+  readonly rows: readonly (readonly [string, string])[];
   /** Deliveries in the queue, and the wait of the oldest. */
   readonly waiting: number;
   readonly oldest: string | null;

@@ -20,7 +20,6 @@ export function plain(value: unknown): string | null {
   return value === false ? 'no' : String(value);
 }
 
-/** The identifier of a record. */
 export function idIn(item: Item, { idField }: CatalogueEntry): string {
   return plain(item[idField]) ?? '';
 }

@@ -14,7 +14,6 @@ import { duration } from '../times.tsx';
 
 const TONES = { ok: 'good', warning: 'warn', fail: 'bad' } as const;
 
-/** In one sentence. */
 function summary({ rows, complete }: Examination): string {
   if (!complete) return 'The examination ended early: the receiver did not respond, or not in time.';
   const failed = rows.filter(({ verdict }) => verdict === 'fail').length;
@@ -58,7 +57,6 @@ interface ExaminationPageProps {
   readonly webhook: WebhookRecord;
   readonly found?: Examination;
   readonly refused?: Rejection;
-  /** The type that was chosen. */
   readonly type?: string | undefined;
 }
 

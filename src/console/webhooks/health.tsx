@@ -22,7 +22,6 @@ const TONES: Readonly<Record<WebhookState, Tone>> = {
   active: 'good',
 };
 
-/** The state of a webhook's record. */
 export function stateOf(
   webhook: Pick<WebhookRecord, 'active' | 'incident' | 'pausedUntil' | 'lastDeactivation'>,
 ): WebhookState {

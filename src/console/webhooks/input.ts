@@ -7,7 +7,6 @@ import { tickedFields, tickedTypes } from './type-boxes.tsx';
 
 export const newFields: Query = { method: 'POST', payloadVersion: 'v21', ordering: 'none', active: 'true' };
 
-/** The value of a box. */
 const boxed = (ticked: boolean | undefined) => (ticked === true ? 'true' : undefined);
 
 /** The fields of the form that edits a webhook. `active` is not one: the form may be out of date when it is saved. */

@@ -35,7 +35,6 @@ export interface WebhookPageProps {
   readonly accepted: string | undefined;
   readonly deliveries: readonly v.InferOutput<typeof Delivery>[];
   readonly recoveries: readonly v.InferOutput<typeof recoveryRecord>[];
-  /** The latest notices about it. */
   readonly sent: readonly ListedNotice[];
   /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;

@@ -29,7 +29,6 @@ export function fieldsAbout(name: string | undefined): Query {
   return webhookType === undefined ? {} : { webhookType, ...tickedFields(others) };
 }
 
-/** @param fields of the form */
 export function TypeBoxes({ fields }: { fields: Query }) {
   return (
     <>
