@@ -25,8 +25,8 @@ export interface Outage {
 }
 
 /**
- * A pause of a webhook or of its recovery, in milliseconds since 1970: from its response to its end, or to the request
- * to end it.
+ * A pause of a webhook or of its recovery, in milliseconds since 1970: from its response to its end, or to the
+ * request to end it.
  */
 export interface WebhookPause {
   readonly webhookId: number;

@@ -72,7 +72,9 @@ async function readAttempts(sql: Sql): Promise<number> {
 
 /** Each webhook with waiting deliveries is one step in the index `deliveries_waiting`, as for a claim. */
 async function readQueue(sql: Sql): Promise<DueSeconds> {
-  const waiting = sql`d.dispatched_at is null and d.class <= ${CLASS.undelivered}::smallint`;
+  // What a paused recovery created is not due; another recovery of the same webhook may be running.
+  const waiting = sql`d.dispatched_at is null and d.class <= ${CLASS.undelivered}::smallint and not (
+    d.class = ${CLASS.recovered} and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused'))`;
   const order = sql`d.class, d.eshop_id, d.webhook_id, d.due_at`;
   const rows = await sql<{ class: number; seconds: number }[]>`
     with recursive firsts as (
@@ -84,8 +86,7 @@ async function readQueue(sql: Sql): Promise<DueSeconds> {
         order by ${order} limit 1) next)
     select class, extract(epoch from now() - min(greatest(f.due_at, w.paused_until)))::float8 as seconds
     from firsts f join webhooks w on w.id = f.webhook_id
-    where f.due_at < now() and (class = ${CLASS.undelivered} or ${isPaused(sql, 'w')} is not true) and not exists (
-      select from recoveries r where f.class = ${CLASS.recovered} and r.webhook_id = f.webhook_id and r.state = 'paused')
+    where f.due_at < now() and (class = ${CLASS.undelivered} or ${isPaused(sql, 'w')} is not true)
     group by class`;
   const seconds = new Map(rows.map((row) => [row.class, row.seconds]));
   const of = (name: (typeof queueClasses)[number]) => seconds.get(CLASS[name]) ?? 0;

@@ -118,7 +118,7 @@ test('of each class in the queue the first due one counts, of any webhook', asyn
   });
 });
 
-test('what a paused recovery created is not due', async () => {
+test('what a paused recovery created is not due, and hides nothing of another one', async () => {
   const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
   const id = await fireDelivery(database.sql, { eshopId, webhookId });
   const [recovery] = await database.sql<{ id: string }[]>`
@@ -130,4 +130,11 @@ test('what a paused recovery created is not due', async () => {
   expect(await seconds()).toBe(3_600);
   await database.sql`update recoveries set state = 'paused'`;
   expect(await seconds()).toBe(0);
+  const other = await fireDelivery(database.sql, { eshopId, webhookId });
+  await database.sql`
+    with running as (
+      insert into recoveries (id, eshop_id, webhook_id, since, until, include, found, exhausted)
+      values (gen_random_uuid(), ${eshopId}, ${webhookId}, now(), now(), '{failed}', 1, true) returning id)
+    update deliveries d set class = 3, recovery_id = running.id, due_at = now() - interval '10 minutes' from running where d.id = ${other}`;
+  expect(await seconds()).toBe(600);
 });
