@@ -12,6 +12,8 @@ import {
 } from '../../src/db/webhooks/attempts.ts';
 import { closeOpen, deferAttempt, spendRetries, startWindow } from '../../src/db/webhooks/deliveries.ts';
 import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
+import { readActionTargets } from '../../src/db/webhooks/operator-actions.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { weekName, weekOf } from '../../src/domain/weeks.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { accepted, attemptRecord, owned } from '../support/deliveries.ts';
@@ -101,6 +103,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   startWindow: (tx) => startWindow(tx, id),
   closeOpen: (tx) => closeOpen(tx, id, 'expired', {}),
   findDelivery: (tx) => findDelivery(tx, eshopId, id),
+  readActionTargets: (tx) => readActionTargets(tx, [id], defaultRetryPolicy),
 };
 
 // First, before its connection has other plans.

@@ -15,6 +15,7 @@ import {
   type RequestedAction,
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
+import { anyOf } from '../ids.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { attemptClasses } from '../outbox/notify.ts';
 import { blocked, waitsFor } from '../outbox/ordering.ts';
@@ -143,7 +144,7 @@ function targetRows(sql: Sql, deliveryIds: readonly string[]) {
             where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null
               and a.owned_until > clock_timestamp()) as under_way,
            clock_timestamp() as now
-    from deliveries d join webhooks w on w.id = d.webhook_id where d.id = any(${[...deliveryIds]}::uuid[])`;
+    from deliveries d join webhooks w on w.id = d.webhook_id where ${anyOf(sql, sql`d.id`, deliveryIds)}`;
 }
 
 function actionTarget(row: ActionTargetRow, policy: RetryPolicy): ActionTarget {
