@@ -88,6 +88,8 @@ export interface ActionTarget {
   /** The delivery that goes first; null if there is none or it is not known. */
   readonly behind: string | null;
   readonly nextAttemptAt: Date | null;
+  /** Its receiver was gone (410), and its webhook has got another URL or activation since: another attempt follows. */
+  readonly goneBefore: boolean;
   /** Counted from now if the window has not begun. */
   readonly windowEndsAt: Date;
   readonly hold: OperatorHold | null;
@@ -172,8 +174,16 @@ function rejectionReason(action: ActionName, delivery: ActionTarget): string | n
  * No attempt is left: its end is being recorded. A delivery that waits for its turn has no next attempt planned
  * either.
  */
-function isExhausted({ attemptsMade, nextAttemptAt, maxAttempts, blocked }: ActionTarget): boolean {
-  return attemptsMade >= maxAttempts || (attemptsMade > 0 && nextAttemptAt === null && !blocked);
+function isExhausted({
+  attemptsMade,
+  nextAttemptAt,
+  maxAttempts,
+  blocked,
+  goneBefore,
+}: ActionTarget): boolean {
+  return (
+    attemptsMade >= maxAttempts || (attemptsMade > 0 && nextAttemptAt === null && !blocked && !goneBefore)
+  );
 }
 
 /** "Webhook 7 is paused until 2026-11-29T10:00:00.000Z."; null if it is not paused. */

@@ -90,6 +90,15 @@ describe('an attempt at once', () => {
     expect(await rowOf(id)).toEqual(before);
   });
 
+  test('is refused after a 410, unless its webhook has changed since', async () => {
+    const id = await begun(await queued());
+    await finishAttempt(database.sql, id, 1, { outcome: 'gone', status: 410 });
+    expect(await act(id, 'tryNow')).toMatchObject({ accepted: false, message: 'No attempt is left.' });
+    await database.sql`update webhooks set generation = 2 where id = ${shop.webhookId}`;
+    expect(await act(id, 'tryNow')).toMatchObject({ accepted: true });
+    expect(await rowOf(id)).toMatchObject({ class: CLASS.retry, dueIn: 0, nextIn: 0 });
+  });
+
   test('is refused while one is under way', async () => {
     const id = await begun(await queued(RETRY), 2);
     expect(await act(id, 'tryNow')).toMatchObject({

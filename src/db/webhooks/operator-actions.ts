@@ -138,6 +138,8 @@ function targetRows(sql: Sql, deliveryIds: readonly string[]) {
   return sql<ActionTargetRow[]>`
     select d.id, d.state, d.webhook_id, case when w.deleted_at is not null then 'deleted' when w.active then 'active' else 'inactive' end as webhook,
            w.paused_until, d.attempts_made, d.next_attempt_at,
+           d.last_generation <> w.generation and exists (
+             select from attempts a where a.delivery_id = d.id and a.number = d.attempts_made and a.outcome = 'gone') as gone_before,
            d.event_type, d.dispatched_at is null as queued, ${blocked(sql, 'd')} as blocked,
            ${waitsFor(sql)} as waits_for, ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at, d.operator_stop, d.operator_actions,
            (select a.number from attempts a

@@ -32,6 +32,7 @@ const waiting: ActionTarget = {
   blocked: false,
   behind: null,
   nextAttemptAt: later,
+  goneBefore: false,
   windowEndsAt: new Date('2026-11-22T12:00:00Z'),
   hold: null,
   now,
@@ -99,6 +100,12 @@ describe('is refused', () => {
       'It waits in the queue for its first attempt, which is made as soon as there is room.',
     ],
     ['hold', 'held already', { hold: held }, `It is already ${heldByAnna}`],
+    [
+      'tryNow',
+      'gone at its old URL, by the last one',
+      { ...spent, goneBefore: true, attemptsMade: 21 },
+      'No attempt is left.',
+    ],
     ['hold', 'spent', spent, 'No attempts are left: there is nothing to hold.'],
     [
       'hold',
@@ -127,6 +134,8 @@ describe('is refused', () => {
 describe('is done', () => {
   test.each<Row>([
     ['tryNow', 'waiting', {}, nextFollows],
+    ['tryNow', 'gone at its old URL', { ...spent, goneBefore: true }, nextFollows],
+    ['hold', 'gone at its old URL', { ...spent, goneBefore: true }, isHeld],
     ['tryNow', 'its first waits for room', untried, nextFollows.replace('2', '1')],
     ['tryNow', 'requeued by a batch', { queued: true }, nextFollows],
     [
