@@ -10,7 +10,6 @@ import type { ActionName, RequestAction } from '../domain/operator-action.ts';
 import { counted } from '../domain/text.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { createProgress } from '../lib/progress.ts';
-import { pause } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import {
@@ -24,6 +23,7 @@ import { createOperatorActions } from '../temporal/operator-actions.ts';
 import type { BulkOptions } from './bulk-options.ts';
 import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
+import { watched } from './watched.ts';
 
 interface Output {
   readonly print: CommandContext['print'];
@@ -129,20 +129,14 @@ async function actInQueue(
 async function watch(bulk: BulkActions, jobId: string, { print, json }: Output): Promise<void> {
   const progress = createProgress(json);
   const goesOn = `Job ${jobId} continues on its own. To follow it: waybill deliveries jobs show ${jobId}`;
-  const status = await untilInterrupted(goesOn, async (signal) => {
-    const began = performance.now();
-    try {
-      for (;;) {
-        const found = await bulk.read(jobId);
-        if (found === null && performance.now() - began > JOB_VISIBLE_TIMEOUT_MS) throw noSuchJob(jobId);
-        if (found !== null && found.state !== 'running') return found;
-        if (found !== null) progress.show(found.done + found.failed, found.total, 'Deliveries');
-        await pause(JOB_POLL_INTERVAL_MS, signal);
-      }
-    } finally {
-      progress.stop();
-    }
-  });
+  const began = performance.now();
+  const status = await watched(goesOn, JOB_POLL_INTERVAL_MS, async () => {
+    const found = await bulk.read(jobId);
+    if (found === null && performance.now() - began > JOB_VISIBLE_TIMEOUT_MS) throw noSuchJob(jobId);
+    if (found !== null && found.state !== 'running') return found;
+    if (found !== null) progress.show(found.done + found.failed, found.total, 'Deliveries');
+    return undefined;
+  }).finally(() => progress.stop());
   print(json ? JSON.stringify(status) : line(status));
   if (status.state === 'failed') throw new UserError(`It was stopped: ${status.reason}.`, INCOMPLETE);
 }

@@ -7,12 +7,11 @@ import { isUnderWay, type RecoveryAction } from '../domain/recovery.ts';
 import { counted } from '../domain/text.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { createProgress } from '../lib/progress.ts';
-import { pause } from '../lib/settled.ts';
-import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { recoveryLine, recoveryRecord, recoveryStatus } from './recovery-record.ts';
+import { watched } from './watched.ts';
 
 /** The polling interval, in milliseconds. */
 const RECOVERY_POLL_INTERVAL_MS = 1_000;
@@ -53,21 +52,14 @@ export async function watchRecovery(
 ): Promise<void> {
   const view = createView(print, json);
   const goesOn = `Recovery ${id} runs on its own. To follow it: waybill recoveries show ${id} --watch`;
-  const last = await untilInterrupted(goesOn, (signal) =>
-    withDatabase(settings, async (sql) => {
-      try {
-        for (;;) {
-          const row = await readRecovery(sql, id);
-          if (row === null) throw noSuchRecovery(id);
-          view.show(row);
-          if (!isUnderWay(row.state)) return row;
-          await pause(RECOVERY_POLL_INTERVAL_MS, signal);
-        }
-      } finally {
-        view.stop();
-      }
+  const last = await withDatabase(settings, (sql) =>
+    watched(goesOn, RECOVERY_POLL_INTERVAL_MS, async () => {
+      const row = await readRecovery(sql, id);
+      if (row === null) throw noSuchRecovery(id);
+      view.show(row);
+      return isUnderWay(row.state) ? undefined : row;
     }),
-  );
+  ).finally(() => view.stop());
   const { state, reason, failed } = recoveryStatus(last);
   if (state === 'canceled') throw new UserError(reason ?? 'It was canceled.', INCOMPLETE);
   if (failed > 0) {

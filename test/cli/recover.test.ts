@@ -94,6 +94,26 @@ describe('recover', () => {
     expect(code).toBe(2);
   });
 
+  it('is watched over an absence of the database', async () => {
+    const id = await begun();
+    const lines: string[] = [];
+    const watching = triedWaybill(['recoveries', 'show', id, '--watch'], env, lines);
+    await stack.until('the first look', async () => lines.length > 0);
+    await stack.database.cut();
+    // For one look, at least.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await stack.database.restore();
+    await stack.until('it is canceled', () =>
+      recoveries('cancel', id).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const { printed, code } = await watching;
+    expect(printed).toMatch(/\ncanceled: .*$/);
+    expect(code).toBe(2);
+  });
+
   it('what is wrong is said in a sentence', async () => {
     const wrong = (...args: string[]) => expect(recover(...args)).rejects;
     await wrong('--since', '2999-01-01').toThrow('--since must not be in the future.');

@@ -20,12 +20,15 @@ export async function runWaybill(args: readonly string[], env: Record<string, st
   return lines.join('\n');
 }
 
-/** Runs a command; answers its output, the message of its error, and the exit code of the process. */
+/**
+ * Runs a command; answers its output, the message of its error, and the exit code of the process.
+ * @param lines of its output so far, for a command that takes time
+ */
 export async function triedWaybill(
   args: readonly string[],
   env: Record<string, string>,
+  lines: string[] = [],
 ): Promise<{ printed: string; error: string | undefined; code: number }> {
-  const lines: string[] = [];
   const { error, code } = await waybill(args, {
     env: { ...NO_INSTANCE, ...env },
     print: (line) => lines.push(line),
