@@ -111,7 +111,7 @@ function whyExpired(situation: OpenSituation, alarm: boolean): string {
   if (situation.spent === 'windowLost') {
     const who = alarm
       ? 'an outage of Waybill used up the window'
-      : 'an operator held it for most of the window';
+      : 'an operator held it for most of the time it lost';
     return `Expired: ${who}, and the last attempt failed (${situation.lastError ?? 'no answer'}). The webhook stays active.`;
   }
   const meanwhile = situation.operator === null ? 'the webhook was inactive' : 'an operator held it';

@@ -41,7 +41,7 @@ export interface OpenSituation {
   readonly operator: OperatorHold | null;
   /** The host in its webhook's URL. */
   readonly receiverHost: string | null;
-  /** Whether an operator holds the delivery or held it before: the time that its window lost by that is no outage. */
+  /** Whether operators have held the delivery for more than half of the time that it lost: that is no outage. */
   readonly operatorHeld: boolean;
 }
 
@@ -69,8 +69,22 @@ export function situationOf(
     lastError: delivery.lastError,
     receiverHost: delivery.receiverHost,
     operator: operatorHoldOf(delivery.operatorStop, delivery.operatorActions),
-    operatorHeld: delivery.operatorActions?.some(({ action }) => action === 'hold') ?? false,
+    operatorHeld: 2 * heldMs(delivery) > delivery.lateBeforeMs,
   };
+}
+
+/** How long operators have held it so far, in milliseconds, by the actions that are kept. */
+function heldMs({ operatorActions, now }: DeliveryForAttempt): number {
+  let ms = 0;
+  let since: number | null = null;
+  for (const { action, at } of operatorActions ?? []) {
+    if (action === 'hold') since = Date.parse(at);
+    else if (since !== null) {
+      ms += Date.parse(at) - since;
+      since = null;
+    }
+  }
+  return since === null ? ms : ms + now.getTime() - since;
 }
 
 /** @throws Error if the delivery has not ended */

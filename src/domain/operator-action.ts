@@ -88,7 +88,7 @@ export interface ActionTarget {
   /** The delivery that goes first; null if there is none or it is not known. */
   readonly behind: string | null;
   readonly nextAttemptAt: Date | null;
-  /** Its receiver was gone (410), and its webhook has got another URL or activation since: another attempt follows. */
+  /** Its receiver was gone (410), but its webhook has another URL or activation since: another attempt follows. */
   readonly goneBefore: boolean;
   /** Counted from now if the window has not begun. */
   readonly windowEndsAt: Date;

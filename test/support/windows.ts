@@ -9,7 +9,10 @@ async function move({ sql }: Pick<DeliveryStack, 'sql'>, id: string, by: Pending
     with shift as (select ${by} as by, webhook_id from deliveries where id = ${id}),
     webhook as (update webhooks w set generation_at = generation_at + by from shift where w.id = shift.webhook_id)
     update deliveries d set window_started_at = window_started_at + by, last_attempt_at = last_attempt_at + by,
-      next_attempt_at = next_attempt_at + by
+      next_attempt_at = next_attempt_at + by,
+      operator_actions = (
+        select jsonb_agg(a.action || jsonb_build_object('at', (a.action ->> 'at')::timestamptz + by) order by a.n)
+        from jsonb_array_elements(d.operator_actions) with ordinality a (action, n))
     from shift where d.id = ${id}`;
 }
 

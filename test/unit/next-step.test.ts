@@ -88,7 +88,7 @@ test.each<[string, Partial<Open>, ReturnType<typeof nextStep>]>([
     { step: 'compensate' },
   ],
   [
-    'held for most of its window: expire, and no alarm, for it was no outage',
+    'held for most of the time it lost: expire, and no alarm, for it was no outage',
     { operatorHeld: true, spent: 'windowLost' },
     { step: 'expire', alarm: false },
   ],

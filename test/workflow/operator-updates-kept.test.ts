@@ -207,7 +207,7 @@ test('held for so long that its attempts no longer fit: the webhook is not blame
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired' });
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
   await expect(stack.workflow(id).result()).rejects.toMatchObject({
-    cause: { message: expect.stringContaining('an operator held it for most of the window') },
+    cause: { message: expect.stringContaining('an operator held it for most of the time it lost') },
   });
   expect(stack.logged.filter(({ alarm, deliveryId }) => alarm !== undefined && deliveryId === id)).toEqual(
     [],

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { finalState, type OpenSituation as Open, situationOf } from '../../../src/attempt/situation.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
+import type { ActionName } from '../../../src/domain/operator-action.ts';
 import { at, MINUTE, NOW, policy, untried, waiting } from './delivery.ts';
 
 test('a delivery under retry', () => {
@@ -34,6 +35,20 @@ test('an operator has stopped it: who, when and why, of what was asked last', ()
     operator: { stop: 'hold', by: 'ben', reason: 'why', at: 'then' },
   });
   expect(situationOf({ ...waiting, operatorActions }, policy)).toMatchObject({ operator: null });
+});
+
+test.each<[string, number, boolean]>([
+  ['longer than half of the time that it lost', 11 * MINUTE, true],
+  ['for less: an outage took the most', 12 * MINUTE, false],
+])('operators have held it %s', (_, lateBeforeMs, operatorHeld) => {
+  const did = (action: ActionName, minutes: number) => ({
+    ...{ id: '', by: 'anna', reason: '' },
+    action,
+    at: at(minutes * MINUTE).toISOString(),
+  });
+  // Five minutes and one.
+  const operatorActions = [did('hold', -40), did('resume', -35), did('tryNow', -20), did('hold', -1)];
+  expect(situationOf({ ...waiting, lateBeforeMs, operatorActions }, policy)).toMatchObject({ operatorHeld });
 });
 
 test('one that was never tried has neither window nor plan', () => {
