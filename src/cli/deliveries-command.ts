@@ -26,7 +26,7 @@ import { deliveryUrl } from '../temporal/operator-questions.ts';
 import { addActions } from './action-commands.ts';
 import { pairs, second, shortMinute, table } from './layout.ts';
 import { uiUrlOf, withDatabase } from './open-database.ts';
-import { filled, idOf, listOptions, time, webhookNumber } from './options.ts';
+import { filled, idOf, limitNote, listOptions, time, webhookNumber } from './options.ts';
 import { briefTime } from './policy-table.ts';
 
 const state = v.picklist(deliveryStates, `--state must be one of ${deliveryStates.join(', ')}.`);
@@ -179,7 +179,8 @@ export function deliveriesCommand(command: Command, context: CommandContext): vo
     );
     if (json) return print(JSON.stringify(found.map(record)));
     const policy = retryPolicyOf(settings);
-    print(found.length === 0 ? 'No deliveries match.' : listTable(found, { eshop, webhook }, policy));
+    if (found.length === 0) return print('No deliveries match.');
+    print(`${listTable(found, { eshop, webhook }, policy)}${limitNote(found.length, limit)}`);
   });
   const show = command
     .command('show')

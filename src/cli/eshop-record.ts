@@ -17,7 +17,7 @@ import { UserError } from '../lib/user-error.ts';
 import { contractRows } from './contract-command.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { email, eshopOption, limitOption, name, oneEshop, yesOrNo } from './options.ts';
+import { email, eshopOption, limitNote, limitOption, name, oneEshop, yesOrNo } from './options.ts';
 
 const changeOptions = v.object({
   eshop: eshopOption,
@@ -125,6 +125,7 @@ export function addNotices(command: Command, { env, print }: CommandContext): vo
       return await listNotices(sql, eshop, { webhookId: null, limit });
     });
     if (json) return print(JSON.stringify(rows));
-    print(rows.length === 0 ? 'Nothing yet.' : table(rows.map(rowOf), { error: 12, to: 12 }));
+    if (rows.length === 0) return print('Nothing yet.');
+    print(`${table(rows.map(rowOf), { error: 12, to: 12 })}${limitNote(rows.length, limit)}`);
   });
 }

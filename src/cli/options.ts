@@ -31,6 +31,10 @@ export const limitOption = option(
   '50',
 );
 
+/** A line below a list that is as long as its limit; empty below a shorter one. */
+export const limitNote = (listed: number, limit: number) =>
+  listed < limit ? '' : `\nThese are the first ${limit}; there may be more: use --limit, or a filter.`;
+
 export const eventType = v.picklist(eventTypeNames, '--type must be an event type, such as CREATE_ORDER.');
 /** For a test or an examination of a webhook. */
 export const testedTypeOption = v.object({

@@ -12,7 +12,7 @@ import type { RecoveryAction } from '../domain/recovery.ts';
 import { type CommandContext, checked, flag, noOptions, option, runs } from '../lib/command-line.ts';
 import { control, noSuchRecovery, watchRecovery } from './control-recovery.ts';
 import { withDatabase } from './open-database.ts';
-import { idOf, limitOption, webhookNumber } from './options.ts';
+import { idOf, limitNote, limitOption, webhookNumber } from './options.ts';
 import { recoveriesTable, recoveryDetails, recoveryRecord } from './recovery-record.ts';
 
 const listOptions = v.object({
@@ -42,7 +42,8 @@ export function recoveriesCommand(command: Command, { env, print }: CommandConte
     );
     if (json) return print(JSON.stringify(rows.map(recoveryRecord)));
     const none = ended ? 'No recoveries found.' : 'No recoveries are in progress.';
-    print(rows.length === 0 ? none : recoveriesTable(rows));
+    const note = ended ? limitNote(rows.length, limit) : '';
+    print(rows.length === 0 ? none : `${recoveriesTable(rows)}${note}`);
   });
   const show = command
     .command('show')

@@ -117,7 +117,7 @@ export function replayCommand(
     if (result.refused.length > 0) {
       throw new UserError(`${histories(result.refused.length)} not saved.`, INCONCLUSIVE);
     }
-    // Whoever saves histories may want only these.
+    // Of histories to save, a part may be wanted.
     if (more && save === undefined)
       throw new UserError(`There are more than ${limit}: use --limit to replay all.`, INCONCLUSIVE);
   });

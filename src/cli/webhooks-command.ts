@@ -16,7 +16,7 @@ import { type CommandContext, checked, flag, noOptions, runs } from '../lib/comm
 import { addCreate } from './create-webhook.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { listOptions, noSuchWebhook, webhookNumber } from './options.ts';
+import { limitNote, listOptions, noSuchWebhook, webhookNumber } from './options.ts';
 import { formatTime } from './policy-table.ts';
 import { addPauses, addSwitches, addTest } from './switch-webhook.ts';
 
@@ -129,7 +129,7 @@ export function webhooksCommand(command: Command, context: CommandContext): void
     const policy = retryPolicyOf(settings);
     const found = await withDatabase(settings, (sql) => listAllWebhooks(sql, filter, limit));
     if (json) return print(JSON.stringify(found.map((webhook) => record(webhook, policy))));
-    print(found.length === 0 ? 'No webhooks match.' : listTable(found));
+    print(found.length === 0 ? 'No webhooks match.' : `${listTable(found)}${limitNote(found.length, limit)}`);
   });
   const show = command
     .command('show')

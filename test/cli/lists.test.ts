@@ -87,6 +87,15 @@ describe('webhooks list', () => {
     );
     expect(await waybill(['webhooks', 'list', '--type', 'CREATE_PRODUCT'])).toBe('No webhooks match.');
   });
+
+  it('says that there may be more, as the list of deliveries does', async () => {
+    for (const list of ['webhooks', 'deliveries']) {
+      expect((await waybill([list, 'list', '--limit', '2'])).split('\n').slice(3)).toEqual([
+        'These are the first 2; there may be more: use --limit, or a filter.',
+      ]);
+      expect(await waybill([list, 'list', '--limit', '50'])).not.toContain('there may be more');
+    }
+  });
 });
 
 describe('webhooks show', () => {
