@@ -90,7 +90,7 @@ export type DeliveryOfEvent = Pick<
 export function deliveriesOf(sql: Sql, eventIds: readonly string[]) {
   const columns: ReturnType<Sql> = sql`
     d.event_id, d.id, d.webhook_id, d.state, d.operator_stop, d.attempts_made, d.last_error, d.superseded_by, d.class, d.dispatched_at,
-    d.sequence, d.ordering_key, d.recovery_id, d.created_at, d.due_at, d.next_attempt_at`;
+    d.sequence, d.ordering_key, d.recovery_id, d.created_at, d.due_at, d.next_attempt_at, d.claimed_until`;
   return sql<DeliveryOfEvent[]>`
     select d.event_id, d.id, d.webhook_id, ${shownState(sql)} as state, d.attempts_made, d.last_error,
       d.superseded_by, ${waitsFor(sql)} as waits_for

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
+import { noteLastClaims } from '../../src/db/outbox/last-claims.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { deferClaimed } from '../../src/db/outbox/release.ts';
 import { transaction } from '../../src/db/transaction.ts';
@@ -58,7 +59,7 @@ test('the next attempt of the one in front is shown while it is planned: not onc
   expect(await said()).toEqual(silent);
 });
 
-test('a delivery deferred by a concurrency limit waits for it; one that another owner is attempting does not', async () => {
+test('a delivery deferred by a concurrency limit waits for it, and so does one that is due and not claimed; one that another owner is attempting does not', async () => {
   const { id: webhookId } = await createWebhook(api.shop);
   const id = await fireDelivery(api.sql, { eshopId: api.eshop.eshopId, webhookId });
   const read = async () => (await api.shop('GET', `/v21/deliveries/${id}`)).data;
@@ -73,7 +74,19 @@ test('a delivery deferred by a concurrency limit waits for it; one that another 
     update deliveries set due_at = due_at + interval '1 hour' where id = ${id} returning due_at`;
   const { createdAt, waitsFor } = await read();
   const nextAttemptAt = row?.dueAt.toISOString();
-  expect(waitsFor).toEqual({ reason: 'limit', deliveryId: null, since: createdAt, nextAttemptAt });
+  const limit = { reason: 'limit', deliveryId: null, since: createdAt };
+  expect(waitsFor).toEqual({ ...limit, nextAttemptAt });
+  // Those behind it are not even claimed: a worker that claims others passes them by.
+  await api.sql`update deliveries set due_at = now() - interval '10 seconds' where id = ${id}`;
+  expect((await read()).waitsFor).toBeNull();
+  noteLastClaims(api.sql)('fresh');
+  await expect.poll(async () => (await read()).waitsFor).toEqual({ ...limit, nextAttemptAt: null });
+  await api.sql`update deliveries set claimed_until = now() + interval '1 minute' where id = ${id}`;
+  expect((await read()).waitsFor).toBeNull();
+  await api.sql`update deliveries set claimed_until = null where id = ${id}`;
+  await api.sql`update deliveries set due_at = now() where id = ${id}`;
+  expect((await read()).waitsFor).toBeNull();
+  await api.sql`update deliveries set due_at = now() - interval '10 seconds' where id = ${id}`;
   await beginAttempt(api.sql, { deliveryId: id, number: 1, generation: 1, ownedMs: 60_000 });
   expect((await read()).waitsFor).toBeNull();
 });

@@ -35,6 +35,11 @@ async function note(sql: Sql, name: ClaimedClass): Promise<void> {
     on conflict (name) do update set value = excluded.value`;
 }
 
+/** The classes that a worker has claimed within two notes of it, as SQL. */
+export const claimedLately = (sql: Sql) => sql`
+  array(select n.class from unnest(${Object.keys(CLASS).map(settingOf)}::text[], ${Object.values(CLASS)}::smallint[]) n (setting, class)
+    join settings s on s.name = n.setting where s.value::numeric > extract(epoch from now()) - ${(2 * NOTED_EVERY_MS) / 1_000}::int)`;
+
 /** How long ago each class was last claimed, in seconds, half a minute too many at most; absent if it never was. */
 export async function readLastClaims(sql: Sql): Promise<Readonly<Partial<Record<ClaimedClass, number>>>> {
   const names = Object.keys(CLASS);

@@ -8,7 +8,8 @@ import type postgres from 'postgres';
 import { eventTypes } from '../../domain/event-types.ts';
 import { isPaused } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
-import { CLASS } from './outbox.ts';
+import { claimedLately } from './last-claims.ts';
+import { CLASS, unclaimed } from './outbox.ts';
 
 type Fragment = postgres.Fragment;
 
@@ -109,6 +110,16 @@ export const joinSuccessor = (sql: Sql, id: Fragment) => sql`
     select * from successor where superseded_by is null) d on true`;
 
 /**
+ * A delivery that has been due in the queue for this long, in seconds, waits for a limit if its class is claimed.
+ * Less: one about to be attempted seems to wait. More: the reason is shown later.
+ */
+const DUE_SECONDS = 5;
+
+const isPassedBy = (sql: Sql) => sql`
+  (d.dispatched_at is null and d.class <= ${CLASS.recovered} and d.class = any(${claimedLately(sql)}) and ${unclaimed(sql, 'd')}
+    and d.due_at < clock_timestamp() - make_interval(secs => ${DUE_SECONDS}))`;
+
+/**
  * Why a delivery `d` of a webhook `w` waits for something other than its next attempt, as JSON (docs/interface.md,
  * L14); null if an inactive webhook or an operator holds it.
  */
@@ -128,11 +139,11 @@ export function waitsFor(sql: Sql) {
       when ${blocked(sql, 'd')} then json_build_object('reason', 'order', 'since', d.created_at)
       when d.dispatched_at is null and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused')
         then json_build_object('reason', 'pause', 'since', d.created_at)
-      -- Deferred by its workflow, or in the queue. Another owner's attempt defers it too.
-      when d.attempts_made = 0 and coalesce(d.next_attempt_at, d.due_at) > clock_timestamp()
-          and not exists (select from attempts begun where begun.delivery_id = d.id)
-        then json_build_object('reason', 'limit', 'since', d.created_at,
-          'nextAttemptAt', coalesce(d.next_attempt_at, d.due_at))
+      -- Deferred by its workflow or in the queue, or not claimed behind those that are. Another owner's attempt defers it too.
+      when d.attempts_made = 0 and not exists (select from attempts begun where begun.delivery_id = d.id)
+          and (coalesce(d.next_attempt_at, d.due_at) > clock_timestamp() or ${isPassedBy(sql)})
+        then json_build_object('reason', 'limit', 'since', d.created_at, 'nextAttemptAt',
+          case when coalesce(d.next_attempt_at, d.due_at) > clock_timestamp() then coalesce(d.next_attempt_at, d.due_at) end)
     end)
   end`;
 }
