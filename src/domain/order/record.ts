@@ -2,7 +2,14 @@ import * as v from 'valibot';
 import type { PayloadVersion } from '../decimal.ts';
 import { oneOf } from '../fields.ts';
 import { named, recordObject, versionSchema, writtenTimestamp } from '../record-schema.ts';
-import { type OrderRecord, orderEntries, packingListSchema } from './schema.ts';
+import { withBilling } from './billing.ts';
+import {
+  CASH_ON_DELIVERY,
+  type OrderRecord,
+  orderEntries,
+  orderInputSchema,
+  packingListSchema,
+} from './schema.ts';
 import { orderStatuses } from './status.ts';
 
 /** The schema of an order in a payload of this version. `packingLists` are there if requested. */
@@ -33,72 +40,55 @@ export function orderRecordSchema(version: PayloadVersion, entries = orderEntrie
   return named(record, 'Order', version);
 }
 
-/** A realistic order: the example in the documentation and in test deliveries. */
+const { orderProducts, ...fields } = withBilling(
+  v.parse(orderInputSchema, {
+    eshopOrderId: '2026-10001',
+    recipientName: 'Zoë Nováková',
+    recipientEmail: 'zoe@customer.example',
+    recipientPhone: '+420600000000',
+    recipientStreet: 'Dlouhá 12',
+    recipientCity: 'Praha',
+    recipientPostCode: '110 00',
+    recipientCountry: 'CZ',
+    shipper: 'PPL',
+    shipperService: 'PPL_PRIVATE',
+    paymentType: CASH_ON_DELIVERY,
+    cashOnDelivery: '1249.90',
+    currency: 'CZK',
+    invoiceNumber: '20260311',
+    invoicePrint: true,
+    trackingNumbers: ['40950000123'],
+    orderFiles: [
+      {
+        type: 'invoice',
+        fileName: 'invoice-20260311.pdf',
+        url: 'https://shop.example/invoices/20260311.pdf',
+      },
+    ],
+    orderProducts: [{ sku: 'TEA-GREEN-100', quantity: '3', unitPrice: '349.90', vatRate: '12' }],
+  }),
+);
+
+/** A realistic order, packed: the example in the documentation and in test deliveries. */
 export const sampleOrder: OrderRecord = {
-  eshopOrderId: '2026-10001',
+  ...fields,
   status: 'packed',
-  releaseAt: null,
-  requiredExpeditionDate: null,
-  orderType: 'b2c',
-  transferCompany: null,
-  recipientName: 'Zoë Nováková',
-  recipientCompanyName: null,
-  recipientEmail: 'zoe@customer.example',
-  recipientPhone: '+420600000000',
-  recipientStreet: 'Dlouhá 12',
-  recipientCity: 'Praha',
-  recipientPostCode: '110 00',
-  recipientCountry: 'CZ',
-  billingName: 'Zoë Nováková',
-  billingCompanyName: null,
-  billingEmail: 'zoe@customer.example',
-  billingPhone: '+420600000000',
-  billingStreet: 'Dlouhá 12',
-  billingCity: 'Praha',
-  billingPostCode: '110 00',
-  billingCountry: 'CZ',
-  shipper: 'PPL',
-  shipperService: 'PPL_PRIVATE',
-  pickupPoint: null,
-  paid: false,
-  paymentType: 0,
-  cashOnDelivery: '1249.90',
-  currency: 'CZK',
-  note: null,
-  branch: null,
-  invoiceNumber: '20260311',
-  invoicePrint: true,
-  pickFromQuality: false,
-  trackingNumbers: ['40950000123'],
-  sanction: false,
-  priority: 0,
-  disableShippingReorder: false,
-  marketplace: null,
-  orderFiles: [
-    { type: 'invoice', fileName: 'invoice-20260311.pdf', url: 'https://shop.example/invoices/20260311.pdf' },
-  ],
-  orderProducts: [
-    {
-      sku: 'TEA-GREEN-100',
-      quantity: '3',
-      unitPrice: '349.90',
-      vatRate: '12',
-      lot: null,
-      packingLists: [
-        {
-          packageNumber: 1,
-          packageType: 'carton',
-          sscc: '185912345678901236',
-          trackingNumber: '40950000123',
-          weight: 850,
-          quantity: '3',
-          lot: 'L2026-07',
-          expirationDate: '2027-07-31T00:00:00.000Z',
-          serialNumbers: [],
-        },
-      ],
-    },
-  ],
+  orderProducts: orderProducts.map((line) => ({
+    ...line,
+    packingLists: [
+      {
+        packageNumber: 1,
+        packageType: 'carton',
+        sscc: '185912345678901236',
+        trackingNumber: '40950000123',
+        weight: 850,
+        quantity: '3',
+        lot: 'L2026-07',
+        expirationDate: '2027-07-31T00:00:00.000Z',
+        serialNumbers: [],
+      },
+    ],
+  })),
   createdAt: '2026-11-20T08:15:00.000Z',
   updatedAt: '2026-11-20T10:42:07.310Z',
   deliveredAt: null,
