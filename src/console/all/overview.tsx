@@ -1,12 +1,14 @@
 /** All e-shops at a glance: webhooks that need attention, and waiting deliveries. */
+import type { Handler } from 'hono';
 import type { Child } from 'hono/jsx';
 import { recordOf } from '../../api/webhooks/record.ts';
-import { type OperatorsWebhook, openByState } from '../../db/webhooks/all-webhooks.ts';
+import { listAllWebhooks, type OperatorsWebhook, openByState } from '../../db/webhooks/all-webhooks.ts';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
-import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { queryText } from '../api-client.ts';
-import { Page } from '../layout.tsx';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import { Page, respond } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
+import { installationParts } from '../operator/installation.tsx';
 import { Card, Code, Empty, Table } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
@@ -17,6 +19,7 @@ import { scopeOf, titlesOf } from './scope.ts';
 const CREATE = 'npx --no waybill eshop create --name NAME --email ADDRESS';
 /** The most webhooks shown as needing attention: with more, the problem is elsewhere. */
 const MAX_SHOWN = 50;
+const MAX_WEBHOOKS_LISTED = 10_000;
 
 const nothing = { webhooks: 0, troubled: 0, pending: 0, retrying: 0, held: 0 };
 
@@ -82,52 +85,53 @@ function Eshops({ webhooks }: { webhooks: readonly OperatorsWebhook[] }) {
   );
 }
 
-/** @param installation parts that only operators see, above and below */
-export function AllPage(props: {
-  policy: RetryPolicy;
-  webhooks: readonly OperatorsWebhook[];
-  above?: Child;
-  below?: Child;
-}) {
-  const { policy, webhooks, above = null, below = null } = props;
-  const viewer = useViewer();
-  const titles = titlesOf(viewer);
-  const needing = webhooks.filter(isTroubled);
-  return (
-    <Page title="All e-shops" here={ALL}>
-      <div class="top">
-        <h1>All e-shops</h1>
-      </div>
-      <Live id="everything" path={`${CONSOLE}${ALL}`}>
-        <div class="stack">
-          {above}
-          <Card id="incidents" title="Webhooks that need attention">
-            {needing.length === 0 ? (
-              <p class="quiet">None: no active webhook is failing.</p>
-            ) : (
-              <ul class="stack">
-                {needing.slice(0, MAX_SHOWN).map((webhook) => (
-                  <TroubledWebhook webhook={recordOf(policy, webhook)} eshop={titles(webhook.eshopId)} />
-                ))}
-              </ul>
-            )}
-            {needing.length <= MAX_SHOWN ? null : (
-              <p>
-                <a href={`${CONSOLE}${ALL}/webhooks?trouble=true`}>All {needing.length} of them</a>
-              </p>
-            )}
-          </Card>
-          {viewer.eshops.length === 0 ? (
-            <Empty title="No e-shops yet" more={<Code text={CREATE} named="Create an e-shop" />}>
-              The first one, with its API key and users:
-            </Empty>
-          ) : (
-            <Eshops webhooks={webhooks} />
-          )}
-          {below}
+export function overviewOfAll({ sql, policy, operator }: ConsoleDeps): Handler<ConsoleEnv> {
+  return async (c) => {
+    const { viewer } = c.var;
+    const titles = titlesOf(viewer);
+    const [webhooks, status] = await Promise.all([
+      listAllWebhooks(sql, { among: scopeOf(viewer) }, MAX_WEBHOOKS_LISTED),
+      viewer.operator ? operator?.installation() : undefined,
+    ]);
+    const { above, below } = status === undefined ? { above: null, below: null } : installationParts(status);
+    const needing = webhooks.filter(isTroubled);
+    return respond(
+      c,
+      <Page title="All e-shops" here={ALL}>
+        <div class="top">
+          <h1>All e-shops</h1>
         </div>
-      </Live>
-      <TemporalLinkList links={viewer.temporal?.lists({}, scopeOf(viewer) ?? null) ?? []} />
-    </Page>
-  );
+        <Live id="everything" path={`${CONSOLE}${ALL}`}>
+          <div class="stack">
+            {above}
+            <Card id="incidents" title="Webhooks that need attention">
+              {needing.length === 0 ? (
+                <p class="quiet">None: no active webhook is failing.</p>
+              ) : (
+                <ul class="stack">
+                  {needing.slice(0, MAX_SHOWN).map((webhook) => (
+                    <TroubledWebhook webhook={recordOf(policy, webhook)} eshop={titles(webhook.eshopId)} />
+                  ))}
+                </ul>
+              )}
+              {needing.length <= MAX_SHOWN ? null : (
+                <p>
+                  <a href={`${CONSOLE}${ALL}/webhooks?trouble=true`}>All {needing.length} of them</a>
+                </p>
+              )}
+            </Card>
+            {viewer.eshops.length === 0 ? (
+              <Empty title="No e-shops yet" more={<Code text={CREATE} named="Create an e-shop" />}>
+                The first one, with its API key and users:
+              </Empty>
+            ) : (
+              <Eshops webhooks={webhooks} />
+            )}
+            {below}
+          </div>
+        </Live>
+        <TemporalLinkList links={viewer.temporal?.lists({}, scopeOf(viewer) ?? null) ?? []} />
+      </Page>,
+    );
+  };
 }

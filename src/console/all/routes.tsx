@@ -3,7 +3,6 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { actionsAccepted } from '../../db/console/accepted-actions.ts';
 import { eshopOf } from '../../db/console/eshops.ts';
-import { listAllWebhooks } from '../../db/webhooks/all-webhooks.ts';
 import { findDeliveries } from '../../db/webhooks/deliveries-of-eshops.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
@@ -16,23 +15,14 @@ import { given, type Query } from '../api-client.ts';
 import { ActionForm, isUnderWay } from '../deliveries/actions.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
-import { installationParts } from '../operator/installation.tsx';
 import { ALL } from '../session.ts';
 import { fromField } from '../times.tsx';
 import { namesIn } from '../webhooks/name.tsx';
 import { AllDeliveriesPage, type Asked, CHOSEN, GiveUpAllPage } from './deliveries.tsx';
-import { AllPage } from './overview.tsx';
-import { MAX_ROWS, scopeOf } from './scope.ts';
-import { AllWebhooksPage } from './webhooks.tsx';
+import { overviewOfAll } from './overview.tsx';
+import { MAX_ROWS, numberField, scopeOf } from './scope.ts';
+import { webhooksOfAll } from './webhooks.tsx';
 
-const MAX_WEBHOOKS_LISTED = 10_000;
-
-const number = v.pipe(
-  v.string(),
-  v.trim(),
-  v.regex(/^[1-9]\d{0,8}$/, 'must be a number'),
-  v.transform(Number),
-);
 /** A time as a form sends it; without an offset it is UTC. */
 const time = v.pipe(
   v.string(),
@@ -42,9 +32,9 @@ const time = v.pipe(
 );
 /** The filters that are filled in. */
 const DeliveryQuery = v.object({
-  among: v.optional(number),
+  among: v.optional(numberField),
   state: v.optional(v.picklist(deliveryStates)),
-  webhookId: v.optional(number),
+  webhookId: v.optional(numberField),
   entityId: v.optional(v.pipe(v.string(), v.trim())),
   receiver: v.optional(v.pipe(v.string(), v.trim())),
   lastStatus: v.optional(v.pipe(v.string(), v.trim(), statusFilter)),
@@ -53,12 +43,6 @@ const DeliveryQuery = v.object({
   since: v.optional(time),
   until: v.optional(time),
   before: v.optional(uuid()),
-});
-const WebhookQuery = v.object({
-  among: v.optional(number),
-  trouble: v.optional(v.literal('true')),
-  webhookType: v.optional(v.picklist(eventTypeNames)),
-  receiver: v.optional(v.pipe(v.string(), v.trim())),
 });
 const DeliveryId = uuid();
 
@@ -69,34 +53,14 @@ const severalOnly: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
   await next();
 };
 
-export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps): Hono<ConsoleEnv> {
+export function allRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
+  const { sql, policy, requestAction } = deps;
   const app = new Hono<ConsoleEnv>();
   app.use(ALL, severalOnly);
   app.use(`${ALL}/*`, severalOnly);
 
-  app.get(ALL, async (c) => {
-    const { viewer } = c.var;
-    const [webhooks, look] = await Promise.all([
-      listAllWebhooks(sql, { among: scopeOf(viewer) }, MAX_WEBHOOKS_LISTED),
-      viewer.operator ? operator?.installation() : undefined,
-    ]);
-    const parts = look === undefined ? {} : installationParts(look);
-    return respond(c, <AllPage policy={policy} webhooks={webhooks} {...parts} />);
-  });
-
-  app.get(`${ALL}/webhooks`, async (c) => {
-    const asked: Query = c.req.query();
-    const query = v.safeParse(WebhookQuery, given(asked));
-    const { among: eshopId, trouble, ...filter } = query.success ? query.output : {};
-    const troubled = trouble === 'true';
-    const wanted = { ...filter, troubled, longestWaitFirst: troubled, eshopId, among: scopeOf(c.var.viewer) };
-    const webhooks = query.success ? await listAllWebhooks(sql, wanted, MAX_ROWS) : [];
-    const refused = query.success
-      ? undefined
-      : 'Enter the number of the e-shop, such as 7, and choose health and event type from their lists.';
-    const page = { policy, asked, webhooks, refused };
-    return respond(c, <AllWebhooksPage {...page} />, query.success ? 200 : 400);
-  });
+  app.get(ALL, overviewOfAll(deps));
+  app.get(`${ALL}/webhooks`, webhooksOfAll(deps));
 
   async function list(
     c: Context<ConsoleEnv>,

@@ -13,7 +13,7 @@ import { Page, respond } from '../layout.tsx';
 import { Card, Code, Facts, recordPath, Table, TypeName } from '../parts.tsx';
 import { Sentence } from '../sentence.tsx';
 import { fromField, Time } from '../times.tsx';
-import { namesIn, WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
+import { namesIn, WebhookLink } from '../webhooks/name.tsx';
 import { EVENTS, EventList, EventsPage, type FoundEvents, NOTHING_CAME } from './list.tsx';
 import { byUrgency, type Outcome, OutcomeBadge } from './outcomes.tsx';
 
@@ -24,60 +24,6 @@ const PLAIN: ReadonlySet<Outcome['cause']> = new Set(['inactive', 'notKept', 'st
 function detailOf({ webhookId, state, lastError, cause, reason }: Outcome): string | null {
   if (state === 'delivered' || PLAIN.has(cause)) return null;
   return reason?.replace(`Webhook ${webhookId} `, '') ?? lastError;
-}
-
-function EventPage(props: { event: v.InferOutput<typeof EventWithRecord>; names: WebhookNames }) {
-  const { event, names } = props;
-  const { id, webhookType, entityId, origin, changed, createdAt, webhooks, reason, record } = event;
-  return (
-    <Page title={`Event ${webhookType} ${entityId}`} here={EVENTS}>
-      <div class="top">
-        <div>
-          <h1>
-            <TypeName type={webhookType} /> {entityId}
-          </h1>
-          <p class="quiet">Fires when {eventTypes[webhookType].firesWhen}.</p>
-        </div>
-      </div>
-      <Card id="outcome" title="Outcome">
-        {webhooks.length === 0 ? (
-          <p>
-            <Sentence text={reason ?? ''} />
-          </p>
-        ) : (
-          <Table named="Outcome, as a table" columns={['Webhook', 'State', 'Why']}>
-            {byUrgency(webhooks).map((outcome) => (
-              <tr>
-                <th scope="row">
-                  <WebhookLink id={outcome.webhookId} names={names} />
-                </th>
-                <td>
-                  <OutcomeBadge outcome={outcome} />
-                </td>
-                <td class="quiet wrap">
-                  <Sentence text={detailOf(outcome) ?? ''} names={names} />
-                </td>
-              </tr>
-            ))}
-          </Table>
-        )}
-      </Card>
-      <Card id="about" title="About">
-        <Facts
-          facts={[
-            ['Record', <a href={recordPath(webhookType, entityId)}>{entityId}</a>],
-            ['Happened', <Time at={createdAt} />],
-            ['Changed by', origin],
-            ['Changed fields', changed === null ? null : changed.replaceAll(',', ', ')],
-            ['Event', <code>{id}</code>],
-          ]}
-        />
-      </Card>
-      <Card id="record" title="Record after the event">
-        <Code text={JSON.stringify(record, null, 2)} named="Record" />
-      </Card>
-    </Page>
-  );
 }
 
 const FILTERS = ['entityId', 'arrived', 'webhookType', 'since', 'until', 'page'] as const;
@@ -120,7 +66,57 @@ export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv>
   app.get('/events/:id', async (c) => {
     const event = await c.var.api.get(EventWithRecord, `/v21/events/${piece(c.req.param('id'))}`);
     const names = await namesIn(sql, event.webhooks);
-    return respond(c, <EventPage event={event} names={names} />);
+    const { id, webhookType, entityId, origin, changed, createdAt, webhooks, reason, record } = event;
+    return respond(
+      c,
+      <Page title={`Event ${webhookType} ${entityId}`} here={EVENTS}>
+        <div class="top">
+          <div>
+            <h1>
+              <TypeName type={webhookType} /> {entityId}
+            </h1>
+            <p class="quiet">Fires when {eventTypes[webhookType].firesWhen}.</p>
+          </div>
+        </div>
+        <Card id="outcome" title="Outcome">
+          {webhooks.length === 0 ? (
+            <p>
+              <Sentence text={reason ?? ''} />
+            </p>
+          ) : (
+            <Table named="Outcome, as a table" columns={['Webhook', 'State', 'Why']}>
+              {byUrgency(webhooks).map((outcome) => (
+                <tr>
+                  <th scope="row">
+                    <WebhookLink id={outcome.webhookId} names={names} />
+                  </th>
+                  <td>
+                    <OutcomeBadge outcome={outcome} />
+                  </td>
+                  <td class="quiet wrap">
+                    <Sentence text={detailOf(outcome) ?? ''} names={names} />
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          )}
+        </Card>
+        <Card id="about" title="About">
+          <Facts
+            facts={[
+              ['Record', <a href={recordPath(webhookType, entityId)}>{entityId}</a>],
+              ['Happened', <Time at={createdAt} />],
+              ['Changed by', origin],
+              ['Changed fields', changed === null ? null : changed.replaceAll(',', ', ')],
+              ['Event', <code>{id}</code>],
+            ]}
+          />
+        </Card>
+        <Card id="record" title="Record after the event">
+          <Code text={JSON.stringify(record, null, 2)} named="Record" />
+        </Card>
+      </Page>,
+    );
   });
   return app;
 }

@@ -1,7 +1,7 @@
 /** The page of an e-shop's notices, and its form. */
 import { type Context, Hono } from 'hono';
 import type * as v from 'valibot';
-import { type ListedNotice, listNotices } from '../../db/console/notices.ts';
+import { listNotices } from '../../db/console/notices.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
 import type { Notifications } from '../../domain/notifications.ts';
 import { type Query, rejectionOf } from '../api-client.ts';
@@ -10,7 +10,7 @@ import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
 import { Card, Empty } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
-import { namesIn, type WebhookNames } from '../webhooks/name.tsx';
+import { namesIn } from '../webhooks/name.tsx';
 import { NewSecret } from '../webhooks/secret.tsx';
 import { NoticeRows } from './sent.tsx';
 
@@ -43,93 +43,76 @@ function changeOf(fields: Query): object {
   };
 }
 
-interface NoticesPageProps {
-  readonly email: string;
-  readonly notifications: Notifications;
-  readonly fields: Query;
-  readonly sent: readonly ListedNotice[];
-  readonly names: WebhookNames;
-  readonly notice?: string | undefined;
-  readonly refused?: Rejection | undefined;
-}
-
-function NoticesPage(props: NoticesPageProps) {
-  const { email, notifications, fields, sent, names, notice, refused } = props;
-  const { emails, secret } = notifications;
-  const unconfirmed = emails.filter(({ confirmedAt }) => confirmedAt === null);
-  return (
-    <Page title="Notices" here={NOTICES} notice={notice} refused={refused} fields={PATHS}>
-      <h1>Notices</h1>
-      {secret === undefined ? null : (
-        <NewSecret secret={secret} use="The requests to your URL are signed with it." />
-      )}
-      <Form action={NOTICES} values={fields} class="card">
-        <p>
-          When a webhook is deactivated, <span class="wrap">{email}</span> always gets an e-mail. Here you
-          choose which other notices are sent, and who else gets them.
-        </p>
-        <Check name="warning" label="Warn before a webhook is deactivated" />
-        <Check name="recovered" label="Notify when a webhook has recovered" />
-        <TextArea
-          name="emails"
-          label="Further addresses"
-          hint="Up to five, one per line. Each first gets a mail with a confirmation link, and nothing else until it is confirmed."
-        />
-        {unconfirmed.length === 0 ? null : (
-          <p class="quiet">Not confirmed yet: {unconfirmed.map(({ address }) => address).join(', ')}</p>
-        )}
-        <Input
-          name="url"
-          label="URL"
-          inputmode="url"
-          autocomplete="off"
-          spellcheck={false}
-          hint="Of a channel in Slack, Mattermost or Teams, or of your own program."
-        />
-        <Select
-          name="format"
-          label="Its form"
-          options={[
-            ['text', 'Slack, Mattermost, programs'],
-            ['teams', 'Microsoft Teams'],
-          ]}
-        />
-        {notifications.url === null ? null : <Check name="newSecret" label="Make a new secret for the URL" />}
-        <p class="acts">
-          <button type="submit" class="main">
-            Save
-          </button>
-        </p>
-      </Form>
-      <Card id="sent" title="Sent" flush>
-        {sent.length === 0 ? (
-          <Empty title="No notices yet">
-            Warnings, deactivations and webhooks that have recovered appear here.
-          </Empty>
-        ) : (
-          <NoticeRows notices={sent} names={names} />
-        )}
-      </Card>
-    </Page>
-  );
-}
-
 const SHOWN = 50;
-
-type Eshop = v.InferOutput<typeof eshopRecordSchema>;
 
 export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 
   async function shown(
     c: Context<ConsoleEnv>,
-    { email, notifications }: Eshop,
+    { email, notifications }: v.InferOutput<typeof eshopRecordSchema>,
     more: { readonly fields?: Query; readonly notice?: string; readonly refused?: Rejection },
   ) {
+    const { emails, url, secret } = notifications;
+    const { fields = fieldsOf(notifications), ...messages } = more;
+    const unconfirmed = emails.filter(({ confirmedAt }) => confirmedAt === null);
     const sent = await listNotices(sql, c.var.viewer.session.eshopId, { webhookId: null, limit: SHOWN });
-    const fields = more.fields ?? fieldsOf(notifications);
     const names = await namesIn(sql, sent);
-    const page = <NoticesPage {...{ email, notifications, sent, names }} {...more} fields={fields} />;
+    const page = (
+      <Page title="Notices" here={NOTICES} {...messages} fields={PATHS}>
+        <h1>Notices</h1>
+        {secret === undefined ? null : (
+          <NewSecret secret={secret} use="The requests to your URL are signed with it." />
+        )}
+        <Form action={NOTICES} values={fields} class="card">
+          <p>
+            When a webhook is deactivated, <span class="wrap">{email}</span> always gets an e-mail. Here you
+            choose which other notices are sent, and who else gets them.
+          </p>
+          <Check name="warning" label="Warn before a webhook is deactivated" />
+          <Check name="recovered" label="Notify when a webhook has recovered" />
+          <TextArea
+            name="emails"
+            label="Further addresses"
+            hint="Up to five, one per line. Each first gets a mail with a confirmation link, and nothing else until it is confirmed."
+          />
+          {unconfirmed.length === 0 ? null : (
+            <p class="quiet">Not confirmed yet: {unconfirmed.map(({ address }) => address).join(', ')}</p>
+          )}
+          <Input
+            name="url"
+            label="URL"
+            inputmode="url"
+            autocomplete="off"
+            spellcheck={false}
+            hint="Of a channel in Slack, Mattermost or Teams, or of your own program."
+          />
+          <Select
+            name="format"
+            label="Its form"
+            options={[
+              ['text', 'Slack, Mattermost, programs'],
+              ['teams', 'Microsoft Teams'],
+            ]}
+          />
+          {url === null ? null : <Check name="newSecret" label="Make a new secret for the URL" />}
+          <p class="acts">
+            <button type="submit" class="main">
+              Save
+            </button>
+          </p>
+        </Form>
+        <Card id="sent" title="Sent" flush>
+          {sent.length === 0 ? (
+            <Empty title="No notices yet">
+              Warnings, deactivations and webhooks that have recovered appear here.
+            </Empty>
+          ) : (
+            <NoticeRows notices={sent} names={names} />
+          )}
+        </Card>
+      </Page>
+    );
     return respond(c, page, more.refused === undefined ? 200 : 400);
   }
   const read = (c: Context<ConsoleEnv>) => c.var.api.get(eshopRecordSchema, '/v21/eshop');

@@ -14,7 +14,6 @@ import { Live } from '../live-parts.tsx';
 import { Empty } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
-import { useViewer } from '../viewer.ts';
 import { namesIn, WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 import type { OperatorDeps, ShownRecovery } from './deps.ts';
 
@@ -78,54 +77,6 @@ function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookName
   );
 }
 
-function RecoveriesPage(props: {
-  recoveries: readonly ShownRecovery[];
-  names: WebhookNames;
-  notice?: string | undefined;
-  refused?: string | undefined;
-}) {
-  const { recoveries, names, notice, refused } = props;
-  const titles = titlesOf(useViewer());
-  const anyUnderWay = recoveries.some(({ state }) => isUnderWay(state));
-  return (
-    <Page title="Recoveries" here={PATH} {...{ notice, refused, names }}>
-      <div class="top">
-        <div>
-          <h1>Recoveries</h1>
-          <p class="quiet">
-            Start a recovery on the page of its webhook. If it is canceled, the deliveries that it has already
-            created are still made.
-          </p>
-        </div>
-      </div>
-      <Form action={PATH} id={FORM} class="card" hidden={!anyUnderWay}>
-        {anyUnderWay ? (
-          <Input
-            name="reason"
-            label="Reason for pausing or canceling a recovery (shown to its e-shop)"
-            maxlength={MAX_REASON_CHARS}
-          />
-        ) : null}
-      </Form>
-      <Live id="recoveries" path={`${CONSOLE}${PATH}`}>
-        <section class="card flush" aria-label="Recoveries, those under way first">
-          {recoveries.length === 0 ? (
-            <Empty title="No recoveries yet">
-              An e-shop starts one on the page of a webhook, to get the events that its receiver missed.
-            </Empty>
-          ) : (
-            <ul class="rows">
-              {recoveries.map((recovery) => (
-                <Row recovery={recovery} eshop={titles(recovery.eshopId)} names={names} />
-              ))}
-            </ul>
-          )}
-        </section>
-      </Live>
-    </Page>
-  );
-}
-
 const Asked = v.pipe(
   v.string(),
   v.transform((text) => text.split(' ')),
@@ -143,7 +94,45 @@ export function operatorRoutes(
   async function shown(c: Context<ConsoleEnv>, messages: { notice?: string; refused?: string }) {
     const listed = await recoveries();
     const names = await namesIn(sql, listed);
-    const page = <RecoveriesPage recoveries={listed} names={names} {...messages} />;
+    const titles = titlesOf(c.var.viewer);
+    const anyUnderWay = listed.some(({ state }) => isUnderWay(state));
+    const page = (
+      <Page title="Recoveries" here={PATH} {...messages} names={names}>
+        <div class="top">
+          <div>
+            <h1>Recoveries</h1>
+            <p class="quiet">
+              Start a recovery on the page of its webhook. If it is canceled, the deliveries that it has
+              already created are still made.
+            </p>
+          </div>
+        </div>
+        <Form action={PATH} id={FORM} class="card" hidden={!anyUnderWay}>
+          {anyUnderWay ? (
+            <Input
+              name="reason"
+              label="Reason for pausing or canceling a recovery (shown to its e-shop)"
+              maxlength={MAX_REASON_CHARS}
+            />
+          ) : null}
+        </Form>
+        <Live id="recoveries" path={`${CONSOLE}${PATH}`}>
+          <section class="card flush" aria-label="Recoveries, those under way first">
+            {listed.length === 0 ? (
+              <Empty title="No recoveries yet">
+                An e-shop starts one on the page of a webhook, to get the events that its receiver missed.
+              </Empty>
+            ) : (
+              <ul class="rows">
+                {listed.map((recovery) => (
+                  <Row recovery={recovery} eshop={titles(recovery.eshopId)} names={names} />
+                ))}
+              </ul>
+            )}
+          </section>
+        </Live>
+      </Page>
+    );
     return respond(c, page, messages.refused === undefined ? 200 : 409);
   }
 

@@ -9,6 +9,7 @@ import {
   MAX_DELIVERIES_READ,
   readDeliveryCounts,
 } from '../../db/console/delivery-counts.ts';
+import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { capital } from '../../domain/text.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { Count } from '../badges.tsx';
@@ -25,8 +26,6 @@ import { Chart } from './chart.tsx';
 import { type Range, rangeOf, ranges } from './ranges.ts';
 
 const Counted = v.object({ pagination: Pagination });
-
-type Waiting = Readonly<Record<'pending' | 'retrying' | 'held', number>>;
 
 function Incidents({ webhooks }: { webhooks: readonly WebhookRecord[] }) {
   const needing = byUrgency(webhooks.filter(needsAttention));
@@ -107,75 +106,6 @@ function count(total: number): string {
   return total >= 10_000 ? '10,000+' : total.toLocaleString('en-US');
 }
 
-function OverviewPage(props: {
-  range: Range;
-  counts: DeliveryCounts;
-  waiting: Waiting;
-  blocked: BlockedRecords;
-  loop: FoundLoop | null;
-  webhooks: readonly WebhookRecord[];
-}) {
-  const { range, counts, waiting, blocked, loop, webhooks } = props;
-  const viewer = useViewer();
-  const { steps, whole, p95Ms, medianMs, measured } = counts;
-  const failing = webhooks.filter((webhook) => stateOf(webhook) === 'failing').length;
-  const speed = p95Ms === null ? '–' : duration(p95Ms);
-  return (
-    <Page title="Overview" here="">
-      <div class="top">
-        <h1>Overview</h1>
-        <nav class="tabs" aria-label="Time range">
-          {ranges.map(({ name, title }) => (
-            <a
-              href={`${CONSOLE}?range=${name}`}
-              {...(name === range.name ? { 'aria-current': 'true' as const } : {})}
-            >
-              {title}
-            </a>
-          ))}
-        </nav>
-      </div>
-      <Live id="counts" path={`${CONSOLE}?range=${range.name}`}>
-        <div class="stack">
-          <div class="cards">
-            <Count
-              name="waiting for first attempt"
-              value={count(waiting.pending)}
-              path="/deliveries?state=pending"
-            />
-            <Count name="being retried" value={count(waiting.retrying)} path="/deliveries?state=retrying" />
-            <Count name="held" value={count(waiting.held)} path="/deliveries?state=held" />
-            <Count
-              name={failing === 1 ? 'webhook failing' : 'webhooks failing'}
-              value={String(failing)}
-              path="/webhooks?state=failing"
-            />
-            <Count name="95th percentile of response times" value={speed} path="/deliveries" />
-          </div>
-          <Behind blocked={blocked} />
-          <Loop loop={loop} />
-          <Incidents webhooks={webhooks} />
-          <Card id="chart" title={`Deliveries ${range.step}`}>
-            <Chart steps={steps} range={range} now={viewer.now} />
-            {whole ? null : (
-              <p class="quiet small">
-                Based on the latest {MAX_DELIVERIES_READ.toLocaleString('en-US')} deliveries; there are more.
-              </p>
-            )}
-            {medianMs === null ? null : (
-              <p class="quiet small">
-                Of the latest {measured.toLocaleString('en-US')} attempts, half got a response within{' '}
-                {duration(medianMs)}, and 95% within {speed}.
-              </p>
-            )}
-          </Card>
-        </div>
-      </Live>
-      <TemporalLinkList links={linksOf(viewer)} />
-    </Page>
-  );
-}
-
 /** How long counts are cached, in milliseconds: tabs and colleagues ask for the same within moments. */
 const COUNTS_CACHE_MS = 3_000;
 const MAX_CACHED_COUNTS = 1_000;
@@ -205,7 +135,7 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     const range = rangeOf(c.req.query('range'));
     const webhooks = await api.get(v.array(webhookRecordSchema), '/v21/webhooks');
     if (webhooks.length === 0) return respond(c, <FirstSteps />);
-    const inState = async (state: keyof Waiting) =>
+    const inState = async (state: DeliveryState) =>
       (await api.list(Counted, '/v21/deliveries', { state, items: '1' })).pagination.totalCount;
     const [counts, blocked, loop, pending, retrying, held] = await Promise.all([
       countsOf(viewer.session.eshopId, range, viewer.now),
@@ -215,8 +145,65 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       inState('retrying'),
       inState('held'),
     ]);
-    const waiting = { pending, retrying, held };
-    return respond(c, <OverviewPage {...{ range, counts, waiting, blocked, loop, webhooks }} />);
+    const { steps, whole, p95Ms, medianMs, measured } = counts;
+    const failing = webhooks.filter((webhook) => stateOf(webhook) === 'failing').length;
+    const speed = p95Ms === null ? '–' : duration(p95Ms);
+    return respond(
+      c,
+      <Page title="Overview" here="">
+        <div class="top">
+          <h1>Overview</h1>
+          <nav class="tabs" aria-label="Time range">
+            {ranges.map(({ name, title }) => (
+              <a
+                href={`${CONSOLE}?range=${name}`}
+                {...(name === range.name ? { 'aria-current': 'true' as const } : {})}
+              >
+                {title}
+              </a>
+            ))}
+          </nav>
+        </div>
+        <Live id="counts" path={`${CONSOLE}?range=${range.name}`}>
+          <div class="stack">
+            <div class="cards">
+              <Count
+                name="waiting for first attempt"
+                value={count(pending)}
+                path="/deliveries?state=pending"
+              />
+              <Count name="being retried" value={count(retrying)} path="/deliveries?state=retrying" />
+              <Count name="held" value={count(held)} path="/deliveries?state=held" />
+              <Count
+                name={failing === 1 ? 'webhook failing' : 'webhooks failing'}
+                value={String(failing)}
+                path="/webhooks?state=failing"
+              />
+              <Count name="95th percentile of response times" value={speed} path="/deliveries" />
+            </div>
+            <Behind blocked={blocked} />
+            <Loop loop={loop} />
+            <Incidents webhooks={webhooks} />
+            <Card id="chart" title={`Deliveries ${range.step}`}>
+              <Chart steps={steps} range={range} now={viewer.now} />
+              {whole ? null : (
+                <p class="quiet small">
+                  Based on the latest {MAX_DELIVERIES_READ.toLocaleString('en-US')} deliveries; there are
+                  more.
+                </p>
+              )}
+              {medianMs === null ? null : (
+                <p class="quiet small">
+                  Of the latest {measured.toLocaleString('en-US')} attempts, half got a response within{' '}
+                  {duration(medianMs)}, and 95% within {speed}.
+                </p>
+              )}
+            </Card>
+          </div>
+        </Live>
+        <TemporalLinkList links={linksOf(viewer)} />
+      </Page>,
+    );
   });
   return app;
 }

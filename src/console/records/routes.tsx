@@ -13,56 +13,11 @@ import { Page, respond } from '../layout.tsx';
 import { Live, More } from '../live-parts.tsx';
 import { Card, Code, Empty } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
-import { namesIn, type WebhookNames } from '../webhooks/name.tsx';
-import { Fields, type Item, idIn, Lists, plain } from './fields.tsx';
+import { namesIn } from '../webhooks/name.tsx';
+import { Fields, idIn, Lists, plain } from './fields.tsx';
 import { History } from './history.tsx';
-import { type Kind, kinds } from './kinds.ts';
+import { kinds } from './kinds.ts';
 import { ListPage } from './list.tsx';
-
-function RecordPage(props: {
-  kind: Kind;
-  id: string;
-  item: Item;
-  deliveries: v.InferOutput<typeof DeliveryList>['data'];
-  events: v.InferOutput<typeof EventList>['data'];
-  names: WebhookNames;
-}) {
-  const { kind, id, item, deliveries, events, names } = props;
-  const { entry } = kind;
-  return (
-    <Page title={`${capital(entry.noun)} ${id}`} here={entry.path}>
-      <div class="top">
-        <h1>
-          {capital(entry.noun)} {id}
-        </h1>
-        {plain(item.status) === null ? null : <span class="state busy">{plain(item.status)}</span>}
-      </div>
-      <Live id="history" path={`${CONSOLE}${entry.path}/${piece(id)}`}>
-        <Card id="happened" title="History">
-          {events.length === 0 ? (
-            <Empty title="Events are no longer kept">
-              Events and deliveries are dropped after some weeks; the record stays.
-            </Empty>
-          ) : (
-            <>
-              <History {...{ events, deliveries, names }} />
-              <p>
-                <a href={`${CONSOLE}/events${queryText({ entityId: id })}`}>All events</a>
-              </p>
-            </>
-          )}
-        </Card>
-      </Live>
-      <Lists item={item} />
-      <Card id="fields" title="Fields">
-        <Fields item={item} />
-        <More id="record" title="The whole record">
-          <Code text={JSON.stringify(item, null, 2)} named="Record" />
-        </More>
-      </Card>
-    </Page>
-  );
-}
 
 const ROWS = 30;
 const Shown = v.looseObject({});
@@ -110,7 +65,39 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
         eventTypes[webhookType].entity === kind.entry.kind;
       const [deliveries, events] = [sent.data.filter(ofKind), happened.data.filter(ofKind)];
       const names = await namesIn(sql, [...deliveries, ...events.flatMap(({ webhooks }) => webhooks)]);
-      return respond(c, <RecordPage {...{ kind, id, item, deliveries, events, names }} />);
+      const [title, status] = [`${capital(kind.entry.noun)} ${id}`, plain(item.status)];
+      return respond(
+        c,
+        <Page title={title} here={path}>
+          <div class="top">
+            <h1>{title}</h1>
+            {status === null ? null : <span class="state busy">{status}</span>}
+          </div>
+          <Live id="history" path={`${CONSOLE}${path}/${piece(id)}`}>
+            <Card id="happened" title="History">
+              {events.length === 0 ? (
+                <Empty title="Events are no longer kept">
+                  Events and deliveries are dropped after some weeks; the record stays.
+                </Empty>
+              ) : (
+                <>
+                  <History {...{ events, deliveries, names }} />
+                  <p>
+                    <a href={`${CONSOLE}/events${queryText({ entityId: id })}`}>All events</a>
+                  </p>
+                </>
+              )}
+            </Card>
+          </Live>
+          <Lists item={item} />
+          <Card id="fields" title="Fields">
+            <Fields item={item} />
+            <More id="record" title="The whole record">
+              <Code text={JSON.stringify(item, null, 2)} named="Record" />
+            </More>
+          </Card>
+        </Page>,
+      );
     });
   }
   return app;

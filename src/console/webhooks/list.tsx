@@ -1,17 +1,22 @@
 /** The webhooks of the e-shop, those that need attention first. */
+import type { Handler } from 'hono';
+import * as v from 'valibot';
+import { lastAccepted } from '../../db/console/health.ts';
 import { shortTypes } from '../../domain/event-types.ts';
-import type { WebhookRecord } from '../../domain/webhook.ts';
+import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { webhookStates } from '../../domain/webhook-facts.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { type Query, queryText } from '../api-client.ts';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
-import { Page } from '../layout.tsx';
+import { Page, respond } from '../layout.tsx';
 import { Live } from '../live-parts.tsx';
 import { Empty } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
 import { byUrgency, Health, stateOf } from './health.tsx';
+import { NOTICES } from './show.tsx';
 
 const PATH = '/webhooks';
 
@@ -84,61 +89,63 @@ function hasText(webhook: WebhookRecord, text: string): boolean {
   );
 }
 
-/** @param accepted when each last accepted a delivery */
-export function WebhooksPage(props: {
-  asked: Query;
-  webhooks: readonly WebhookRecord[];
-  accepted: ReadonlyMap<number, string>;
-  notice?: string | undefined;
-}) {
-  const { asked, webhooks, accepted, notice } = props;
-  const { q = '', state = '' } = asked;
-  const found = webhooks.filter((webhook) => hasText(webhook, q.trim()));
-  const shown = byUrgency(found).filter((webhook) => state === '' || stateOf(webhook) === state);
-  return (
-    <Page title="Webhooks" here={PATH} notice={notice}>
-      <div class="top">
-        <h1>Webhooks</h1>
-        <a class="button main" href={`${CONSOLE}${PATH}/new`}>
-          New webhook
-        </a>
-      </div>
-      {webhooks.length === 0 ? null : (
-        <form method="get" action={`${CONSOLE}${PATH}`} class="filters">
-          <Input
-            name="q"
-            label="Search"
-            type="search"
-            value={q}
-            placeholder="Description, URL or event type"
-          />
-          {state === '' ? null : <input type="hidden" name="state" value={state} />}
-          <button type="submit">Search</button>
-        </form>
-      )}
-      <Live id="webhooks" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
-        <div class="stack">
-          {webhooks.length === 0 ? null : <States webhooks={found} asked={asked} />}
-          <section class="card flush" aria-label="Webhooks found">
-            {shown.length > 0 ? (
-              <ul class="rows">
-                {shown.map((webhook) => (
-                  <Row webhook={webhook} accepted={accepted.get(webhook.id)} />
-                ))}
-              </ul>
-            ) : webhooks.length > 0 ? (
-              <Empty title="No webhook found">
-                <a href={`${CONSOLE}${PATH}`}>Show all of them</a>
-              </Empty>
-            ) : (
-              <Empty title="No webhooks yet">
-                A webhook calls your URL when something happens: an order is created, its status changes, or
-                stock moves.
-              </Empty>
-            )}
-          </section>
+export function webhookList({ sql }: ConsoleDeps): Handler<ConsoleEnv> {
+  return async (c) => {
+    const { api, viewer } = c.var;
+    const [webhooks, accepted] = await Promise.all([
+      api.get(v.array(webhookRecordSchema), '/v21/webhooks'),
+      lastAccepted(sql, viewer.session.eshopId),
+    ]);
+    const { done = '', ...asked }: Query = c.req.query();
+    const { q = '', state = '' } = asked;
+    const found = webhooks.filter((webhook) => hasText(webhook, q.trim()));
+    const shown = byUrgency(found).filter((webhook) => state === '' || stateOf(webhook) === state);
+    return respond(
+      c,
+      <Page title="Webhooks" here={PATH} notice={NOTICES.get(done)}>
+        <div class="top">
+          <h1>Webhooks</h1>
+          <a class="button main" href={`${CONSOLE}${PATH}/new`}>
+            New webhook
+          </a>
         </div>
-      </Live>
-    </Page>
-  );
+        {webhooks.length === 0 ? null : (
+          <form method="get" action={`${CONSOLE}${PATH}`} class="filters">
+            <Input
+              name="q"
+              label="Search"
+              type="search"
+              value={q}
+              placeholder="Description, URL or event type"
+            />
+            {state === '' ? null : <input type="hidden" name="state" value={state} />}
+            <button type="submit">Search</button>
+          </form>
+        )}
+        <Live id="webhooks" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
+          <div class="stack">
+            {webhooks.length === 0 ? null : <States webhooks={found} asked={asked} />}
+            <section class="card flush" aria-label="Webhooks found">
+              {shown.length > 0 ? (
+                <ul class="rows">
+                  {shown.map((webhook) => (
+                    <Row webhook={webhook} accepted={accepted.get(webhook.id)} />
+                  ))}
+                </ul>
+              ) : webhooks.length > 0 ? (
+                <Empty title="No webhook found">
+                  <a href={`${CONSOLE}${PATH}`}>Show all of them</a>
+                </Empty>
+              ) : (
+                <Empty title="No webhooks yet">
+                  A webhook calls your URL when something happens: an order is created, its status changes, or
+                  stock moves.
+                </Empty>
+              )}
+            </section>
+          </div>
+        </Live>
+      </Page>,
+    );
+  };
 }

@@ -1,12 +1,4 @@
-/** One webhook: its health, its latest deliveries, and the possible actions. */
-import type * as v from 'valibot';
-import type { Delivery } from '../../api/deliveries/record.ts';
-import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
-import type { ListedNotice } from '../../db/console/notices.ts';
-import type { DeliveriesFrom } from '../../domain/eshop.ts';
 import { type EventType, eventTypes } from '../../domain/event-types.ts';
-import type { RetryPolicy } from '../../domain/retry-policy.ts';
-import type { SigningKeyRecord } from '../../domain/signing-key.ts';
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { factsOf } from '../../domain/webhook-facts.ts';
@@ -27,20 +19,10 @@ import { Health, needsAttention, Paused, Trouble } from './health.tsx';
 import { namesOf } from './name.tsx';
 import { Recoveries } from './recoveries.tsx';
 import { NewSecret, Overlap, PublicKeys } from './secret.tsx';
+import type { readWebhook } from './show.tsx';
 import { TestResultCard } from './test-result.tsx';
 
-export interface WebhookPageProps {
-  readonly webhook: WebhookRecord;
-  readonly policy: RetryPolicy;
-  readonly accepted: string | undefined;
-  readonly deliveries: readonly v.InferOutput<typeof Delivery>[];
-  readonly recoveries: readonly v.InferOutput<typeof recoveryRecord>[];
-  readonly sent: readonly ListedNotice[];
-  /** Until when the former secret signs too; null if there is none. */
-  readonly overlapUntil: string | null;
-  readonly deliveriesFrom: DeliveriesFrom;
-  /** The public keys of the e-shop; none if the webhook is not asymmetric. */
-  readonly signingKeys: readonly SigningKeyRecord[];
+export interface WebhookPageProps extends Awaited<ReturnType<typeof readWebhook>> {
   /** Shown once. */
   readonly secret?: string | undefined;
   readonly testResult?: TestDeliveryResult | undefined;

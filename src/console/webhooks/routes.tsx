@@ -1,7 +1,5 @@
 /** The pages of webhooks: their list, one of them, and its form. */
 import { Hono } from 'hono';
-import * as v from 'valibot';
-import { lastAccepted } from '../../db/console/health.ts';
 import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { piece, rejectionOf } from '../api-client.ts';
@@ -11,27 +9,17 @@ import { CONSOLE } from '../session.ts';
 import { webhookActionRoutes } from './actions.tsx';
 import { WebhookForm } from './form.tsx';
 import { fieldsOf, inputOf, newFields, ownSecretOf } from './input.ts';
-import { WebhooksPage } from './list.tsx';
+import { webhookList } from './list.tsx';
 import { recoveryRoutes } from './recovery-routes.tsx';
 import { NOTICES, webhookPages } from './show.tsx';
 import { fieldsAbout } from './type-boxes.tsx';
 
 export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
-  const { sql } = deps;
   const app = new Hono<ConsoleEnv>();
   const pages = webhookPages(deps);
   const { secrets, shown } = pages;
 
-  app.get('/webhooks', async (c) => {
-    const { api, viewer } = c.var;
-    const [webhooks, accepted] = await Promise.all([
-      api.get(v.array(webhookRecordSchema), '/v21/webhooks'),
-      lastAccepted(sql, viewer.session.eshopId),
-    ]);
-    const { done = '', ...asked } = c.req.query();
-    const notice = NOTICES.get(done);
-    return respond(c, <WebhooksPage {...{ asked, webhooks, accepted, notice }} />);
-  });
+  app.get('/webhooks', webhookList(deps));
 
   app.get('/webhooks/new', (c) => {
     const fields = { ...newFields, ...fieldsAbout(c.req.query('about')) };

@@ -39,41 +39,45 @@ export const NOTICES: ReadonlyMap<string, string> = new Map([
   ['deleted', 'The webhook was deleted.'],
 ]);
 
+/** Until when the former secret of a webhook signs too; null if there is none. */
+async function findOverlap(sql: ConsoleDeps['sql'], c: Asking, id: number): Promise<string | null> {
+  const { session, now } = c.var.viewer;
+  const until = (await findWebhookWithSecrets(sql, session.eshopId, id))?.previousSecretUntil ?? null;
+  return until !== null && until > now ? until.toISOString() : null;
+}
+
+/** What the page of a webhook shows. */
+export async function readWebhook({ sql, policy }: ConsoleDeps, c: Asking, id: string) {
+  const { api, viewer } = c.var;
+  const at = `/v21/webhooks/${piece(id)}`;
+  const webhook = await api.get(webhookRecordSchema, at);
+  const [accepted, deliveries, recoveries, eshop, overlapUntil, sent, signingKeys] = await Promise.all([
+    lastAccepted(sql, viewer.session.eshopId),
+    api.get(v.array(Delivery), `${at}/deliveries`, { items: '8' }),
+    api.get(v.array(recoveryRecord), `${at}/recoveries`, { items: '5' }),
+    api.get(eshopRecordSchema, '/v21/eshop'),
+    findOverlap(sql, c, webhook.id),
+    listNotices(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 10 }),
+    webhook.asymmetric ? api.get(SigningKeys, SIGNING_KEYS) : [],
+  ]);
+  const { deliveriesFrom } = eshop;
+  const page = { webhook, policy, overlapUntil, sent, deliveries, recoveries, deliveriesFrom, signingKeys };
+  return { ...page, accepted: accepted.get(webhook.id) };
+}
+
 /** What the routes of webhooks share. */
 export function webhookPages(deps: ConsoleDeps) {
   const { sql, policy } = deps;
   const secrets = secretOnce(deps);
 
-  /** Until when the former secret of a webhook signs too; null if there is none. */
-  async function overlapOf(c: Asking, id: number): Promise<string | null> {
-    const { session, now } = c.var.viewer;
-    const until = (await findWebhookWithSecrets(sql, session.eshopId, id))?.previousSecretUntil ?? null;
-    return until !== null && until > now ? until.toISOString() : null;
-  }
+  const overlapOf = (c: Asking, id: number) => findOverlap(sql, c, id);
 
   async function shown(c: Asking, id: string, extra: Extra) {
-    const { api, viewer } = c.var;
-    const at = `/v21/webhooks/${piece(id)}`;
-    const webhook = await api.get(webhookRecordSchema, at);
-    const [accepted, deliveries, recoveries, eshop, overlapUntil, sent, keys] = await Promise.all([
-      lastAccepted(sql, viewer.session.eshopId),
-      api.get(v.array(Delivery), `${at}/deliveries`, { items: '8' }),
-      api.get(v.array(recoveryRecord), `${at}/recoveries`, { items: '5' }),
-      api.get(eshopRecordSchema, '/v21/eshop'),
-      overlapOf(c, webhook.id),
-      listNotices(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 10 }),
-      webhook.asymmetric ? api.get(SigningKeys, SIGNING_KEYS) : null,
-    ]);
+    const page = await readWebhook(deps, c, id);
+    const secret = secrets.take(c, page.webhook.id);
     return respond(
       c,
-      <WebhookPage
-        {...extra}
-        {...{ webhook, policy, overlapUntil, sent, deliveries, recoveries }}
-        secret={secrets.take(c, webhook.id)}
-        accepted={accepted.get(webhook.id)}
-        deliveriesFrom={eshop.deliveriesFrom}
-        signingKeys={keys ?? []}
-      />,
+      <WebhookPage {...page} {...extra} secret={secret} />,
       extra.refused === undefined ? 200 : 409,
     );
   }
