@@ -1,8 +1,8 @@
 /** Notices to an e-shop (docs/interface.md, D7, W15, W20, N5 to N8). */
 import { readLostWebhooks } from '../src/db/incidents/warnings.ts';
+import { newToken } from '../src/db/notices/confirmation.ts';
 import { findDeactivationMail, type Notice, readNotice } from '../src/db/notices/notice.ts';
 import { dropNotice } from '../src/db/notices/outcome.ts';
-import { newToken } from '../src/db/notices/tokens.ts';
 import { confirmationMail } from '../src/mail/confirmation-mail.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
 import { lostSecretsMail } from '../src/mail/lost-secrets-mail.ts';

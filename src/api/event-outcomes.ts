@@ -8,8 +8,7 @@ import {
   versionsOf,
 } from '../db/event-log.ts';
 import type { Sql } from '../db/pool.ts';
-import { kindsWith } from '../db/records/known.ts';
-import { findUnchanged } from '../db/records/unchanged.ts';
+import { findUnchanged, kindsWith } from '../db/records/unchanged.ts';
 import { absenceAt, absenceOf, type WebhookAbsence, type WebhookVersion } from '../domain/absence.ts';
 import { catalogue } from '../domain/catalogue.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';

@@ -1,7 +1,7 @@
 /** The mailer of a worker, as configured. */
 import type { Settings } from '../config/variables.ts';
-import { noteMailFolder } from '../db/mail-folder.ts';
 import type { Pool } from '../db/pool.ts';
+import { noteMailFolder } from '../db/settings.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { createMailer } from '../mail/mailer.ts';

@@ -1,9 +1,9 @@
 /** The pages about all e-shops of a user of the warehouse, or of an operator. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
-import { actionsAccepted } from '../../db/console/accepted-actions.ts';
 import { eshopOf } from '../../db/console/eshops.ts';
 import { findDeliveries } from '../../db/webhooks/deliveries-of-eshops.ts';
+import { actionsAccepted } from '../../db/webhooks/operator-actions.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
 import { uuid } from '../../domain/fields.ts';

@@ -2,8 +2,8 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
-import { actionsAccepted } from '../../db/console/accepted-actions.ts';
-import { wasWindowLost } from '../../db/console/lost-window.ts';
+import { wasWindowLost } from '../../db/webhooks/delivery-log.ts';
+import { actionsAccepted } from '../../db/webhooks/operator-actions.ts';
 import { findSentRequest } from '../../db/webhooks/request-settings.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';

@@ -6,6 +6,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import {
   type ActionName,
   type ActionTarget,
+  acceptedActions,
   answerTo,
   effectOf,
   type OperatorAction,
@@ -132,6 +133,15 @@ export async function readActionTargets(sql: Sql, deliveryIds: readonly string[]
   if (deliveryIds.length === 0) return new Map();
   const rows = await targetRows(sql, deliveryIds);
   return new Map(rows.map((row) => [row.id, actionTarget(row, policy)]));
+}
+
+/**
+ * The actions that deliveries accept at this moment, by delivery id. Those that do not exist are left out.
+ * @param policy as configured; a delivery under way keeps the one from its start
+ */
+export async function actionsAccepted(sql: Sql, deliveryIds: readonly string[], policy: RetryPolicy) {
+  const targets = await readActionTargets(sql, deliveryIds, policy);
+  return new Map([...targets].map(([id, target]) => [id, acceptedActions(target)]));
 }
 
 function targetRows(sql: Sql, deliveryIds: readonly string[]) {

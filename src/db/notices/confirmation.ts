@@ -1,6 +1,18 @@
-/** Confirmations of further addresses (docs/interface.md, N6): what a link proves. */
-import { tokenHash } from '../notices/tokens.ts';
+/** Confirmations of further addresses (docs/interface.md, N6): the tokens of their links, and what a link proves. */
+import { createHash, randomBytes } from 'node:crypto';
+import { CONFIRMATION_DAYS } from '../../domain/notifications.ts';
 import type { Sql } from '../pool.ts';
+
+const tokenHash = (token: string): Buffer => createHash('sha256').update(token, 'utf8').digest();
+
+/** Makes a token for the link to one address. Earlier ones stay valid: a mail may be sent twice. */
+export async function newToken(sql: Sql, addressId: number): Promise<string> {
+  const token = randomBytes(32).toString('base64url');
+  await sql`
+    insert into notice_tokens (token_hash, address_id, expires_at)
+    values (${tokenHash(token)}, ${addressId}, now() + make_interval(days => ${CONFIRMATION_DAYS}))`;
+  return token;
+}
 
 /** The address that a link is about. */
 export interface Confirmable {
