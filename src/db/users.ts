@@ -113,20 +113,15 @@ const MAX_QUESTIONS = 50;
 
 /**
  * Whether a token still opens the e-shop of the API key: neither disabled nor deleted, same role, same password.
- * @param passwordVersion of the password used at its login
- * @returns the database's time; null if it does not
+ * Questions of the same moment are asked together.
+ * @returns a function that returns the database's time; null if it does not
  */
-export type MayUse = (
-  apiKey: string,
-  user: Pick<Asking, 'eshopId' | 'userId' | 'role'>,
-  passwordVersion: number,
-) => Promise<Date | null>;
-
-/** Questions of the same moment are asked together. */
-export function createMayUse(sql: Pool): MayUse {
+export function createMayUse(sql: Pool) {
   const ask = createBatcher<Asking, Date | null>(MAX_QUESTIONS, (asking) => allowed(sql, asking));
-  return (apiKey, { eshopId, userId, role }, passwordVersion) =>
-    ask({ apiKeyHash: hashApiKey(apiKey).toString('hex'), eshopId, userId, role, passwordVersion });
+  return (apiKey: string, user: Pick<Asking, 'eshopId' | 'userId' | 'role'>, passwordVersion: number) => {
+    const { eshopId, userId, role } = user;
+    return ask({ apiKeyHash: hashApiKey(apiKey).toString('hex'), eshopId, userId, role, passwordVersion });
+  };
 }
 
 function allowed(sql: Pool, asking: readonly Asking[]): Promise<Date | null>[] {

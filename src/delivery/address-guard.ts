@@ -40,15 +40,7 @@ const NAMES: Readonly<Record<string, string>> = {
   teredo: 'a translated range (Teredo)',
 };
 
-export interface AddressGuard {
-  /**
-   * Why an address must not be dialled, such as "is in a private range"; null if it may be.
-   * @param address IPv4 or IPv6 as text, without brackets
-   */
-  problemOf(address: string, port: number): string | null;
-  /** Why a destination is refused regardless of its addresses; null if these have to be judged. */
-  problemOfHost(host: string, port: number): string | null;
-}
+export type AddressGuard = ReturnType<typeof createAddressGuard>;
 
 /** The reason for refusing Waybill's own ports. */
 const OWN = 'belongs to this service on that port';
@@ -56,17 +48,12 @@ const OWN = 'belongs to this service on that port';
 /**
  * @param allowCidrs ranges that may always be dialled, such as `127.0.0.0/8`
  * @param own never dialled, even if allowed
- * @throws TypeError naming an entry that is not a range
  */
 export function createAddressGuard(
   allowCidrs: readonly string[],
   own: Pick<OwnEndpoints, 'includes'> = createOwnEndpoints(),
-): AddressGuard {
-  const allowed = allowCidrs.map((cidr): Range => {
-    if (!ipaddr.isValidCIDR(cidr))
-      throw new TypeError(`"${cidr}" is not an address range such as 10.1.0.0/16.`);
-    return ipaddr.parseCIDR(cidr);
-  });
+) {
+  const allowed = allowCidrs.map((cidr) => ipaddr.parseCIDR(cidr));
   function rangeOf(text: string): string | null {
     if (!ipaddr.isValid(text)) return 'an unknown form of address';
     if (IPV4_COMPATIBLE.test(text)) return 'a special-purpose range';
@@ -79,18 +66,24 @@ export function createAddressGuard(
     return address.kind() === 'ipv6' && !isInRanges(address, [GLOBAL_V6]) ? 'a special-purpose range' : null;
   }
 
-  const guard: AddressGuard = {
-    problemOf(address, port) {
-      if (own.includes(address, port)) return OWN;
-      const range = rangeOf(address);
-      return range === null ? null : `is in ${range}`;
-    },
-    problemOfHost(host, port) {
-      if (isIP(host) !== 0) return guard.problemOf(host, port);
+  /**
+   * Why an address must not be dialled, such as "is in a private range"; null if it may be.
+   * @param address IPv4 or IPv6 as text, without brackets
+   */
+  function problemOf(address: string, port: number): string | null {
+    if (own.includes(address, port)) return OWN;
+    const range = rangeOf(address);
+    return range === null ? null : `is in ${range}`;
+  }
+
+  return {
+    problemOf,
+    /** Why a destination is refused regardless of its addresses; null if these have to be judged. */
+    problemOfHost(host: string, port: number): string | null {
+      if (isIP(host) !== 0) return problemOf(host, port);
       return own.includes(host, port) ? OWN : null;
     },
   };
-  return guard;
 }
 
 function isInRanges(address: Address, ranges: readonly Range[]): boolean {

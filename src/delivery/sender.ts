@@ -68,7 +68,6 @@ const LOOKUP_SHARE = 0.8;
  */
 export const MAX_CONNECTION_AGE_MS = 60_000;
 
-/** @throws TypeError if `allowCidrs` has an entry that is not a range */
 export function createSender(options: SenderOptions): Sender {
   const { timeoutMs, connectTimeoutMs = 5_000, allowCidrs, dnsServers = [], version, ca } = options;
   const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS } = options;

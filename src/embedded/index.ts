@@ -18,17 +18,7 @@ import { stopOrphan } from './service.ts';
 import { type EmbeddedTemporal, startTemporal, TEMPORAL_STOP_MS } from './temporal.ts';
 import { findTemporal } from './temporal-binary.ts';
 
-/** The stack as the program sees it: configured parts by their addresses, the others started here. */
-export interface EmbeddedStack {
-  readonly dataDir: DataDir;
-  readonly databaseUrl: string;
-  readonly temporalAddress: string;
-  readonly temporalUiUrl: string | null;
-  /** Ports of 127.0.0.1 that the embedded Temporal listens on now: some are others after a restart. */
-  temporalPorts(): readonly number[];
-  /** Writes the instance's addresses for the `waybill` command. */
-  announce(apiUrl: string | null, metricsUrls: readonly string[]): Promise<void>;
-}
+export type EmbeddedStack = Awaited<ReturnType<typeof startEmbedded>>;
 
 /** The ports at which people expect Temporal; used if they are free. */
 const USUAL_PORT = 7233;
@@ -70,6 +60,7 @@ async function startTemporalIn(
  * @param shutdown receives the steps that stop each part
  * @param check called before a part is started, and after the folder was found free: a second start learns that first
  * @param meanwhile called while Temporal starts: part of the program's own start; may be called again
+ * @returns the stack as the program sees it: configured parts by their addresses, the others started here
  * @throws UserError with one sentence if the folder is in use, or cannot be used
  */
 export async function startEmbedded(
@@ -78,7 +69,7 @@ export async function startEmbedded(
   shutdown: Shutdown,
   check: () => Promise<void> = async () => {},
   meanwhile?: () => Promise<unknown>,
-): Promise<EmbeddedStack> {
+) {
   const dataDir = await openDataDir(settings.DATA_DIR);
   const needsTemporal = settings.TEMPORAL_ADDRESS === undefined && settings.ROLE !== 'api';
   if (settings.DATABASE_URL === undefined || needsTemporal) {
@@ -107,15 +98,16 @@ export async function startEmbedded(
     temporalProgram === undefined ? undefined : startWorkflows(temporalProgram),
   ]);
   const temporalAddress = temporal?.address ?? settings.TEMPORAL_ADDRESS ?? '';
-  const uiPort = temporal?.uiPort ?? null;
-  const temporalUiUrl = uiPort === null ? null : `http://127.0.0.1:${uiPort}`;
+  const temporalUiUrl = temporal?.uiPort == null ? null : `http://127.0.0.1:${temporal.uiPort}`;
   return {
     dataDir,
     databaseUrl: url,
     temporalAddress,
     temporalUiUrl,
+    /** Ports of 127.0.0.1 that the embedded Temporal listens on now: some are others after a restart. */
     temporalPorts: () => temporal?.ports() ?? [],
-    async announce(apiUrl, metricsUrls) {
+    /** Writes the instance's addresses for the `waybill` command. */
+    async announce(apiUrl: string | null, metricsUrls: readonly string[]): Promise<void> {
       // A worker next to an API keeps the entries of the API.
       // With configured servers the folder may be anybody's: nothing but this is read in it, and replaced.
       const known = await dataDir.readInstance().catch((): Instance => ({}));

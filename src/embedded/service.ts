@@ -47,12 +47,7 @@ export interface ServiceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Service {
-  /** Its present process id, or null while it is being restarted. */
-  pid(): number | null;
-  /** Ends it for good. Resolves when it is gone. @throws Error if it does not end, even when it is made to */
-  stop(): Promise<void>;
-}
+export type Service = Awaited<ReturnType<typeof startService>>;
 
 /** The process ended before it served. */
 export class ExitedError extends UserError {}
@@ -111,7 +106,7 @@ async function tail(path: string | undefined, from: number): Promise<string> {
  * @throws ExitedError with its last output if it ends instead
  * @throws UserError with its last output if it does not serve in time or cannot be run
  */
-export async function startService(options: ServiceOptions): Promise<Service> {
+export async function startService(options: ServiceOptions) {
   const trouble = options.onTrouble ?? (() => {});
   const end = (id: number) => endProcess(id, options.stopTimeoutMs, options.stopSignals);
   let stopping = false;
@@ -196,7 +191,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const first = await launch(options.signal);
   const watching = watch(first);
   return {
+    /** Its present process id, or null while it is being restarted. */
     pid: () => pid,
+    /** Ends it for good. Resolves when it is gone. @throws Error if it does not end, even when it is made to */
     async stop() {
       stopping = true;
       // The child is unref'ed, but waiting for its end must keep this process running.

@@ -4,16 +4,13 @@ import type { LostWebhook } from '../domain/mailed.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesOf } from '../domain/webhook-types.ts';
 import type { MailBlock, MailContent } from './mail-template.ts';
+import type { MailedNotice } from './recovered-mail.ts';
 import { listSigningKeys, newNoticeSecret, regenerateSecret, replaceWebhook } from './requests.ts';
 
-interface LostSecrets {
-  /** A UUID of the notice, used in the Message-ID. */
-  readonly id: string;
+interface LostSecrets extends MailedNotice {
   /** The affected webhooks of the e-shop; may be empty if the secret of its notices was lost. */
   readonly lost: readonly LostWebhook[];
   readonly lostNoticeSecret: boolean;
-  readonly eshopName: string;
-  readonly email: string;
 }
 
 export function lostSecretsMail({ id, lost, lostNoticeSecret, eshopName, email }: LostSecrets): MailContent {

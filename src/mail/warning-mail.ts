@@ -4,11 +4,10 @@ import { counted, minute } from '../domain/text.ts';
 import { type NamedBy, nameOf } from '../domain/webhook-name.ts';
 import { type GivenTypes, typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { MailContent } from './mail-template.ts';
+import type { MailedNotice } from './recovered-mail.ts';
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
-export interface Warning extends GivenTypes, NamedBy {
-  /** A UUID of the notice, used in the Message-ID. */
-  readonly id: string;
+export interface Warning extends GivenTypes, NamedBy, MailedNotice {
   readonly webhookId: number;
   /** The delivery whose last retries it is about; null if everything fails. */
   readonly deliveryId: string | null;
@@ -20,8 +19,6 @@ export interface Warning extends GivenTypes, NamedBy {
   readonly open: number;
   /** The earliest time; null if unknown. */
   readonly deactivationAt: Date | null;
-  readonly eshopName: string;
-  readonly email: string;
 }
 
 export function warningMail(warning: Warning): MailContent {

@@ -20,30 +20,6 @@ export type SecretOwner =
   /** A kept answer, which may hold secrets. */
   | AnswerOwner;
 
-/** The uses of the 32 bytes of `SECRET_KEY`, and of the keys before and after it. */
-export interface Keys {
-  /**
-   * AES-256-GCM with the owner as additional data: `WBS1`, id of the key (8 bytes), nonce (12), tag (16), sealed
-   * text. Answers and signing keys have keys of their own.
-   */
-  encryptSecret(plain: string, owner: SecretOwner): Buffer;
-  /**
-   * Opens secrets sealed by any of the keys.
-   * @throws Error if the bytes were changed, or sealed under another key or for another owner
-   */
-  decryptSecret(sealed: Buffer, owner: SecretOwner): string;
-  /** True if sealed by the present key. */
-  isCurrent(sealed: Buffer): boolean;
-  /** Signs the tokens of logins (HS256). */
-  readonly tokenKey: Uint8Array;
-  /** Any of these may have signed a token; the present one is first. */
-  readonly tokenKeys: readonly Uint8Array[];
-  /** Kept in the database: shows whether a process was started with the same master key. Reveals nothing about it. */
-  readonly checkValue: string;
-  /** The check values of the other keys. */
-  readonly otherCheckValues: readonly string[];
-}
-
 const MAGIC = Buffer.from('WBS1', 'latin1');
 const KEY_ID_BYTES = 8;
 const NONCE_BYTES = 12;
@@ -94,26 +70,36 @@ function purposeOf(owner: SecretOwner): 'secrets' | 'answers' | 'signingKeys' {
   return owner.of === 'notices' ? 'secrets' : 'signingKeys';
 }
 
+export type Keys = ReturnType<typeof createKeys>;
+
 /**
+ * The uses of the 32 bytes of `SECRET_KEY`, and of the keys before and after it.
  * @param secretKey 32 bytes: seals and signs
  * @param others the keys before it, or the next one: they only open and verify
  * @throws RangeError for another length
  */
-export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): Keys {
+export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []) {
   const present = derived(secretKey);
   const all = [present, ...others.map(derived)];
   const additional = (header: Buffer, owner: SecretOwner) =>
     Buffer.concat([header, Buffer.from(ownerName(owner), 'utf8')]);
-  const isCurrent = (sealed: Buffer) => sealed.subarray(0, HEADER_BYTES).equals(present.header);
   return {
-    encryptSecret(plain, owner) {
+    /**
+     * AES-256-GCM with the owner as additional data: `WBS1`, id of the key (8 bytes), nonce (12), tag (16), sealed
+     * text. Answers and signing keys have keys of their own.
+     */
+    encryptSecret(plain: string, owner: SecretOwner): Buffer {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', present[purposeOf(owner)], nonce);
       cipher.setAAD(additional(present.header, owner));
       const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
       return Buffer.concat([present.header, nonce, cipher.getAuthTag(), sealed]);
     },
-    decryptSecret(sealed, owner) {
+    /**
+     * Opens secrets sealed by any of the keys.
+     * @throws Error if the bytes were changed, or sealed under another key or for another owner
+     */
+    decryptSecret(sealed: Buffer, owner: SecretOwner): string {
       const header = sealed.subarray(0, HEADER_BYTES);
       const key = all.find((candidate) => candidate.header.equals(header));
       if (key === undefined) {
@@ -123,10 +109,15 @@ export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): K
       }
       return open(key[purposeOf(owner)], sealed.subarray(HEADER_BYTES), additional(key.header, owner));
     },
-    isCurrent,
+    /** True if sealed by the present key. */
+    isCurrent: (sealed: Buffer) => sealed.subarray(0, HEADER_BYTES).equals(present.header),
+    /** Signs the tokens of logins (HS256). */
     tokenKey: present.token,
+    /** Any of these may have signed a token; the present one is first. */
     tokenKeys: all.map(({ token }) => token),
+    /** In the database: shows whether a process was started with the same master key. Reveals nothing about it. */
     checkValue: present.checkValue,
+    /** The check values of the other keys. */
     otherCheckValues: all.slice(1).map(({ checkValue }) => checkValue),
   };
 }

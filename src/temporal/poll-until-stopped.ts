@@ -6,11 +6,7 @@ import { waitOrStop } from '../lib/wait-or-stop.ts';
 /** The time between two looks, in milliseconds: a start that Temporal refuses is tried again after half a minute. */
 const LOOK_MS = 15_000;
 
-/** A repeated look. */
-export interface Polling {
-  /** Ends it; resolves after a look under way. */
-  stop(): Promise<void>;
-}
+export type Polling = Awaited<ReturnType<typeof pollUntilStopped>>;
 
 /**
  * Looks now, and again and again until `look` answers that it is done with.
@@ -23,7 +19,7 @@ export async function pollUntilStopped(
   log: Logger,
   failure: string,
   intervalMs = LOOK_MS,
-): Promise<Polling> {
+) {
   const stopping = new AbortController();
   let said = '';
   async function once(): Promise<'again' | 'done'> {
@@ -46,6 +42,7 @@ export async function pollUntilStopped(
   }
   const looking = (await once()) === 'done' ? Promise.resolve() : repeat();
   return {
+    /** Ends it; resolves after a look under way. */
     async stop() {
       stopping.abort();
       await looking;
