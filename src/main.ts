@@ -153,7 +153,6 @@ async function fail(error: unknown): Promise<void> {
   process.exit(1);
 }
 
-/** Stops in order, and exits. */
 function end(): void {
   if (parts.signal.aborted) return;
   print('Stopping: waiting for attempts in progress …');

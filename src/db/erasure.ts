@@ -12,7 +12,6 @@ import { later } from './records/write.ts';
 import { type Transaction, transaction } from './transaction.ts';
 import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
 
-/** The records of a customer. */
 export interface CustomerRecords {
   readonly orders: readonly { readonly id: string; readonly status: OrderStatus }[];
   /** Of these orders. */

@@ -58,7 +58,6 @@ export function shownColumns(sql: Sql) {
   return sql`e.type, e.entity_id, e.sequence::float8 as sequence, e.origin, e.changed, e.test is true as test`;
 }
 
-/** A slice of the events of an e-shop. */
 export function listEvents(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
   const order = directionOf(sql, slice);
   return sql<EventRow[]>`

@@ -27,7 +27,6 @@ const SAME_TIME_MS = 3_600_000;
  * their plans, by the new clock, are moved too. More: those planned shortly before the step stay late by it.
  */
 const NOTED_WITHIN_SECONDS = 10;
-/** The setting that holds the last step noticed. */
 const CLOCK_STEP = 'clockStep';
 
 /** @returns how many rows were corrected */
@@ -70,7 +69,6 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
   return done.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** A step of the database's clock. */
 export interface ClockStep {
   /** When it was noticed, by the clock after the step. */
   readonly at: Date;

@@ -88,11 +88,9 @@ interface OpenOverview {
   readonly pending: number;
   readonly retrying: number;
   readonly held: number;
-  /** Webhooks with held deliveries. */
   readonly holdingWebhooks: number;
 }
 
-/** Counts the open deliveries. */
 export async function readOpen(sql: Sql): Promise<OpenOverview> {
   return await oneRow(sql<OpenOverview[]>`
     with open as materialized (
@@ -137,7 +135,6 @@ export interface FlowOverview {
   readonly seconds: number;
   readonly events: number;
   readonly deliveries: number;
-  /** How many of these deliveries were delivered. */
   readonly delivered: number;
   /** How many were attempted without success. */
   readonly failing: number;

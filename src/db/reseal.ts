@@ -2,7 +2,6 @@
 import type { Pool } from './pool.ts';
 import { type Transaction, transaction } from './transaction.ts';
 
-/** A table with sealed values. */
 export interface SealedTable<Row, Values> {
   /** Locks the rows that follow one; undefined: the first. */
   read(tx: Transaction, limit: number, after: Row | undefined): PromiseLike<readonly Row[]>;

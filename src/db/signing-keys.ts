@@ -4,7 +4,6 @@ import type { Pool, Sql } from './pool.ts';
 import type { SealedTable } from './reseal.ts';
 import { type Transaction, transaction } from './transaction.ts';
 
-/** A pair whose private key is sealed. */
 export interface SealedPair {
   readonly privateKey: Buffer;
   /** 32 bytes. */

@@ -99,7 +99,6 @@ export async function rehashPassword(
   await sql`update users set password_hash = ${newHash} where id = ${id} and password_hash = ${passwordHash}`;
 }
 
-/** A question whether a token may be used. */
 interface Asking {
   /** SHA-256 in hexadecimal. */
   readonly apiKeyHash: string;

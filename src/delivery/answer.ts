@@ -9,7 +9,6 @@ import type { AttemptRequest } from './request.ts';
 import { usefulHeaders } from './response-headers.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
-/** The result of an attempt. */
 export type AttemptResult = {
   /**
    * Of `internal`: nothing failed, but too many lookups of the e-shop were under way. It must not be retried at once.

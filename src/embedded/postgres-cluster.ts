@@ -40,7 +40,6 @@ export async function makeLinks(folder: string): Promise<void> {
 }
 
 const programsSchema = v.object({ pg_ctl: v.string(), initdb: v.string(), postgres: v.string() });
-/** The paths of the server's programs. */
 export type Programs = v.InferOutput<typeof programsSchema>;
 
 /** @throws UserError if the package is not installed */

@@ -33,7 +33,6 @@ interface ProgramOptions {
 
 /** A program that could not be started, or did not end with code 0. */
 export class ProgramError extends Error {
-  /** Its standard error. */
   readonly stderr: string;
   constructor(message: string, stderr: string) {
     super(message);

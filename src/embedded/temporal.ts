@@ -8,7 +8,6 @@ import { freePort, listeningPorts } from './ports.ts';
 import { ExitedError, type Service, type ServiceOptions, startService } from './service.ts';
 import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
 
-/** A running dev server. */
 export interface EmbeddedTemporal extends Service {
   /** `host:port` of the gRPC frontend. */
   readonly address: string;

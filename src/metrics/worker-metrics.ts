@@ -10,7 +10,6 @@ import { type ClassName, type RelayLoop, relayLoops, workflowClasses } from '../
 import { type PassResult, passResults } from '../relay/loop.ts';
 import { type Metrics, statusClass } from './metrics.ts';
 
-/** Counts the outcomes of attempts and deliveries. */
 export function countDeliveries(metrics: Metrics): DeliveryWatch {
   return {
     attempted({ status, durationMs, toFirstByte }) {
@@ -31,7 +30,6 @@ export function countDeliveries(metrics: Metrics): DeliveryWatch {
   };
 }
 
-/** Counts the passes of the relay's loops. */
 export function countPasses({ passes }: Metrics): (loop: RelayLoop, result: PassResult) => void {
   for (const loop of relayLoops) for (const result of passResults) passes.inc({ loop, result }, 0);
   return (loop, result) => passes.inc({ loop, result });
@@ -43,7 +41,6 @@ export function noteClaims({ claimedAt }: Metrics): (waiting: ClassName) => void
   return (waiting) => claimedAt.setToCurrentTime({ waiting });
 }
 
-/** Counts repairs. */
 export function countRepairs({ repairs }: Metrics): (repair: Repair) => void {
   for (const { kind, action, reason } of repairsMade) repairs.inc({ workflow: kind, action, reason }, 0);
   return ({ kind, action, reason }) => repairs.inc({ workflow: kind, action, reason });

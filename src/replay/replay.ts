@@ -14,7 +14,6 @@ import { type Break, breakOf, startReplayer } from './breaks.ts';
 import { confidentialIn, type Finding } from './confidential.ts';
 import { historiesOf, type Run, type RunHistory } from './fetch.ts';
 
-/** Where histories are kept. */
 interface Keeping {
   readonly directory: string;
   /** Names and values that are certainly confidential. */
@@ -23,7 +22,6 @@ interface Keeping {
 
 type Named<T> = T & Omit<Run, 'live'>;
 
-/** The results. */
 export interface Replayed {
   /** Histories replayed: of running and of ended workflows. */
   readonly live: number;
@@ -59,7 +57,6 @@ async function keepHistory({ workflowId, runId, history }: RunHistory, { directo
   return undefined;
 }
 
-/** Fetches, keeps and replays these runs. */
 export async function replayRuns(
   client: Client,
   runs: readonly Run[],

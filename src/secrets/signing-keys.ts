@@ -5,7 +5,6 @@
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Keys } from './keys.ts';
 
-/** A new pair. */
 export function newSigningKeyPair() {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   return {

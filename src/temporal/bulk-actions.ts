@@ -68,7 +68,6 @@ export function createBulkActions(client: Client, identity: string) {
   const bounded = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
 
   return {
-    /** The number of workflows that a query finds. */
     count: async (query: string): Promise<number> =>
       (await bounded(() => client.workflow.count(query))).count,
     async start({ jobId, query, action, input }: BulkCommand): Promise<void> {

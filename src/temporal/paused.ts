@@ -9,7 +9,6 @@ import type { TemporalPause } from '../domain/operator-pause.ts';
 import { READ_DEADLINE_MS } from './deadlines.ts';
 import { isRejection } from './rejection.ts';
 
-/** Paused workflows of a task queue. */
 export interface PausedWorkflows {
   readonly count: number;
   /** One of them; null if there are none, or it is no longer paused. */

@@ -12,7 +12,6 @@ export interface TraceContext {
 
 const storage = new AsyncLocalStorage<TraceContext>();
 
-/** Does some work within a span. */
 export function within<T>(context: TraceContext, work: () => T): T {
   return storage.run(context, work);
 }

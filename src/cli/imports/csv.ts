@@ -26,7 +26,6 @@ export function* csvRecords(lines: readonly string[]) {
   }
 }
 
-/** A record whose lines are being read. */
 class OpenRecord {
   readonly fields: string[] = [];
   /** The text so far of a quoted field; null outside of one. */

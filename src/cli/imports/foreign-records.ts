@@ -165,7 +165,6 @@ const outpost = v.pipe(
   }),
 );
 
-/** The schema of each system. */
 export const readers: Readonly<Record<ForeignSystem, v.GenericSchema<unknown, Foreign>>> = {
   svix,
   convoy,

@@ -37,7 +37,6 @@ const placeSchema = v.object({
   id: number(MAX_ID, `must be an integer from 1 to ${MAX_ID}`),
 });
 
-/** The fields of a line. */
 export const lineEntries = { ...placeSchema.entries, ...webhookCreationSchema.entries };
 
 /** The outcome of a line, or that of a dry run. */

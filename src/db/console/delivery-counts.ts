@@ -31,7 +31,6 @@ export interface CountStep {
   readonly superseded: number;
 }
 
-/** The number of deliveries of a step. */
 export function countOf({ delivered, waiting, lost, superseded }: CountStep): number {
   return delivered + waiting + lost + superseded;
 }

@@ -11,7 +11,6 @@ const further = (sql: Sql) => sql`
   union all
   select 'url', null where s.notice_url is not null`;
 
-/** All recipients. */
 const recipients = (sql: Sql) => sql`
   select 'email' as recipient, null::integer as address_id union all ${further(sql)}`;
 

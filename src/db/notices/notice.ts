@@ -5,7 +5,6 @@ import type { Sql } from '../pool.ts';
 import { isOwnDeactivation } from './decide.ts';
 import { isPending, type PendingNotice } from './pending.ts';
 
-/** A notice as it is now, with its recipient. */
 export interface Notice extends PendingNotice {
   readonly pending: boolean;
   readonly recipient: 'email' | 'address' | 'url';

@@ -62,7 +62,6 @@ export async function dropNotice(sql: Sql, id: string): Promise<void> {
   await sql`update notices n set dropped_at = now() where n.id = ${id} and ${isPending(sql)}`;
 }
 
-/** Records that the recipient accepted it. */
 export async function recordNoticeSent(sql: Sql, id: string): Promise<void> {
   await sql`update notices n set sent_at = now(), tries = tries + 1 where n.id = ${id} and ${isPending(sql)}`;
 }

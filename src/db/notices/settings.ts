@@ -43,7 +43,6 @@ export async function readEshop(sql: Sql, eshopId: number): Promise<EshopRecord>
 export interface ChangeTerms {
   /** Whether mails can have links to our pages. */
   readonly canLink: boolean;
-  /** Seals a secret of the e-shop's notices. */
   seal(secret: string): Buffer;
   newSecret(): string;
 }

@@ -47,7 +47,6 @@ export interface WebhookChange {
   readonly signalledId: string | null;
   /** The webhook is active: each delivery that is signalled makes an attempt. */
   readonly wakes: boolean;
-  /** The webhook was deleted. */
   readonly deleted: boolean;
   /** The change only asks to settle the orderings of the e-shop's records. */
   readonly orderingOnly: boolean;

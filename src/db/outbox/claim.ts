@@ -16,7 +16,6 @@ import {
   unflushed,
 } from './outbox.ts';
 
-/** How much a claim may take. */
 export interface ClaimLimits {
   readonly class: DeliveryClass;
   readonly limit: number;
@@ -24,7 +23,6 @@ export interface ClaimLimits {
   readonly quotas?: Quotas;
 }
 
-/** The result of a claim. */
 export interface Claim {
   readonly deliveries: readonly QueuedDelivery[];
   /** More deliveries could have been claimed, or other relays are claiming them at this moment. */

@@ -13,7 +13,6 @@ import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { orderingKey, predecessors } from './ordering.ts';
 import { CLASS, type DeliveryClass, leaseEnd, type QueuedDelivery } from './outbox.ts';
 
-/** An event to record. */
 export interface NewEvent {
   readonly eshopId: number;
   readonly type: EventType;

@@ -21,7 +21,6 @@ export function leasesOf(sql: Sql, table: 'changes_to_signal' | 'recoveries') {
         update ${sql(table)} set claimed_until = ${leaseEnd(sql)}
         where ${isAmong(rows)} and claimed_until is not null`;
     },
-    /** Gives rows back at once. */
     async giveBack(rows: readonly { readonly id: string }[]): Promise<void> {
       if (rows.length === 0) return;
       await sql`update ${sql(table)} set claimed_until = null where ${isAmong(rows)}`;

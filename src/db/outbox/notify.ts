@@ -24,13 +24,11 @@ export const attemptClasses = ['fresh', 'retry', 'bulk', 'recovered'] as const;
 export const relayWork = [...attemptClasses, 'undelivered', 'webhooks', 'releases', 'recoveries'] as const;
 export type RelayWork = (typeof relayWork)[number];
 
-/** The work that a notification names. */
 export function workNamed(payload: string): readonly RelayWork[] {
   const names = payload.split(' ');
   return relayWork.filter((work) => names.includes(work));
 }
 
-/** The relay of this process. */
 export interface LocalRelay {
   wake(work: RelayWork): void;
   /** Whether it would make the first attempts of a few new deliveries at once: no other deliveries wait. */

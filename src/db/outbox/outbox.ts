@@ -86,7 +86,6 @@ export interface QueuedDelivery extends DeliveryIdentity {
   readonly isBlocked: boolean;
 }
 
-/** A claim on a delivery. */
 export type ClaimedId = Pick<QueuedDelivery, 'id' | 'claimId'>;
 
 /**

@@ -66,7 +66,6 @@ export class Records<Rec extends object> implements Participant {
     return this.#records.get(id) ?? null;
   }
 
-  /** Stages the record after a change. */
   set(id: string, record: Rec, version: Version): void {
     this.#records.set(id, { record, version });
   }

@@ -12,7 +12,6 @@ import { noteUnchanged, type UnchangedWrite } from './unchanged.ts';
 
 /** A part of a unit of work: the records of a kind, or stock. */
 export interface Participant {
-  /** The values that it stages. */
   readonly staged: readonly Savepoint[];
   /** Sends the statements that write the committed values. */
   write(): Promise<unknown>;
@@ -23,7 +22,6 @@ export interface Participant {
 /** An event, whose record is complete once the participants are written. */
 type StagedEvent = () => EventText;
 
-/** The unit of work of a transaction. */
 export class UnitOfWork {
   readonly tx: Transaction;
   readonly eshopId: number;

@@ -24,7 +24,6 @@ export interface OpenFilter {
   readonly until?: Date | undefined;
 }
 
-/** The open deliveries that match. */
 export interface OpenDeliveries {
   /** The number of those that Temporal's list should show. */
   readonly inTemporal: number;

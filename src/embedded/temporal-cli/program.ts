@@ -5,7 +5,6 @@ import { access, constants } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { runProgram } from '../run-program.ts';
 
-/** The program's file name. */
 export const EXECUTABLE = 'temporal';
 
 /** The oldest server that will do: since 1.28 operators can pause, resume and reset activities. */
