@@ -39,7 +39,7 @@ export function createNoticeActivities(
 
   async function send(id: string): Promise<NoticeResult> {
     const notice = await readNotice(sql, id);
-    if (notice === undefined || !notice.pending) return { outcome: 'endedBefore' };
+    if (notice === null || !notice.pending) return { outcome: 'endedBefore' };
     // Before anything else: what was sent does not lapse when its reason does.
     const included = acceptedBefore();
     if (included !== null) return await recordAccepted(deps, notice, included);
@@ -99,7 +99,7 @@ async function stillApplying(deps: NoticeDeps, deferred: readonly string[]): Pro
   const others: OtherNotice[] = [];
   for (const id of deferred) {
     const other = await readNotice(deps.sql, id);
-    const subject = other === undefined ? null : await subjectOf(deps, other);
+    const subject = other === null ? null : await subjectOf(deps, other);
     if (subject !== null && subject !== 'later') others.push({ id, subject });
   }
   return others;

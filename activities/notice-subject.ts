@@ -36,11 +36,11 @@ export async function subjectOf(
   }
   if (kind === 'deactivated' && webhookId !== null && generation !== null) {
     const deactivation = await readDeactivation(sql, webhookId, generation);
-    return deactivation === undefined ? null : { kind, deactivation };
+    return deactivation === null ? null : { kind, deactivation };
   }
   if (kind !== 'recovered') return null;
   const well = await readRecoveredWebhook(sql, id);
-  if (well === undefined || well.informed === 'no') return null;
+  if (well === null || well.informed === 'no') return null;
   return well.informed === 'later' ? 'later' : { kind, well };
 }
 

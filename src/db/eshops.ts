@@ -1,7 +1,7 @@
 /** E-shops and their contracts. */
 import type { Contract } from '../domain/contract.ts';
 import { hashApiKey, newApiKey } from '../secrets/keys.ts';
-import { oneRow, type Sql } from './pool.ts';
+import { firstRow, oneRow, type Sql } from './pool.ts';
 
 export interface EshopRow {
   readonly id: number;
@@ -60,9 +60,8 @@ export async function listEshops(sql: Sql): Promise<EshopRow[]> {
 }
 
 export async function findEshop(sql: Sql, eshopId: number): Promise<EshopRow | null> {
-  const [row] = await sql<EshopRow[]>`
-    select id, name, email, created_at, disabled_at from eshops where id = ${eshopId}`;
-  return row ?? null;
+  return await firstRow(sql<EshopRow[]>`
+    select id, name, email, created_at, disabled_at from eshops where id = ${eshopId}`);
 }
 
 /** Changes the given fields of an e-shop. @returns false when there is no such e-shop */

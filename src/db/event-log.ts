@@ -13,7 +13,7 @@ import {
   type Times,
 } from './id-range.ts';
 import { waitsFor } from './outbox/ordering.ts';
-import type { Sql } from './pool.ts';
+import { firstRow, type Sql } from './pool.ts';
 import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
 import { type DeliveryLogRow, shownState } from './webhooks/delivery-log.ts';
 
@@ -75,9 +75,8 @@ export function countEvents(sql: Sql, eshopId: number, filter: EventFilter) {
 
 /** An event with the JSON text of its snapshot, in the v2 form; null if there is none. */
 export async function findEvent(sql: Sql, eshopId: number, id: string) {
-  const [row] = await sql<(EventRow & { snapshot: string })[]>`
-    select e.id, ${shownColumns(sql)}, e.snapshot from events e where e.id = ${id} and e.eshop_id = ${eshopId}`;
-  return row ?? null;
+  return await firstRow(sql<(EventRow & { snapshot: string })[]>`
+    select e.id, ${shownColumns(sql)}, e.snapshot from events e where e.id = ${id} and e.eshop_id = ${eshopId}`);
 }
 
 export type DeliveryOfEvent = Pick<

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSession } from '../domain/database-session.ts';
 import { idAt } from '../domain/id-time.ts';
-import { oneRow, type Sql } from './pool.ts';
+import { firstRow, oneRow, type Sql } from './pool.ts';
 
 /** How long a transaction may take to appear among the running ones, in seconds: it takes microseconds. */
 const MARGIN_SECONDS = 1;
@@ -65,8 +65,7 @@ export type HoldUp = DatabaseSession & { readonly seconds: number };
 
 /** Null unless one has been open for {@link AWAITED_SECONDS}. */
 export async function readHoldUp(sql: Sql): Promise<HoldUp | null> {
-  const [row] = await sql<HoldUp[]>`
+  return await firstRow(sql<HoldUp[]>`
     select pid, application, since, extract(epoch from clock_timestamp() - since)::float8 as seconds
-    from (${oldestAwaited(sql)}) o`;
-  return row ?? null;
+    from (${oldestAwaited(sql)}) o`);
 }

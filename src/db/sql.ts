@@ -4,6 +4,11 @@ import type postgres from 'postgres';
 /** A pool or a transaction: the first parameter of every query function. */
 export type Sql = postgres.Sql | postgres.TransactionSql;
 
+/** The first row of a statement; null without rows. */
+export async function firstRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row | null> {
+  return (await rows)[0] ?? null;
+}
+
 /** The row of a statement that always has one. */
 export async function oneRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row> {
   const [row] = await rows;

@@ -2,7 +2,7 @@
 import type { Role } from '../domain/role.ts';
 import { hashApiKey } from '../secrets/keys.ts';
 import { createBatcher } from './batcher.ts';
-import { oneRow, type Pool, type Sql } from './pool.ts';
+import { firstRow, oneRow, type Pool, type Sql } from './pool.ts';
 
 /** A user with the data that a login needs. */
 export interface UserRow {
@@ -36,11 +36,10 @@ export async function createUser(
 
 /** The user of this name in this e-shop; null if there is none or the e-shop is disabled. */
 export async function findUser(sql: Sql, eshopId: number, username: string): Promise<UserRow | null> {
-  const [row] = await sql<UserRow[]>`
+  return await firstRow(sql<UserRow[]>`
     select u.id, u.eshop_id, u.username, u.role, u.password_hash, u.password_kind, u.password_version
     from users u join eshops e on e.id = u.eshop_id
-    where u.eshop_id = ${eshopId} and u.username = ${username} and e.disabled_at is null`;
-  return row ?? null;
+    where u.eshop_id = ${eshopId} and u.username = ${username} and e.disabled_at is null`);
 }
 
 interface ListedUser extends Pick<UserRow, 'id' | 'username' | 'role'> {

@@ -5,7 +5,7 @@ import type { LostWebhook } from '../../domain/mailed.ts';
 import type { NamedBy } from '../../domain/webhook-name.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
 import { isPaused } from '../pauses.ts';
-import type { Sql } from '../pool.ts';
+import { firstRow, type Sql } from '../pool.ts';
 import { incidentColumns, joinIncident } from './failures.ts';
 
 export interface StoredWarning extends StoredIncident, NamedBy {
@@ -31,8 +31,8 @@ export interface StoredWarning extends StoredIncident, NamedBy {
 }
 
 /** @param id of a notice of kind `warning` */
-export async function readWarning(sql: Sql, id: string): Promise<StoredWarning | undefined> {
-  const [row] = await sql<StoredWarning[]>`
+export async function readWarning(sql: Sql, id: string): Promise<StoredWarning | null> {
+  return await firstRow(sql<StoredWarning[]>`
     select x.id, w.id as webhook_id, w.webhook_type, w.additional_types, w.url, w.description, s.name as eshop_name, s.email,
            coalesce(d.id, x.delivery_id) as delivery_id, d.window_started_at as delivery_since, d.attempts_made as delivery_attempts,
            d.last_error as delivery_error, ${incidentColumns(sql)},
@@ -47,8 +47,7 @@ export async function readWarning(sql: Sql, id: string): Promise<StoredWarning |
     join eshops s on s.id = w.eshop_id
     ${joinSuccessor(sql, sql`x.delivery_id`)}
     ${joinIncident(sql)}
-    where x.id = ${id}`;
-  return row;
+    where x.id = ${id}`);
 }
 
 /** The webhooks not deleted since that lost something. @param id of a notice of kind `lostSecrets` */

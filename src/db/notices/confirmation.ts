@@ -1,7 +1,7 @@
 /** Confirmations of further addresses (docs/interface.md, N6): the tokens of their links, and what a link proves. */
 import { createHash, randomBytes } from 'node:crypto';
 import { CONFIRMATION_DAYS } from '../../domain/notifications.ts';
-import type { Sql } from '../pool.ts';
+import { firstRow, type Sql } from '../pool.ts';
 
 const tokenHash = (token: string): Buffer => createHash('sha256').update(token, 'utf8').digest();
 
@@ -23,11 +23,10 @@ export interface Confirmable {
 
 /** @returns null for a token that was never given out, has expired, or whose address was removed */
 export async function findConfirmable(sql: Sql, token: string): Promise<Confirmable | null> {
-  const [row] = await sql<Confirmable[]>`
+  return await firstRow(sql<Confirmable[]>`
     select a.address, s.name as eshop_name, a.confirmed_at is not null as confirmed
     from notice_tokens t join notice_addresses a on a.id = t.address_id join eshops s on s.id = a.eshop_id
-    where t.token_hash = ${tokenHash(token)} and t.expires_at > now()`;
-  return row ?? null;
+    where t.token_hash = ${tokenHash(token)} and t.expires_at > now()`);
 }
 
 /** Confirms the address of a link; a second time changes nothing. @returns as `findConfirmable` */

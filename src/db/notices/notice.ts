@@ -1,7 +1,7 @@
 /** A notice, with the data for sending it. */
 import type { Deactivation, RecoveredWebhook } from '../../domain/mailed.ts';
 import type { NoticeFormat } from '../../domain/notifications.ts';
-import type { Sql } from '../pool.ts';
+import { firstRow, type Sql } from '../pool.ts';
 import { isOwnDeactivation } from './decide.ts';
 import { isPending, type PendingNotice } from './pending.ts';
 
@@ -31,8 +31,8 @@ export interface Notice extends PendingNotice {
   readonly now: Date;
 }
 
-export async function readNotice(sql: Sql, id: string): Promise<Notice | undefined> {
-  const [row] = await sql<Notice[]>`
+export async function readNotice(sql: Sql, id: string): Promise<Notice | null> {
+  return await firstRow(sql<Notice[]>`
     select n.id, n.eshop_id, n.kind, n.webhook_id, w.webhook_type, ${isPending(sql)} as pending, n.recipient, s.name as eshop_name,
       case n.recipient when 'email' then s.email when 'address' then a.address end as address, n.address_id,
       case n.kind
@@ -48,8 +48,7 @@ export async function readNotice(sql: Sql, id: string): Promise<Notice | undefin
     join eshops s on s.id = n.eshop_id
     left join webhooks w on w.id = n.webhook_id
     left join notice_addresses a on a.id = n.address_id
-    where n.id = ${id}`;
-  return row;
+    where n.id = ${id}`);
 }
 
 /** The notice of a deactivation for the e-shop's own address; null if there is none. */
@@ -65,15 +64,14 @@ export async function findDeactivationMail(
 
 /** A deactivation by Waybill, as its notices tell it. */
 export async function readDeactivation(sql: Sql, webhookId: number, generation: number) {
-  const [row] = await sql<Deactivation[]>`
+  return await firstRow(sql<Deactivation[]>`
     select x.webhook_id, x.generation, x.reason, x.at, x.delivery_id, x.last_error, d.attempts_made,
            w.url, w.description, w.active as active_again, w.webhook_type, w.additional_types, s.name as eshop_name, s.email
     from deactivations x
     join webhooks w on w.id = x.webhook_id
     join eshops s on s.id = w.eshop_id
     join deliveries d on d.id = x.delivery_id
-    where x.webhook_id = ${webhookId} and x.generation = ${generation}`;
-  return row;
+    where x.webhook_id = ${webhookId} and x.generation = ${generation}`);
 }
 
 /** Whether this recipient got a notice of the failure. `later`: it is still to be sent. */
@@ -81,8 +79,8 @@ interface NoticedRecovery extends RecoveredWebhook {
   readonly informed: 'yes' | 'no' | 'later';
 }
 
-export async function readRecoveredWebhook(sql: Sql, id: string): Promise<NoticedRecovery | undefined> {
-  const [row] = await sql<NoticedRecovery[]>`
+export async function readRecoveredWebhook(sql: Sql, id: string): Promise<NoticedRecovery | null> {
+  return await firstRow(sql<NoticedRecovery[]>`
     select w.id as webhook_id, w.webhook_type, w.additional_types, w.url, w.description, n.recovered_at,
       case when b.informed then 'yes' when b.pending then 'later' else 'no' end as informed
     from notices n join webhooks w on w.id = n.webhook_id
@@ -92,6 +90,5 @@ export async function readRecoveredWebhook(sql: Sql, id: string): Promise<Notice
       from notices p
       where p.webhook_id = n.webhook_id and p.kind in ('warning', 'deactivated') and p.recipient = n.recipient
         and p.address_id is not distinct from n.address_id and p.at between n.unhealthy_since and n.at) b
-    where n.id = ${id}`;
-  return row;
+    where n.id = ${id}`);
 }

@@ -14,7 +14,7 @@ import type { StoredRecovery } from '../../domain/recovery-progress.ts';
 import { notAwaited, oldestAwaited } from '../low-water-mark.ts';
 import { blocked } from '../outbox/ordering.ts';
 import { isPaused, sends } from '../pauses.ts';
-import { counted, oneRow, type Pool, type Sql } from '../pool.ts';
+import { counted, firstRow, oneRow, type Pool, type Sql } from '../pool.ts';
 import { type Database, transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
 
@@ -55,16 +55,14 @@ export async function findRecovery(
   sql: Sql,
   key: { readonly eshopId: number; readonly webhookId: number; readonly recoveryId: string },
 ): Promise<RecoveryRow | null> {
-  const [row] = await sql<RecoveryRow[]>`
+  return await firstRow(sql<RecoveryRow[]>`
     ${selectRecoveries(sql)}
     where r.id = ${key.recoveryId} and r.webhook_id = ${key.webhookId}::bigint and r.eshop_id = ${key.eshopId}
-      and w.deleted_at is null`;
-  return row ?? null;
+      and w.deleted_at is null`);
 }
 
 export async function readRecovery(sql: Sql, recoveryId: string): Promise<RecoveryRow | null> {
-  const [row] = await sql<RecoveryRow[]>`${selectRecoveries(sql)} where r.id = ${recoveryId}`;
-  return row ?? null;
+  return await firstRow(sql<RecoveryRow[]>`${selectRecoveries(sql)} where r.id = ${recoveryId}`);
 }
 
 /** The recoveries of all e-shops that are under way, the oldest first. */

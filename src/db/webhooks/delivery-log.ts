@@ -6,7 +6,7 @@ import type { Origin } from '../../domain/origin.ts';
 import { waitsFor } from '../outbox/ordering.ts';
 import type { DeliveryIdentity } from '../outbox/outbox.ts';
 import { sends } from '../pauses.ts';
-import type { Sql } from '../pool.ts';
+import { firstRow, type Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';
 
 /** The reason why a delivery waits; times as Postgres writes them in JSON. */
@@ -91,10 +91,9 @@ export interface DeliveryTarget extends Omit<DeliveryIdentity, 'receiverHost'> {
 }
 
 export async function deliveryTarget(sql: Sql, id: string): Promise<DeliveryTarget | null> {
-  const [row] = await sql<DeliveryTarget[]>`
+  return await firstRow(sql<DeliveryTarget[]>`
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.dispatched_at is null as queued
-    from deliveries d where d.id = ${id}`;
-  return row ?? null;
+    from deliveries d where d.id = ${id}`);
 }
 
 /** A delivery with its attempts in order, or null. */

@@ -1,7 +1,7 @@
 /** The current and former request settings of webhooks: the request of each delivery stays known. */
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookSettings } from '../../domain/webhook.ts';
-import type { Sql } from '../pool.ts';
+import { firstRow, type Sql } from '../pool.ts';
 import { requestColumns, rowOf } from './columns.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function keepRequestSettings(tx: Sql, webhookId: number, next: Webh
  * @returns null if this e-shop has no such delivery
  */
 export async function findSentRequest(sql: Sql, eshopId: number, id: string): Promise<SentEvent | null> {
-  const [row] = await sql<SentEvent[]>`
+  return await firstRow(sql<SentEvent[]>`
     select d.event_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, e.happened_at, e.origin, e.changed, e.snapshot, e.test is true as test,
       ${requestColumns(sql, 'f')}
     from deliveries d
@@ -34,6 +34,5 @@ export async function findSentRequest(sql: Sql, eshopId: number, id: string): Pr
       union all
       select 'infinity', ${requestColumns(sql, 'w')}
       order by until limit 1) f
-    where d.id = ${id} and d.eshop_id = ${eshopId} and w.deleted_at is null`;
-  return row ?? null;
+    where d.id = ${id} and d.eshop_id = ${eshopId} and w.deleted_at is null`);
 }

@@ -4,7 +4,7 @@ import type { DeactivationReason, WebhookSettings } from '../../domain/webhook.t
 import { typesOf } from '../../domain/webhook-types.ts';
 import { incidentColumns, joinIncident } from '../incidents/failures.ts';
 import { isPaused } from '../pauses.ts';
-import { counted, type Sql } from '../pool.ts';
+import { counted, firstRow, type Sql } from '../pool.ts';
 import { settingsColumns } from './columns.ts';
 
 /** A webhook as stored, without its secrets, with its last deactivation and its incident. */
@@ -40,10 +40,9 @@ export function selectWebhooks(sql: Sql) {
 
 /** The webhook of this e-shop, or null if there is none or it is deleted. `id` may be any integer. */
 export async function findWebhook(sql: Sql, eshopId: number, id: number): Promise<WebhookRow | null> {
-  const [row] = await sql<WebhookRow[]>`
+  return await firstRow(sql<WebhookRow[]>`
     ${selectWebhooks(sql)}
-    where w.id = ${id}::bigint and w.eshop_id = ${eshopId} and w.deleted_at is null`;
-  return row ?? null;
+    where w.id = ${id}::bigint and w.eshop_id = ${eshopId} and w.deleted_at is null`);
 }
 
 /** What a change of a webhook needs to know of it. */
@@ -58,11 +57,10 @@ export interface LockedWebhook extends WebhookSettings {
 
 /** Locks the row of a webhook; null if there is none or it is deleted. */
 export async function lockWebhook(tx: Sql, eshopId: number, id: number): Promise<LockedWebhook | null> {
-  const [row] = await tx<LockedWebhook[]>`
+  return await firstRow(tx<LockedWebhook[]>`
     select id, ${settingsColumns(tx)}, headers, generation, paused_until,
       coalesce(paused_until > clock_timestamp(), false) as is_paused
-    from webhooks where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null for update`;
-  return row ?? null;
+    from webhooks where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null for update`);
 }
 
 /** A webhook that this transaction has just written. */
