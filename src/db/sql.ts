@@ -20,3 +20,7 @@ export async function oneRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Ro
 export async function counted(rows: PromiseLike<readonly { readonly count: number }[]>): Promise<number> {
   return (await oneRow(rows)).count;
 }
+
+/** A time as in the API, as SQL: ISO 8601 in UTC with milliseconds. */
+export const isoTime = (sql: Sql, time: postgres.Fragment) =>
+  sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

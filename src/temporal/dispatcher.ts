@@ -179,14 +179,7 @@ function madeBefore(
   { state, attemptsMade, lastStatus, failures }: QueuedDelivery,
   last: QueueAttempt | undefined,
 ): Pick<DeliverEventInput, 'delivered' | 'failures'> {
-  const failed = (failures ?? []).map(({ at, error, nextAttemptAt, ...failure }) =>
-    failedAttempt({
-      ...failure,
-      message: error,
-      at: new Date(at),
-      nextAttemptAt: nextAttemptAt === null ? null : new Date(nextAttemptAt),
-    }),
-  );
+  const failed: FailedAttempt[] = [...(failures ?? [])];
   if (last?.kind === 'failed') failed.push(failedAttempt(last));
   const fromRow: Delivered = { kind: 'delivered', number: attemptsMade, status: lastStatus ?? 200 };
   const delivered = last?.kind === 'delivered' ? last : state === 'delivered' ? fromRow : undefined;

@@ -4,39 +4,23 @@ import {
   addressesOf,
   CONFIRMATION_DAYS,
   CONFIRMATIONS_PER_DAY,
-  type NoticeFormat,
   type NotificationsPatch,
 } from '../../domain/notifications.ts';
 import { invalid, tooManyRequests } from '../../domain/problem.ts';
-import type { Pool, Sql } from '../pool.ts';
+import { oneRow, type Pool, type Sql } from '../pool.ts';
+import { isoTime } from '../sql.ts';
 import { transaction } from '../transaction.ts';
-
-interface StoredEshop {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-  readonly warningMails: boolean;
-  readonly recoveredNotices: boolean;
-  readonly noticeUrl: string | null;
-  readonly noticeFormat: NoticeFormat;
-  readonly emails: { readonly address: string; readonly confirmedAt: string | null }[];
-}
 
 /** @throws Error when there is no such e-shop */
 export async function readEshop(sql: Sql, eshopId: number): Promise<EshopRecord> {
-  const [row] = await sql<StoredEshop[]>`
-    select id, name, email, warning_mails, recovered_notices, notice_url, notice_format,
-      (select coalesce(json_agg(json_build_object('address', a.address, 'confirmedAt', a.confirmed_at) order by a.id), '[]')
-       from notice_addresses a where a.eshop_id = s.id) as emails
-    from eshops s where id = ${eshopId}`;
-  if (row === undefined) throw new Error('An e-shop whose user has authenticated is not there.');
-  const { id, name, email, warningMails: warning, recoveredNotices: recovered, ...rest } = row;
-  const emails = rest.emails.map(({ address, confirmedAt }) => ({
-    address,
-    confirmedAt: confirmedAt === null ? null : new Date(confirmedAt).toISOString(),
-  }));
-  const notifications = { warning, recovered, emails, url: rest.noticeUrl, format: rest.noticeFormat };
-  return { id, name, email, notifications };
+  const row = await oneRow(sql<EshopRecord[]>`
+    select id, name, email, json_build_object(
+      'warning', warning_mails, 'recovered', recovered_notices, 'emails', (
+        select coalesce(json_agg(json_build_object(
+          'address', a.address, 'confirmedAt', ${isoTime(sql, sql`a.confirmed_at`)}) order by a.id), '[]')
+        from notice_addresses a where a.eshop_id = s.id), 'url', notice_url, 'format', notice_format) as notifications
+    from eshops s where id = ${eshopId}`);
+  return { ...row };
 }
 
 /** What a change needs besides itself. */

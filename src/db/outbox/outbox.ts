@@ -7,7 +7,7 @@
 import type postgres from 'postgres';
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import type { Sql } from '../sql.ts';
+import { isoTime, type Sql } from '../sql.ts';
 
 /**
  * How long a claimed row belongs to its process, unless the claim is renewed. The rows of a killed relay wait this
@@ -60,12 +60,11 @@ export interface DeliveryIdentity {
   readonly traceparent?: string | null;
 }
 
-/** A failed attempt of a delivery in the queue, as read from the records. */
-export interface FailedAttemptRow {
+/** A failed attempt of a delivery in the queue; its times in ISO 8601. */
+interface QueuedFailure {
   readonly number: number;
   readonly status: number | null;
-  readonly error: string;
-  /** The time, as Postgres writes it in JSON. */
+  readonly message: string;
   readonly at: string;
   readonly nextAttemptAt: string | null;
 }
@@ -81,7 +80,7 @@ export interface QueuedDelivery extends DeliveryIdentity {
   readonly attemptsMade: number;
   readonly lastStatus: number | null;
   /** The failed attempts of the delivery, in order; null if there are none. */
-  readonly failures: readonly FailedAttemptRow[] | null;
+  readonly failures: readonly QueuedFailure[] | null;
   /** The webhook keeps an ordering, and another delivery of the record may be ahead: `keepOrdering` decides. */
   readonly isBlocked: boolean;
 }
@@ -120,8 +119,8 @@ export function queuedColumns(sql: Sql, alias: string) {
     ${d}.id, ${d}.claim_id, ${d}.eshop_id, ${d}.webhook_id, ${d}.event_type, ${d}.entity_id, ${d}.traceparent, ${d}.state, ${d}.attempts_made,
     ${d}.last_status, ${receiverHost(sql, sql`${d}.webhook_id`)},
     case when ${d}.attempts_made > 0 then (
-      select json_agg(json_build_object('number', a.number, 'status', a.status, 'error', a.error, 'at', a.finished_at,
-        'nextAttemptAt', a.next_attempt_at) order by a.number)
+      select json_agg(json_build_object('number', a.number, 'status', a.status, 'message', a.error,
+        'at', ${isoTime(sql, sql`a.finished_at`)}, 'nextAttemptAt', ${isoTime(sql, sql`a.next_attempt_at`)}) order by a.number)
       from attempts a where a.delivery_id = ${d}.id and a.finished_at is not null and a.error is not null) end as failures`;
 }
 
