@@ -63,12 +63,9 @@ interface OfKind<Kind extends PersonalKind = PersonalKind> {
   readonly ids: readonly string[];
 }
 
-const kindsOf = ({
-  orders: found,
-  returns: returned,
-}: CustomerRecords): [OfKind<'order'>, OfKind<'return'>] => [
-  { kind: 'order', ids: found.map(({ id }) => id) },
-  { kind: 'return', ids: returned },
+const kindsOf = (customer: CustomerRecords): [OfKind<'order'>, OfKind<'return'>] => [
+  { kind: 'order', ids: customer.orders.map(({ id }) => id) },
+  { kind: 'return', ids: customer.returns },
 ];
 
 /** Deliveries of these records that are open, or may have a request under way. */

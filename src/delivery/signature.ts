@@ -75,13 +75,10 @@ function linesOf(input: Omit<SignatureInput, 'secrets' | 'body'>, made: readonly
  * by spaces, all over `<deliveryId>.<t>.<body>`. `v1` is HMAC-SHA256 with the decoded base64 part of the secret as
  * the key, or the bytes of one without `whsec_`; `v1a` is Ed25519.
  */
-export function standardSignature({
-  secrets,
-  signingKeys = [],
-  timestamp,
-  deliveryId,
-  body,
-}: Pick<SignatureInput, 'secrets' | 'signingKeys' | 'timestamp' | 'deliveryId' | 'body'>): string {
+export function standardSignature(
+  input: Pick<SignatureInput, 'secrets' | 'signingKeys' | 'timestamp' | 'deliveryId' | 'body'>,
+): string {
+  const { secrets, signingKeys = [], timestamp, deliveryId, body } = input;
   const before = `${deliveryId}.${timestamp}.`;
   const symmetric = secrets.map((secret) => {
     const key = secret.startsWith(SECRET_PREFIX)

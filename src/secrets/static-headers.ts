@@ -32,10 +32,7 @@ export function sealHeaders(
   owner: SecretOwner,
 ): SealedHeaders {
   if (headers === null) return { headers: null, headerNames: null };
-  return {
-    headers: keys.encryptSecret(JSON.stringify(headers), owner),
-    headerNames: Object.keys(headers),
-  };
+  return { headers: keys.encryptSecret(JSON.stringify(headers), owner), headerNames: Object.keys(headers) };
 }
 
 /** @throws Error if they were changed, or sealed under another key or for another webhook */

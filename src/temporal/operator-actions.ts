@@ -40,12 +40,8 @@ interface OperatorActionsDeps {
 
 const ANSWER_MS = 10_000;
 
-export function createOperatorActions({
-  client,
-  sql,
-  policy,
-  answerMs = ANSWER_MS,
-}: OperatorActionsDeps): RequestAction {
+export function createOperatorActions(deps: OperatorActionsDeps): RequestAction {
+  const { client, sql, policy, answerMs = ANSWER_MS } = deps;
   /** @returns null if the delivery has no running workflow */
   async function throughWorkflow(
     action: ActionName,

@@ -25,9 +25,6 @@ export async function recordTestEvent(sql: Pool, { eshopId, type, entityId, reco
     const [first] = rows;
     if (first === undefined) return null;
     wakeRelayAfter(tx, 'fresh');
-    return {
-      eventId: first.eventId,
-      deliveries: rows.map(({ id, webhookId }) => ({ id, webhookId })),
-    };
+    return { eventId: first.eventId, deliveries: rows.map(({ id, webhookId }) => ({ id, webhookId })) };
   });
 }

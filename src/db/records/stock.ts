@@ -1,5 +1,5 @@
 /** Stock: movements and reservations, as parts of a unit of work. */
-import { compareDecimals, sumDecimals } from '../../domain/decimal.ts';
+import { sumDecimals } from '../../domain/decimal.ts';
 import { conflict, invalid } from '../../domain/problem.ts';
 import type { Stock } from '../../domain/product/schema.ts';
 import {
@@ -89,7 +89,6 @@ export async function consumeStock(
  * Adds to the units that open receivings have announced.
  * @param changes signed decimal strings; a SKU may occur several times
  * @throws Problem 400 for a SKU that is no product, 409 for more units than a product can have
- * @throws RangeError if more would be taken back than was announced
  */
 export async function addAwaiting(
   work: UnitOfWork,
@@ -99,11 +98,7 @@ export async function addAwaiting(
   const stock = stockOf(work);
   await stock.lock(sums.keys());
   const short: Shortages = new Map();
-  for (const [sku, awaiting] of sums) {
-    const after = change(stock, short, sku, { awaiting });
-    if (compareDecimals(after.awaiting, '0') < 0)
-      throw new RangeError(`${negated(awaiting)} units of ${sku} were never announced.`);
-  }
+  for (const [sku, awaiting] of sums) change(stock, short, sku, { awaiting });
   refuse('The units cannot be announced', short);
 }
 

@@ -155,9 +155,5 @@ export async function nextLostEvents(sql: Sql, search: Search, after: string | n
   const events = rows.flatMap(({ id, type, entityId }) => (id === null ? [] : [{ id, type, entityId }]));
   // If the page is full, events judged after its last one are judged again.
   if (events.length === limit) return { events, lookedAtId: events.at(-1)?.id ?? after, last: false };
-  return {
-    events,
-    lookedAtId: first?.lookedAtId ?? after,
-    last: (first?.lookedAt ?? 0) < EVENTS_PER_PAGE,
-  };
+  return { events, lookedAtId: first?.lookedAtId ?? after, last: (first?.lookedAt ?? 0) < EVENTS_PER_PAGE };
 }

@@ -44,15 +44,8 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       select d.webhook_id, d.eshop_id, d.event_type, d.state, d.attempts_made, d.last_error, d.last_generation, a.outcome as last_outcome
       from deliveries d left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
       where d.id = ${deliveryId} for update of d`;
-    if (delivery === undefined) {
-      return {
-        state: 'canceled',
-        attemptsMade: 0,
-        lastError: null,
-        deactivatedGeneration: null,
-        transition: null,
-      };
-    }
+    const unchanged = { deactivatedGeneration: null, transition: null };
+    if (delivery === undefined) return { state: 'canceled', attemptsMade: 0, lastError: null, ...unchanged };
     const { state, attemptsMade, lastError, eshopId, webhookId, eventType } = delivery;
     if (!isOpen(state)) {
       const [mine] = await tx<{ generation: number }[]>`
