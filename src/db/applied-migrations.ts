@@ -7,15 +7,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { UserError } from '../lib/user-error.ts';
 import type { Pool } from './pool.ts';
 
-export interface MigrationFile {
-  readonly name: string;
-  readonly text: string;
-  /** SHA-256, in hex. */
-  readonly hash: string;
-}
+export type MigrationFile = Awaited<ReturnType<typeof readMigrations>>[number];
 
-/** Reads the files of a folder, in the order in which they are applied. */
-export async function readMigrations(folder: URL): Promise<MigrationFile[]> {
+/** Reads the files of a folder, in the order in which they are applied. `hash`: SHA-256, in hex. */
+export async function readMigrations(folder: URL) {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   return await Promise.all(
     names.map(async (name) => {

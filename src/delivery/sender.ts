@@ -21,22 +21,7 @@ import { createResolver } from './resolver.ts';
 export type { AttemptResult } from './answer.ts';
 export type { AttemptRequest } from './request.ts';
 
-export interface Sender {
-  /**
-   * Makes one attempt. Resolves even if the receiver, DNS or the network fails.
-   * @throws DOMException `AbortError` if `signal` aborts before a response has arrived
-   */
-  send(request: AttemptRequest, signal?: AbortSignal): Promise<AttemptResult>;
-  /** Sends a notice, guarded and bounded like an attempt. @throws as `send` */
-  sendNotice(notice: NoticeRequest, signal?: AbortSignal): Promise<AttemptResult>;
-  /**
-   * When a receiver's TLS certificate expires; null if it has none or cannot be reached. Opens a connection,
-   * guarded like those of attempts, and sends nothing.
-   */
-  certificateEnd(receiver: Pick<AttemptRequest, 'eshopId' | 'url'>): Promise<Date | null>;
-  /** Waits for the attempts under way, then closes every connection. */
-  close(): Promise<void>;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 export interface SenderOptions {
   /** The time-out of a whole attempt, in milliseconds. */
@@ -68,7 +53,7 @@ const LOOKUP_SHARE = 0.8;
  */
 export const MAX_CONNECTION_AGE_MS = 60_000;
 
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions) {
   const { timeoutMs, connectTimeoutMs = 5_000, allowCidrs, dnsServers = [], version, ca } = options;
   const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS } = options;
   const proxy = options.proxyUrl === undefined ? {} : { proxy: outboundProxy(options.proxyUrl) };
@@ -111,11 +96,23 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    send: (request, signal) => attemptOnce(request, () => buildRequest(request, version), signal),
-    sendNotice: (notice, signal) =>
+    /**
+     * Makes one attempt. Resolves even if the receiver, DNS or the network fails.
+     * @throws DOMException `AbortError` if `signal` aborts before a response has arrived
+     */
+    send: (request: AttemptRequest, signal?: AbortSignal) =>
+      attemptOnce(request, () => buildRequest(request, version), signal),
+    /** Sends a notice, guarded and bounded like an attempt. @throws as `send` */
+    sendNotice: (notice: NoticeRequest, signal?: AbortSignal) =>
       attemptOnce({ ...notice, staticHeaders: {} }, () => buildNotice(notice, version), signal),
-    certificateEnd: ({ eshopId, url }) => certificateEnd(connectorFor(eshopId), url),
-    async close() {
+    /**
+     * When a receiver's TLS certificate expires; null if it has none or cannot be reached. Opens a connection,
+     * guarded like those of attempts, and sends nothing.
+     */
+    certificateEnd: ({ eshopId, url }: Pick<AttemptRequest, 'eshopId' | 'url'>) =>
+      certificateEnd(connectorFor(eshopId), url),
+    /** Waits for the attempts under way, then closes every connection. */
+    async close(): Promise<void> {
       await Promise.allSettled(underWay);
       stopFollowing();
       await connections.destroy();

@@ -26,22 +26,7 @@ export function parseInstance(text: string): Instance {
 }
 
 /** One instance's folder. */
-export interface DataDir {
-  readonly path: string;
-  join(...parts: string[]): string;
-  /** Reads a file of the folder, or creates it with mode 0600. @throws UserError as `read` does */
-  readOrCreate(name: string, make: () => string): Promise<string>;
-  /**
-   * @returns undefined if there is no such file
-   * @throws UserError if it cannot be read, or is another user's, who may have planted it
-   */
-  read(name: string): Promise<string | undefined>;
-  /** Replaces a file in one step. @param mode default: 0600 */
-  write(name: string, content: string, mode?: number): Promise<void>;
-  remove(name: string): Promise<void>;
-  readInstance(): Promise<Instance>;
-  writeInstance(instance: Instance): Promise<void>;
-}
+export type DataDir = ReturnType<typeof dataDirAt>;
 
 /** Opens the folder; creates it, for its owner alone, if it is missing. @throws UserError if it cannot be used */
 export async function openDataDir(directory: string): Promise<DataDir> {
@@ -62,19 +47,24 @@ export async function openDataDir(directory: string): Promise<DataDir> {
  * The folder as it is, which may not exist: reading creates nothing.
  * @param trustsAll whether files of any user are read; default: root's commands may be about another user's instance
  */
-export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 0): DataDir {
+export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 0) {
   const path = resolve(directory);
-  const dataDir: DataDir = {
+  const dataDir = {
     path,
-    join: (...parts) => join(path, ...parts),
-    async readOrCreate(name, make) {
+    join: (...parts: string[]) => join(path, ...parts),
+    /** Reads a file of the folder, or creates it with mode 0600. @throws UserError as `read` does */
+    async readOrCreate(name: string, make: () => string): Promise<string> {
       const known = await dataDir.read(name);
       if (known !== undefined) return known;
       const made = make();
       await dataDir.write(name, made);
       return made;
     },
-    async read(name) {
+    /**
+     * @returns undefined if there is no such file
+     * @throws UserError if it cannot be read, or is another user's, who may have planted it
+     */
+    async read(name: string): Promise<string | undefined> {
       const unreadable = ({ message }: Error): never => {
         throw new UserError(`${join(path, name)} cannot be read: ${message}.`);
       };
@@ -91,19 +81,20 @@ export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 
         await file.close();
       }
     },
-    async write(name, content, mode = 0o600) {
+    /** Replaces a file in one step. */
+    async write(name: string, content: string, mode = 0o600): Promise<void> {
       const temporary = join(path, `.${name}.${randomBytes(4).toString('hex')}`);
       await writeFile(temporary, content, { mode });
       await chmod(temporary, mode);
       await rename(temporary, join(path, name));
     },
-    async remove(name) {
+    async remove(name: string): Promise<void> {
       await rm(join(path, name), { force: true });
     },
-    async readInstance() {
+    async readInstance(): Promise<Instance> {
       return parseInstance((await dataDir.read('instance.json')) ?? '');
     },
-    async writeInstance(instance) {
+    async writeInstance(instance: Instance): Promise<void> {
       await dataDir.write('instance.json', `${JSON.stringify(instance, null, 2)}\n`);
     },
   };

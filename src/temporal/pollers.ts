@@ -68,20 +68,17 @@ export function ownPolls(client: Client, taskQueue: string, identity: string) {
  */
 const ASKED_WITHIN_MS = 90_000;
 
-export interface WorkersSeen {
-  /** The living workers by their identities, process and machine: `4711@host`. */
-  readonly workers: readonly string[];
-  /** What none of them polls for. */
-  readonly unpolled: readonly PolledKind[];
-}
+export type WorkersSeen = Awaited<ReturnType<typeof workersSeen>>;
 
 /** The living workers of an installation. */
-export async function workersSeen(client: Client, taskQueue: string): Promise<WorkersSeen> {
+export async function workersSeen(client: Client, taskQueue: string) {
   const pollers = await readPollers(client, taskQueue);
   const since = Date.now() - ASKED_WITHIN_MS;
   const living = (kind: PolledKind) => pollers[kind].filter(({ seconds }) => seconds * 1_000 >= since);
   return {
+    /** By their identities, process and machine: `4711@host`. */
     workers: [...new Set(polledKinds.flatMap(living).map(({ identity }) => identity))].sort(),
+    /** What none of them polls for. */
     unpolled: polledKinds.filter((kind) => living(kind).length === 0),
   };
 }
