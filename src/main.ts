@@ -1,6 +1,4 @@
-/**
- * `npm start`: reads the configuration, starts the parts of the configured roles, and stops them in reverse order.
- */
+/** `npm start`: reads the configuration, starts the parts of the configured roles, and stops them in reverse. */
 import { banner } from './app/banner.ts';
 import { openDatabase } from './app/database.ts';
 import { demonstrationEshop } from './app/demonstration.ts';

@@ -46,10 +46,7 @@ async function removeLeftovers(sql: Pool, eshopId: number): Promise<number> {
   return removed;
 }
 
-/**
- * Registers one webhook for all types.
- * @throws UserError with the reason if the contract of the e-shop does not allow it
- */
+/** Registers one webhook for all types. @throws UserError with the reason if the contract does not allow it */
 async function register(
   sql: Pool,
   keys: Keys,

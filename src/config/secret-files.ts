@@ -1,7 +1,4 @@
-/**
- * Confidential variables from files, as Docker and Kubernetes mount them: no list of variables or processes shows
- * those.
- */
+/** Confidential variables from files, as Docker and Kubernetes mount them: no list of processes shows them. */
 import { readFileSync, statSync } from 'node:fs';
 import { UserError } from '../lib/user-error.ts';
 

@@ -20,10 +20,7 @@ import {
   url,
 } from './values.ts';
 
-/**
- * Requests that use the database at the same time, of all e-shops together: {@link POOL_SIZE} leaves room for other
- * work.
- */
+/** Requests of all e-shops that use the database at once: {@link POOL_SIZE} leaves room for other work. */
 export const MAX_DATABASE_CONNECTIONS = 14;
 /** Connections to the database per process: enough for the attempts that read or record at the same time. */
 export const POOL_SIZE = 20;

@@ -1,7 +1,4 @@
-/**
- * The database's clock. Every time of a delivery is written and compared by it, since the clocks of workers may
- * differ.
- */
+/** The database's clock. Every time of a delivery is written and compared by it: the clocks of workers may differ. */
 import { oneRow, type Sql } from './pool.ts';
 
 export interface Clock {

@@ -12,10 +12,7 @@ const OLD_SNAPSHOT_SECONDS = 3_600;
  * instance names it after minutes. More: a quiet one never does.
  */
 const OLD_SNAPSHOT_TRANSACTIONS = 1_000_000;
-/**
- * How much write-ahead log an unused replication slot may keep. Less: a standby that restarts is named. More: the
- * disk fills.
- */
+/** The most log that an unused replication slot keeps. Less: a restarting standby is named. More: the disk fills. */
 const KEPT_WAL_BYTES = 2 ** 30;
 
 /** What is old; for tests. */

@@ -9,9 +9,7 @@ import type { Pool } from './pool.ts';
 
 /** SQLSTATE `disk_full`. */
 const DISK_FULL = '53100';
-/**
- * The time between two tries whether there is room again. Less: more writes to a full disk. More: unready for longer.
- */
+/** The time between two looks whether there is room. Less: more writes to a full disk. More: unready for longer. */
 const LOOK_MS = 2_000;
 
 /** Whether Postgres can write a new file of a megabyte; true too if that cannot be tried. */

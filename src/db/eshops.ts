@@ -32,9 +32,7 @@ export async function insertEshop(
   return row.id;
 }
 
-/**
- * The e-shop with this name and e-mail address, or with this API key (SHA-256 in hexadecimal); null if there is none.
- */
+/** The e-shop with this name and e-mail address, or with this API key (SHA-256 in hexadecimal); null without one. */
 export async function findImportedEshop(
   sql: Sql,
   eshop: { readonly name: string; readonly email: string; readonly apiKeyHash: string | null },
@@ -87,10 +85,7 @@ export async function rotateApiKey(sql: Sql, eshopId: number): Promise<string | 
   return rows.length > 0 ? apiKey : null;
 }
 
-/**
- * Closes the API to an e-shop, or opens it again; its deliveries go on.
- * @returns false when there is no such e-shop
- */
+/** Closes the API to an e-shop, or opens it again; its deliveries go on. @returns false if there is no such e-shop */
 export async function setDisabled(sql: Sql, eshopId: number, disabled: boolean): Promise<boolean> {
   const rows = await sql`
     update eshops set disabled_at = ${disabled ? sql`coalesce(disabled_at, now())` : null}

@@ -1,23 +1,15 @@
 /** Statements shared by callers: those that come together, or while a statement is under way, share the next one. */
 import postgres from 'postgres';
 
-/**
- * A group that has waited this long goes on a further connection. Less: smaller groups. More: a row lock stops all.
- */
+/** A group that waited this long goes on a further connection. Less: smaller groups. More: a row lock stops all. */
 const WAITS_MS = 50;
-/**
- * Statements of a group under way at once. Fewer: as many row locks stop everybody. More: one kind takes the pool's
- * connections.
- */
+/** Statements of a group at once. Fewer: as many row locks stop everybody. More: one kind takes the connections. */
 const CONNECTIONS = 6;
 
 /** Executes one statement for all items. @returns what it answers for each of them */
 type Execute<Item, Result> = (items: readonly Item[]) => Promise<(item: Item) => Result>;
 
-/**
- * Whether another item may be the cause: then each fails for itself. SQLSTATE classes of data, constraints and
- * deadlocks.
- */
+/** Whether another item may be the cause: then each fails alone. SQLSTATEs of data, constraints and deadlocks. */
 const isOfItem = (error: unknown) =>
   error instanceof postgres.PostgresError && /^(?:21|22|23|40)/.test(error.code);
 

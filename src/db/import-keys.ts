@@ -30,9 +30,7 @@ export const importKeysOf = participantOf(({ tx, eshopId }) => {
   return {
     staged: [lines],
 
-    /**
-     * Takes the keys of lines, waiting for other transactions that have taken them; an expired key is taken again.
-     */
+    /** Takes the keys of lines, waiting for other transactions that took them; an expired key is taken again. */
     async take(keyed: readonly KeyedLine[]): Promise<void> {
       const wanted = new Map([...keyed].reverse().map(({ key, fingerprint }) => [key, fingerprint]));
       if (wanted.size === 0) return;

@@ -60,9 +60,7 @@ export async function keepAnswer(
     set answer = excluded.answer, kind = excluded.kind, entity_id = excluded.entity_id, created_at = excluded.created_at`;
 }
 
-/**
- * Removes the answers that show these records. Their identifiers are taken, so a repeated request creates none again.
- */
+/** Removes the answers that show these records. Their identifiers are taken: a repeated request makes none again. */
 export async function removeAnswersOf(
   tx: Transaction,
   eshopId: number,

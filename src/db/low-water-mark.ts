@@ -51,9 +51,7 @@ export async function lowWaterMark(sql: Sql): Promise<string> {
   return idAt(row.at);
 }
 
-/**
- * The oldest transaction that the mark waits for, as SQL: none unless it has been open for {@link AWAITED_SECONDS}.
- */
+/** The oldest transaction that the mark waits for, as SQL: none unless open for {@link AWAITED_SECONDS}. */
 export const oldestAwaited = (sql: Sql) => sql`
   select pid, nullif(application_name, '') as application, xact_start as since,
     xact_start - make_interval(secs => ${MARGIN_SECONDS}) as mark

@@ -11,9 +11,7 @@ import { counted, oneRow, type Sql } from './pool.ts';
 
 /** The outbox. Ages are in seconds; null if nothing waits. */
 interface OutboxOverview {
-  /**
-   * Deliveries that wait for their first attempt. Those of imports (`bulk`) and of recoveries wait behind the others.
-   */
+  /** Deliveries that wait for their first attempt. Those of imports (`bulk`) and recoveries wait behind others. */
   readonly fresh: number;
   readonly bulk: number;
   readonly recovered: number;
@@ -32,10 +30,7 @@ interface OutboxOverview {
   readonly blocked: number;
   readonly blockedRecords: number;
   readonly blockedSeconds: number | null;
-  /**
-   * The longest wait of one that is fresh, or due as a retry or for its workflow; 0 if none is due yet. Without
-   * delivered ones.
-   */
+  /** The longest wait of one, not delivered, that is fresh or due as a retry or for its workflow; 0 if none is. */
   readonly oldestSeconds: number | null;
   /**
    * Changes of webhooks and pre-orders that are being passed on, and how long ago the oldest was due. A change of a

@@ -17,9 +17,7 @@ export interface DispatchedDelivery extends AttemptedDelivery {
   readonly dispatchedAt: Date | null;
   readonly lastAttemptAt: Date | null;
   readonly nextAttemptAt: Date | null;
-  /**
-   * Its webhook is inactive or paused, or a change of it is still being passed on; or an operator holds the delivery.
-   */
+  /** Its webhook is inactive, paused or has a change that is being passed on; or an operator holds the delivery. */
   readonly held: boolean;
   readonly readAt: Date;
 }
@@ -84,10 +82,7 @@ export async function claimLateDeliveries(sql: Sql, graceMs: number, limit: numb
     returning ${deliveryColumns(sql)}`;
 }
 
-/**
- * A page of the open deliveries in the order of their next step.
- * @param asOf from `exactDatabaseTime`: dispatched before it
- */
+/** A page of the open deliveries by their next step. @param asOf from `exactDatabaseTime`: dispatched before it */
 export async function dispatchedDeliveries(
   sql: Sql,
   { asOf, after, limit }: { asOf: string; after: DeliveryCursor | null; limit: number },
@@ -164,10 +159,7 @@ const waiting = (sql: Sql) => sql`
   and not exists (
     select from changes_to_signal b where b.kind = 'orderReleaseChanged' and b.eshop_id = o.eshop_id and b.eshop_order_id = o.eshop_order_id)`;
 
-/**
- * A page of the waiting pre-orders, the first due first.
- * @param options.lateOnly only those overdue by more than the grace
- */
+/** A page of the waiting pre-orders, the first due first. @param options.lateOnly those overdue beyond the grace */
 export async function pendingReleases(
   sql: Sql,
   options: { graceMs: number; lateOnly: boolean; after: ReleaseCursor | null; limit: number },

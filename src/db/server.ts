@@ -6,9 +6,7 @@ import { createPool, oneRow, type Pool } from './pool.ts';
 
 /** The oldest Postgres that Waybill supports: the oldest that it was tested with. */
 const OLDEST_VERSION = 13;
-/**
- * How long a notification may take to arrive. Less: a start fails on a busy server. More: a wrong address shows late.
- */
+/** How long a notification may take. Less: a start fails on a busy server. More: a wrong address shows late. */
 const NOTIFICATION_MS = 5_000;
 
 interface Server {
@@ -17,9 +15,7 @@ interface Server {
   readonly isolation: string;
   readonly dateStyle: string;
   readonly readOnly: boolean;
-  /**
-   * The schema where tables are created; null if the search path names none that there is, or that the role may use.
-   */
+  /** The schema where tables are created; null if the search path names none that exists and the role may use. */
   readonly schema: string | null;
   readonly searchPath: string;
   readonly pid: number;

@@ -80,10 +80,7 @@ export const sealedSigningKeys: SealedTable<SealedSigningKeys, Omit<SealedSignin
     where eshop_id = ${eshopId}`,
 };
 
-/**
- * What becomes of the keys of an e-shop after the loss of the master key: `publicKey` is new if nothing opened the
- * private one.
- */
+/** What becomes of keys after the loss of the master key: a `publicKey` if nothing opened the private one. */
 export type ReplaceSigningKeys = (
   sealed: SealedSigningKeys,
 ) => Omit<SealedSigningKeys, 'eshopId'> & { readonly publicKey: Buffer | null };

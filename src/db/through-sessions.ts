@@ -1,7 +1,4 @@
-/**
- * Bypasses the pooler for statements that take many times longer to plan than to run: behind it nothing stays
- * prepared.
- */
+/** Bypasses the pooler for statements that take far longer to plan than to run: behind it nothing stays prepared. */
 import postgres from 'postgres';
 import type { Sql } from './pool.ts';
 

@@ -86,10 +86,7 @@ export async function passwordKinds(sql: Sql): Promise<string[]> {
   return rows.map(({ kind }) => kind);
 }
 
-/**
- * Stores another hash of the same password, so that tokens stay valid; does nothing if the password was replaced
- * meanwhile.
- */
+/** Stores another hash of the same password: tokens stay valid. Nothing happens if it was replaced meanwhile. */
 export async function rehashPassword(
   sql: Sql,
   { id, passwordHash }: Pick<UserRow, 'id' | 'passwordHash'>,

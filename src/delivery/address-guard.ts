@@ -45,10 +45,7 @@ export type AddressGuard = ReturnType<typeof createAddressGuard>;
 /** The reason for refusing Waybill's own ports. */
 const OWN = 'belongs to this service on that port';
 
-/**
- * @param allowCidrs ranges that may always be dialled, such as `127.0.0.0/8`
- * @param own never dialled, even if allowed
- */
+/** @param allowCidrs ranges that may be dialled, such as `127.0.0.0/8` @param own never dialled, even if allowed */
 export function createAddressGuard(
   allowCidrs: readonly string[],
   own: Pick<OwnEndpoints, 'includes'> = createOwnEndpoints(),

@@ -10,9 +10,7 @@ import { usefulHeaders } from './response-headers.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 export type AttemptResult = {
-  /**
-   * Of `internal`: nothing failed, but too many lookups of the e-shop were under way. It must not be retried at once.
-   */
+  /** Of `internal`: nothing failed, but too many lookups of the e-shop were under way. Not to be retried at once. */
   readonly lookupsFull?: true;
   /** The HTTP status; null if none arrived. */
   readonly status: number | null;

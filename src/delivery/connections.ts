@@ -28,10 +28,7 @@ interface EshopPool {
   end: NodeJS.Timeout | undefined;
 }
 
-/**
- * @param connectorFor makes the connector of one e-shop
- * @param maxAgeMs of a connection: no further request begins on an older one
- */
+/** @param connectorFor makes that of one e-shop @param maxAgeMs of a connection: no request begins on an older one */
 export function createConnections(
   connectorFor: (eshopId: number) => buildConnector.connector,
   maxAgeMs: number,

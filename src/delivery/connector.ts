@@ -50,10 +50,7 @@ interface ConnectorOptions {
 const MIN_ADDRESS_MS = 250;
 const MAX_ADDRESS_SHARE = 1 / 4;
 
-/**
- * A connector for undici that dials only addresses that the guard allows; otherwise it fails with
- * `BlockedDestination`.
- */
+/** A connector for undici that dials only allowed addresses; otherwise it fails with `BlockedDestination`. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const { guard, resolve, timeoutMs, maxSessionAgeMs, ca, proxy } = options;
   const sessions = createSessions(maxSessionAgeMs);
@@ -83,10 +80,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     }
   }
 
-  /**
-   * A connection that leads to the receiver, or to the proxy for whole requests.
-   * @param left of the time-out, in milliseconds
-   */
+  /** A connection to the receiver, or to the proxy for whole requests. @param remainingMs of the time-out */
   async function throughProxy(
     via: OutboundProxy,
     { host, port, tls }: { host: string; port: number; tls: boolean },
@@ -168,10 +162,7 @@ interface KeptSession {
 /** The most sessions of one e-shop. Fewer: more full handshakes. More: memory, some KiB each. */
 const MAX_SESSIONS = 100;
 
-/**
- * TLS sessions, by host and port. A resumed one does not check the certificate, so none is resumed for longer than
- * `maxAgeMs`.
- */
+/** TLS sessions, by host and port, resumed for `maxAgeMs` at most: a resumed one does not check the certificate. */
 function createSessions(maxAgeMs: number) {
   const kept = new Map<string, KeptSession>();
   const keyOf = (host: string, port: number) => `${host}:${port}`;

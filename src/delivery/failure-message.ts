@@ -90,10 +90,7 @@ const MALFORMED: readonly (readonly [RegExp, string])[] = [
   [/version/i, 'its version of HTTP is unknown'],
 ];
 
-/**
- * The sentence for a response that the parser refuses. Its message quotes nothing of the response; all other text
- * is fixed.
- */
+/** The sentence for a response that the parser refuses. It quotes nothing of the response: all else is fixed. */
 function malformedMessage({ message }: Error, host: string): string {
   const found = /\(([^()]+)\)$/.exec(message)?.[1] ?? '';
   const problem = MALFORMED.find(([pattern]) => pattern.test(found))?.[1];

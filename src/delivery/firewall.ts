@@ -1,16 +1,10 @@
-/**
- * Firewalls and bot protections that answer in place of the shop, recognized by the marks that they put on their
- * responses.
- */
+/** Firewalls and bot protections that answer in place of the shop, known by the marks that they put on responses. */
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 const BLOCKING_STATUSES: ReadonlySet<number> = new Set([403, 406, 429, 503]);
 
-/**
- * Each by a header that the shop behind it does not set on its own responses, or by one that names the answering
- * server.
- */
+/** Each by a header that the shop behind it does not set itself, or by one that names the answering server. */
 const MARKS: readonly (readonly [name: string, header: string, value: RegExp])[] = [
   ['Cloudflare', 'cf-mitigated', /./],
   ['Cloudflare', 'server', /^cloudflare$/i],

@@ -20,10 +20,7 @@ export function createOwnEndpoints(passing: () => readonly number[] = () => []) 
   /** Ports of this machine, on any of its addresses. */
   const local = new Set<number>();
   const elsewhere = new Map<string, Set<number>>();
-  /**
-   * The addresses of names: when each was last found, on a clock that does not jump, and whether it is this
-   * machine's.
-   */
+  /** The addresses of names: when each was last found, on a clock that does not jump, and whether it is here. */
   const leadsTo = new Map<string, Map<string, { readonly at: number; readonly here: boolean }>>();
 
   const own = {
@@ -95,10 +92,7 @@ export function combinedResolver(...ways: readonly Resolve[]): Resolve {
   };
 }
 
-/**
- * Follows the addresses of hosts with names: a webhook may lead to the same port by another name.
- * @returns a function that stops it
- */
+/** Follows the addresses of hosts with names: another name may lead there, too. @returns a function that stops it */
 export function followNames(own: OwnEndpoints, resolve: Resolve): () => void {
   async function refresh(): Promise<void> {
     for (const { name } of own.names()) {

@@ -8,9 +8,7 @@ export interface AttemptRequest extends Omit<SignatureInput, 'timestamp' | 'test
   readonly eshopId: number;
   /** The webhook's URL as registered. */
   readonly url: string;
-  /**
-   * The headers that the e-shop adds for its receiver's gateway, with names spelled as it spells them. Not signed.
-   */
+  /** The headers that the e-shop adds for its gateway, with names spelled as it spells them. Not signed. */
   readonly staticHeaders: Readonly<Record<string, string>>;
   /** When the event happened: never before the previous event of the same record. */
   readonly happenedAt: Date;

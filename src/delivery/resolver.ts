@@ -112,10 +112,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
     return await control;
   }
 
-  /**
-   * The answers of both families within the time: as soon as both are there, or one has addresses and the other had
-   * its delay.
-   */
+  /** The answers of both families in time: once both are there, or one has addresses and the other had its delay. */
   async function gather(families: readonly Promise<FamilyAnswer>[], ms: number): Promise<FamilyAnswer[]> {
     const given: FamilyAnswer[] = [];
     const all = Promise.all(families.map(async (family) => given.push(await family)));

@@ -33,10 +33,7 @@ function untrusted(path: string, { uid, mode }: Owned, me: number): UserError {
   );
 }
 
-/**
- * Refuses what another user left in `DATA_DIR`.
- * @throws UserError naming the file or folder, its owner and mode, and the ways out
- */
+/** Refuses what another user left in `DATA_DIR`. @throws UserError naming it, its owner and mode, and the ways out */
 export function requireOwner(path: string, found: Owned, me = process.getuid?.()): void {
   if (me !== undefined && !isTrusted(found.uid, me)) throw untrusted(path, found, me);
 }

@@ -33,10 +33,7 @@ export type StopSignals = readonly NodeJS.Signals[];
 /** The time to end for a process that is made to, in milliseconds. */
 const FORCED_MS = 10_000;
 
-/**
- * Asks a process to end, and makes it end after `patienceMs`.
- * @returns whether it is gone: one that waits for a broken disk is not
- */
+/** Asks a process to end, and makes it after `patienceMs`. @returns whether it is gone: one stuck on a disk is not */
 export async function endProcess(
   pid: number,
   patienceMs: number,

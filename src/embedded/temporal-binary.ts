@@ -40,10 +40,7 @@ export function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string
   return join(homedir(), '.cache', 'waybill');
 }
 
-/**
- * The first `temporal` on PATH that is new enough; reports older ones. A relative entry means the current folder:
- * it is skipped.
- */
+/** The first `temporal` on PATH that is new enough; reports older ones. Skips relative ones: the current folder. */
 async function onPath({ env, report }: Ready): Promise<string | null> {
   for (const directory of (env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
     const path = join(directory, EXECUTABLE);

@@ -14,10 +14,7 @@ export interface EmbeddedTemporal extends Service {
   readonly port: number;
   /** The port of the guard in front of the UI; null without a UI. */
   readonly uiPort: number | null;
-  /**
-   * All ports on which it listens: gRPC, HTTP, metrics, UI, and those between its own services, its choice at each
-   * start.
-   */
+  /** All ports on which it listens: gRPC, HTTP, metrics, UI, and those of its services, its choice at each start. */
   ports(): readonly number[];
 }
 
@@ -87,10 +84,7 @@ const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 const flags = (options: Readonly<Record<string, string | number>>) =>
   Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
 
-/**
- * The number of starts: a port that is free when chosen may be taken when the server binds it, most of a second
- * later.
- */
+/** The number of starts: a port that was free when chosen may be taken when the server binds it, a second later. */
 const STARTS = 3;
 
 /**

@@ -5,10 +5,7 @@
 export class MailError extends Error {
   /** The reply code of the mail server (550 …); null if there was none. */
   readonly responseCode: number | null;
-  /**
-   * The server refused this mail permanently (5xx to its sender, recipient or text): sending it again would get the
-   * same reply.
-   */
+  /** Refused for good (5xx to its sender, recipient or text): sending it again would get the same reply. */
   readonly refused: boolean;
 
   constructor(message: string, responseCode: number | null, refused = false) {

@@ -29,10 +29,7 @@ export interface MailContent {
   readonly blocks: readonly MailBlock[];
 }
 
-/**
- * Several mails of one kind to one person as one: the advice is given once, with the first.
- * @param contents at least one
- */
+/** Several mails of one kind to one person as one: only the first gives the advice. @param contents at least one */
 export function merged([first, ...others]: readonly MailContent[]): MailContent {
   if (first === undefined) throw new RangeError('There is nothing to mail.');
   if (others.length === 0) return first;

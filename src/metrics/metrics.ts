@@ -196,10 +196,7 @@ export function createMetrics() {
   return metrics;
 }
 
-/**
- * Adds those of the process itself: processor time, memory, the delay of the event loop. They have a small constant
- * cost.
- */
+/** Adds those of the process: processor time, memory, the delay of the event loop. Their cost is small and fixed. */
 export function watchProcess({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
 }

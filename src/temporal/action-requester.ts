@@ -4,10 +4,7 @@ import type { Pool } from '../db/pool.ts';
 import { notPassedOn, type RequestAction } from '../domain/operator-action.ts';
 import { connectionOptions, temporalTarget, withoutProxy } from './target.ts';
 
-/**
- * Connects to Temporal on first use: most processes never need it.
- * @param address `host:port` of the Temporal server
- */
+/** Connects to Temporal on first use: most processes never do. @param address `host:port` of the Temporal server */
 export function createActionRequester(
   { settings, retryPolicy: policy }: Pick<Config, 'settings' | 'retryPolicy'>,
   sql: Pool,

@@ -139,10 +139,7 @@ export function createDispatcher(
         requestEagerStart: last !== undefined || made.delivered !== undefined,
       });
     },
-    /**
-     * Starts a delivery's workflow again, with the present retry policy.
-     * @returns false if another worker was first
-     */
+    /** Starts a delivery's workflow again, by the present retry policy. @returns false if another worker was first */
     async restart(delivery: AttemptedDelivery, former: Former): Promise<boolean> {
       // Any worker may take it: after a restart of the whole system, one worker could not take all of them.
       return await start(delivery, {}, { ...startAfterActions[former], requestEagerStart: false });

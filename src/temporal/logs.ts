@@ -35,10 +35,7 @@ const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = 
  */
 const EXPECTED = /^(No workflows registered|Workflow failed)/;
 
-/**
- * @param metricsAddress where the SDK serves its metrics under `/metrics`, as `host:port`; used only by the
- * process's first call
- */
+/** @param metricsAddress `host:port` at which the SDK serves `/metrics`; used only by the first call of a process */
 export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
   target = log.child({ part: 'temporal-sdk' });
   if (installed) return;

@@ -1,7 +1,4 @@
-/**
- * Questions of operators as queries of Temporal's list of workflows: one table for the command, the documents and
- * the tests.
- */
+/** Questions of operators as queries of Temporal's list of workflows: one table for command, documents and tests. */
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import {
   deliveryStateKey,
@@ -75,10 +72,7 @@ export function operatorQuestions({ webhookId, entityId, receiver }: Subject): Q
   ];
 }
 
-/**
- * The page of Temporal's UI with the workflows of a namespace.
- * @param ui its address, such as `http://127.0.0.1:8233`
- */
+/** The page of Temporal's UI with a namespace's workflows. @param ui its address, such as `http://127.0.0.1:8233` */
 function workflowsUrl(ui: string, namespace: string): string {
   return `${ui.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
 }

@@ -1,7 +1,4 @@
-/**
- * Workflows that an operator has paused in Temporal (server 1.30 and later): they do nothing until they are
- * unpaused there.
- */
+/** Workflows that an operator has paused in Temporal (server 1.30 and later): they do nothing until unpaused. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { eshopIdKey } from '../../workflows/search-attributes.ts';
 import type { TemporalPause } from '../domain/operator-pause.ts';

@@ -50,9 +50,7 @@ export function createRecoveryStarter(client: Client, taskQueue: string) {
   }
 
   return {
-    /**
-     * Starts the workflow of a recovery, or signals a running one a change; does not start one for an ended recovery.
-     */
+    /** Starts the workflow of a recovery, or signals a running one a change; starts none for an ended recovery. */
     async signalRecoveryChanged(recovery: ChangedRecovery): Promise<void> {
       const { id, ended } = recovery;
       if (ended) return await signalWorkflow(client, recoveryWorkflowId(id), { name: recoveryChangedSignal });

@@ -1,7 +1,4 @@
-/**
- * Calls that start and signal workflows, each with a deadline: without one, a call to an unreachable server is
- * retried for long.
- */
+/** Calls that start and signal workflows, each with a deadline: one to an unreachable server would retry for long. */
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,

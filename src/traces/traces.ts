@@ -7,10 +7,7 @@
  */
 import type { TraceContext } from './context.ts';
 
-/**
- * By OpenTelemetry's semantic conventions, as far as they have names. Never data of an e-shop, nor the path or
- * query of a URL.
- */
+/** By OpenTelemetry's semantic conventions where they name it. Never an e-shop's data, nor a URL's path or query. */
 type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface NewSpan {
@@ -57,10 +54,7 @@ const unrecorded: OpenSpan = {
 /** Traces that are off. */
 export const untraced: Traces = { begin: () => unrecorded };
 
-/**
- * A client's `traceparent`, if the client records its trace; else null: the client does not decide whether
- * Waybill's is recorded.
- */
+/** A client's `traceparent` if its trace is recorded there, else null: it does not decide whether ours is. */
 export function recordedBy(client: string | undefined): string | null {
   return client !== undefined && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f][13579bdf]$/.test(client)
     ? client

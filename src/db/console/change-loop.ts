@@ -24,10 +24,7 @@ export function selectChangeLoop(sql: Sql, since: Date, eshopId: number | null) 
     order by changes desc limit 1`;
 }
 
-/**
- * Reads by the ids of the last minute: older rows cost nothing. Null if no record is in a loop.
- * @param eshopId null: of any e-shop
- */
+/** Reads by ids of the last minute: older rows cost nothing. Null without a loop. @param eshopId null: of any */
 export async function readChangeLoop(sql: Sql, eshopId: number | null = null): Promise<FoundLoop | null> {
   const since = new Date((await databaseTime(sql)).getTime() - MINUTE_MS);
   const [found] = await selectChangeLoop(sql, since, eshopId);

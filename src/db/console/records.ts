@@ -4,10 +4,7 @@ import type { Sql } from '../pool.ts';
 import { columnsOf } from '../records/columns.ts';
 import { mappings } from '../records/mappings.ts';
 
-/**
- * Without their lines.
- * @param before the id of the record that the page follows; if there is no such record, the page is empty
- */
+/** Without their lines. @param before the id of the record that the page follows; if there is none, it is empty */
 export function newestRecords(
   sql: Sql,
   kind: EntityKind,

@@ -86,9 +86,7 @@ async function endForgotten(tx: Sql, terms: WarningTimes): Promise<void> {
     where ${due(tx, terms)} and a.at is not null`;
 }
 
-/**
- * One warning for each webhook with a delivery on its last retries, at most one in the time before a deactivation.
- */
+/** One warning for each webhook with a delivery on its last retries, at most one in the time before deactivation. */
 async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes) {
   return await tx<{ id: string }[]>`
     insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient)

@@ -35,10 +35,7 @@ function successes(sql: Sql) {
         from failures f where f.webhook_id = c.webhook_id and f.generation = c.generation))`;
 }
 
-/**
- * Since when the e-shop has known that the webhook fails: the first success is recorded even if it did not fail in
- * this generation.
- */
+/** Since when the e-shop knows that it fails: the first success counts even without a failure in this generation. */
 const knownSince = (sql: Sql) => sql`
   (select since from unhealthy_webhooks g where g.webhook_id = c.webhook_id and g.delivery_id is null)`;
 

@@ -1,6 +1,4 @@
-/**
- * Decides who gets which notice about a webhook (docs/interface.md, N5 and N8), in the transaction that causes it.
- */
+/** Decides who gets which notice about a webhook (docs/interface.md, N5, N8), in the transaction that causes it. */
 import { joinSuccessor } from '../outbox/ordering.ts';
 import type { Sql } from '../pool.ts';
 

@@ -73,10 +73,7 @@ export async function giveBackClaim(
   });
 }
 
-/**
- * Takes a place for one mail.
- * @returns null if there is one, otherwise the time until there is one, in milliseconds
- */
+/** Takes a place for one mail. @returns null if there is one, otherwise the time until then, in milliseconds */
 async function takeFromBudget(sql: Sql, eshopId: number): Promise<number | null> {
   const each = sql`make_interval(secs => ${EACH_SECONDS})`;
   const most = sql`make_interval(secs => ${EACH_SECONDS * AT_ONCE})`;

@@ -66,11 +66,7 @@ export async function recordNoticeSent(sql: Sql, id: string): Promise<void> {
   await sql`update notices n set sent_at = now(), tries = tries + 1 where n.id = ${id} and ${isPending(sql)}`;
 }
 
-/**
- * Records a request that was not accepted.
- * @param error a sentence without secrets
- * @param givenUp no further try follows
- */
+/** Records a request that was not accepted. @param error without secrets @param givenUp no further try follows */
 export async function recordTry(sql: Sql, id: string, error: string, givenUp: boolean): Promise<void> {
   await sql`
     update notices n set tries = tries + 1, error = ${error}, failed_at = case when ${givenUp} then now() end

@@ -1,7 +1,4 @@
-/**
- * The transactional outbox: one statement writes an event and its deliveries, in the transaction of the change that
- * they report.
- */
+/** The transactional outbox: one statement writes an event and its deliveries, with the change that they report. */
 import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import { type EventType, eventTypeNames, eventTypes } from '../../domain/event-types.ts';
 import { isAboutStock, type Origin, OWN_ORIGIN } from '../../domain/origin.ts';
@@ -29,10 +26,7 @@ export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
   readonly changed: string | null;
   /** The place of the event in the order of its record's events, from 1. */
   readonly sequence: number;
-  /**
-   * When the record was written, ISO 8601; never earlier than the previous event of the record. Null: when the
-   * transaction began.
-   */
+  /** When the record was written, ISO 8601; never before its previous event. Null: when the transaction began. */
   readonly happenedAt: string | null;
   /** The JSON text of the record. */
   readonly snapshot: string;

@@ -9,10 +9,7 @@ import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { isoTime, type Sql } from '../sql.ts';
 
-/**
- * How long a claimed row belongs to its process, unless the claim is renewed. The rows of a killed relay wait this
- * long.
- */
+/** How long a claimed row belongs to its process, unless it is renewed. Rows of a killed relay wait this long. */
 export const LEASE_SECONDS = 5;
 
 /** The classes of waiting deliveries, as in `deliveries.class`. */
@@ -34,9 +31,7 @@ export const CLASS = {
 } as const;
 export type DeliveryClass = (typeof CLASS)[keyof typeof CLASS];
 
-/**
- * The class in which a delivery was written, as SQL. A delivery without an attempt returns to it from other classes.
- */
+/** The class in which a delivery was written, as SQL. One without an attempt returns to it from other classes. */
 export function writtenIn(sql: Sql, alias: string) {
   const d = sql(alias);
   return sql`
@@ -132,10 +127,7 @@ export function queuedColumns(sql: Sql, alias: string) {
  */
 export const WAITS_IN_QUEUE_SECONDS = 60;
 
-/**
- * How a delivery waits in the queue for an attempt due at this time, as SQL: its class, and the time from which it
- * can be claimed.
- */
+/** How a delivery waits in the queue for an attempt at a time, as SQL: its class, and from when it is claimed. */
 export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
   const soon = sql`(${nextAttemptAt} <= now() + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
   return {

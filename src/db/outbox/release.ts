@@ -1,7 +1,4 @@
-/**
- * Ends the claim on a delivery, or renews it. Each statement changes only rows that are still under the claim that it
- * is given.
- */
+/** Ends the claim on a delivery, or renews it. Each statement changes only rows still under the claim it is given. */
 import { anyOf, checked, inIdRange } from '../ids.ts';
 import type { Sql } from '../sql.ts';
 import { CLASS, type ClaimedId, currentWait, leaseEnd, unflushed, windowNotBegun } from './outbox.ts';
@@ -23,9 +20,7 @@ export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<
     where ${anyOf(sql, sql`id`, ids)} and ${unflushed(sql)}`;
 }
 
-/**
- * Renews the lease on these claims. It waits for no row: a locked row is being written, and is renewed the next time.
- */
+/** Renews the lease on these claims. It waits for no row: a locked one is being written, and is renewed next time. */
 export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
   const ids = claims.map(({ id }) => id);
@@ -69,10 +64,7 @@ export async function requeue(sql: Sql, unattempted: readonly Unattempted[]): Pr
     from webhooks w where w.id = d.webhook_id and ${stillClaimed(sql, unattempted)}`;
 }
 
-/**
- * How long a deferred delivery is left alone, in seconds. Less: claims without result. More: a receiver that is free
- * again waits.
- */
+/** How long a deferred delivery is left alone, in seconds. Less: claims in vain. More: a free receiver waits. */
 const DEFERRED_SECONDS = 1;
 
 /**

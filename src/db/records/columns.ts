@@ -1,7 +1,4 @@
-/**
- * Maps the fields of a record to columns, by the schema of its v2 form: a new field needs only a field of the schema
- * and a column.
- */
+/** Maps fields of a record to columns by the schema of its v2 form: a new field needs one there, and a column. */
 import postgres from 'postgres';
 import { idOf } from '../../domain/catalogue.ts';
 import { type FieldKind, fieldKinds } from '../../domain/record-schema.ts';

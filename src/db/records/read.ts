@@ -29,10 +29,7 @@ const SINCE: ReadonlyMap<string, string> = new Map([
 /** Rows read at once: no more of the largest records than fit in one response. */
 const SLICE = MAX_FULL_RECORDS;
 
-/**
- * A page of the records that pass the filter, oldest first.
- * @throws Problem 400 if they are too large for one response
- */
+/** A page of the records that pass the filter, oldest first. @throws Problem 400 if too large for one response */
 export async function listRecords<Rec extends object>(
   sql: Sql,
   mapping: TableMapping<Rec>,

@@ -164,10 +164,7 @@ async function underWay(
 
 const STATE_AFTER = { pause: 'paused', resume: 'running', cancel: 'canceled' } as const;
 
-/**
- * Pauses, resumes or cancels a recovery; repeated, it changes nothing.
- * @returns false if it has ended otherwise, or there is none
- */
+/** Pauses, resumes or cancels a recovery, once. @returns false if it has ended otherwise, or there is none */
 export async function controlRecovery(
   sql: Pool,
   recoveryId: string,

@@ -12,11 +12,7 @@ interface Paging {
   readonly page?: number | undefined;
 }
 
-/**
- * Changes rows until a page is short.
- * @param step changes at most `limit` rows; returns how many
- * @returns how many in all
- */
+/** Changes rows until a page is short. @param step changes up to `limit` rows, returns how many @returns the sum */
 export async function inPages({ signal, page = PAGE }: Paging, step: (limit: number) => Promise<number>) {
   let changed = 0;
   for (let count = page; count === page && signal?.aborted !== true; ) {

@@ -10,9 +10,7 @@ import { counted, type Pool } from '../pool.ts';
 import type { Transaction } from '../transaction.ts';
 import { schemaStep } from './schema-step.ts';
 
-/**
- * The partitioned tables, with the column that determines a row's partition; in the order in which a week is dropped.
- */
+/** The partitioned tables, with the column that determines the partition; in the order in which a week is dropped. */
 const KEYS = { deliveries: 'id', attempts: 'delivery_id', events: 'id' } as const;
 type PartitionedTable = keyof typeof KEYS;
 /** All of them, in the order in which a week is dropped: a delivery goes before the rows that belong to it. */
@@ -57,9 +55,7 @@ export async function readPartitions(sql: Pool) {
   return { since: weeks[0]?.from ?? null, until, aheadSeconds: (until.getTime() - now.getTime()) / 1_000 };
 }
 
-/**
- * All partitions, the oldest first, the default partitions last; those of a week in the order in which it is dropped.
- */
+/** All partitions, the oldest first, the default ones last; those of a week in the order in which it is dropped. */
 export async function listPartitions(sql: Pool): Promise<Partition[]> {
   const rows = await sql<{ parent: PartitionedTable; name: string; bound: string; rows: number }[]>`
     select p.relname as parent, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound,
@@ -123,10 +119,7 @@ export async function countOutOfRange(sql: Pool): Promise<number> {
       + (select count(*) from events_default))::float8 as count`);
 }
 
-/**
- * Drops a partition, unless something in it is needed; checked under the lock.
- * @returns `gone` if another run dropped it meanwhile
- */
+/** Drops a partition, unless something in it is needed, checked under the lock. @returns `gone`: another run did */
 export async function dropPartition(sql: Pool, partition: Partition): Promise<'dropped' | 'needed' | 'gone'> {
   const { table, week } = partition;
   return await schemaStep(sql, async (tx) => {

@@ -131,9 +131,7 @@ export const TABLES_OF_WEBHOOKS = [
   'unhealthy_webhooks',
 ];
 
-/**
- * Deleted webhooks `x` that nothing refers to. The last of each type stay, to explain why an event has no delivery.
- */
+/** Deleted webhooks `x` that nothing refers to. The last of each type stay, to explain events without delivery. */
 function forgettable(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   const unreferred = ['deliveries', ...TABLES_OF_WEBHOOKS].map(
     (table) => sql`and not exists (select from ${sql(table)} r where r.webhook_id = x.id offset 0)`,

@@ -113,9 +113,7 @@ function foundAmong(
     (${byWebhooks(sql`d.entity_id = ${entityId}`, sql`where ${few}`)})`;
 }
 
-/**
- * For a record with at most this many events, deliveries are looked up event by event, whatever the other conditions.
- */
+/** Deliveries of a record with up to this many events are looked up event by event, whatever the conditions. */
 const MAX_EVENTS_ONE_BY_ONE = 1_000;
 /** A record's events are counted up to this number. */
 const MAX_WEIGHED = 50_000;
@@ -150,10 +148,7 @@ function ofRecord(sql: Sql, eshopId: number, entityId: string, times: Times) {
   return sql`e.eshop_id = ${eshopId} and e.entity_id = ${entityId} ${betweenTimes(sql, sql`e.id`, times)}`;
 }
 
-/**
- * The most deliveries that a list looks through for those that no index finds. More: it takes seconds. Fewer: it
- * ends sooner.
- */
+/** The most deliveries that a list without an index looks through. More: it takes seconds. Fewer: it ends sooner. */
 const MAX_LOOKED_THROUGH = 50_000;
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The deliveries of an event. The id of one created with it begins like the event's; later ones are listed in
- * `redeliveries`.
- */
+/** The deliveries of an event. The id of one created with it begins like its id; `redeliveries` lists later ones. */
 import type { Sql } from '../pool.ts';
 
 /** The deliveries of an event, as SQL. @param columns of deliveries `d` */

@@ -1,6 +1,4 @@
-/**
- * Changes to a delivery other than its attempts. Each function that records is one durable step and may be repeated.
- */
+/** Changes to a delivery other than attempts. Each function that records is one durable step, and repeatable. */
 
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';

@@ -59,10 +59,7 @@ export function withStatus(sql: Sql, { range, attempts }: StatusFilter) {
     select from attempts a where a.delivery_id = d.id and a.finished_at is not null and ${matches(sql`a.status`)})`;
 }
 
-/**
- * Longer than a transaction takes to create its deliveries, in milliseconds: each statement times out after ten
- * seconds.
- */
+/** Longer than a transaction takes to create deliveries, in milliseconds: a statement ends after ten seconds. */
 const MAX_CREATION_MS = 5 * 60_000;
 
 /**
@@ -89,10 +86,7 @@ export function inPartOf(sql: Sql, state: Exclude<DeliveryState, 'delivered'>) {
     : sql`and d.state in ('pending', 'retrying')`;
 }
 
-/**
- * The condition of the deliveries `d` that a list looks through one by one, as SQL; null if an index finds those it
- * wants.
- */
+/** The condition of deliveries `d` that a list looks through one by one, as SQL; null if an index finds them. */
 export function lookedThrough(sql: Sql, { entityId, state, status }: AllDeliveriesFilter) {
   if (entityId !== undefined) return null;
   const isIndexed = isRare(state) && state !== 'superseded';

@@ -1,16 +1,11 @@
-/**
- * Recent examinations of each webhook's receiver (docs/interface.md, W17): one at a time, and a limited number per
- * hour.
- */
+/** Examinations of each webhook's receiver (docs/interface.md, W17): one at a time, a limited number per hour. */
 import { EXAMINATIONS_PER_HOUR } from '../../domain/examination.ts';
 import { conflict, tooManyRequests } from '../../domain/problem.ts';
 import type { Sql } from '../pool.ts';
 
 /** How long an examination counts as under way after its process died, in seconds. */
 const LEASE_S = 130;
-/**
- * How far ahead a time may be: a statement that waited for the row read the clock earlier. Later times are ignored.
- */
+/** How far ahead a time may be: a statement that waited for the row read the clock earlier. Later ones are void. */
 const AHEAD_S = 60;
 
 /**

@@ -8,10 +8,7 @@ import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { type LockedWebhook, lockWebhook, readBack } from './webhooks.ts';
 
-/**
- * How many pauses of a webhook are known. Fewer: windows of deliveries older than all of them end too early. More:
- * a longer row.
- */
+/** How many pauses of a webhook are known. Fewer: windows of older deliveries end too early. More: a longer row. */
 const KEPT_PAUSES = 100;
 
 function refuseInactive(id: number, { active }: LockedWebhook): void {

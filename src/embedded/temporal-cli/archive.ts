@@ -19,9 +19,7 @@ const MEGABYTE = 1_000_000;
  */
 const MAX_REDIRECTS = 5;
 
-/**
- * The proxy that the environment names, as other programs read it: in capitals or not, and the scheme may be missing.
- */
+/** The proxy that the environment names, as other programs read it: in capitals or not, with or without a scheme. */
 function proxyOf(env: NodeJS.ProcessEnv): { readonly httpsProxy: string; readonly noProxy: string } {
   const named = env.https_proxy || env.HTTPS_PROXY || '';
   return {
