@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander';
 import * as v from 'valibot';
-import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import {
@@ -118,13 +117,11 @@ function attemptsTable(attempts: readonly AttemptLogRow[]): string {
 
 /** Null if it is not paused, or Temporal does not say. */
 async function pauseInTemporal(settings: Settings, delivery: DeliveryTarget): Promise<TemporalPause | null> {
-  const [{ withTemporal }, { pauseOf }] = await Promise.all([
+  const [{ withTemporal }, { pauseOfDelivery }] = await Promise.all([
     import('./open-temporal.ts'),
     import('../temporal/paused.ts'),
   ]);
-  return await withTemporal(settings, (client) => pauseOf(client, deliveryWorkflowId(delivery))).catch(
-    () => null,
-  );
+  return await withTemporal(settings, (client) => pauseOfDelivery(client, delivery)).catch(() => null);
 }
 
 function details(delivery: OperatorsDelivery, url: string | null, pause: TemporalPause | null): string {

@@ -1,5 +1,6 @@
 /** Workflows that an operator has paused in Temporal (server 1.30 and later): they do nothing until unpaused. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import { eshopIdKey } from '../../workflows/search-attributes.ts';
 import type { TemporalPause } from '../domain/operator-pause.ts';
 import { READ_DEADLINE_MS } from './deadlines.ts';
@@ -28,6 +29,11 @@ export function pauseIn(
   if (pause === null || pause === undefined) return null;
   const by = [pause.identity, pause.reason].filter(Boolean).join(': ');
   return { workflowId, by, since: new Date(Number(pause.pausedTime?.seconds ?? 0) * 1_000) };
+}
+
+/** The same for the workflow of a delivery. */
+export function pauseOfDelivery(client: Client, delivery: NamedDelivery): Promise<TemporalPause | null> {
+  return pauseOf(client, deliveryWorkflowId(delivery));
 }
 
 /**

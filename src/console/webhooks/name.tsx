@@ -1,5 +1,5 @@
 /** The names of webhooks on a page. */
-import { findNamedWebhooks, type NamedWebhook } from '../../db/webhooks/webhooks.ts';
+import { findNamedWebhooks, type NamedWebhook } from '../../db/console/named-webhooks.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { CONSOLE } from '../session.ts';
