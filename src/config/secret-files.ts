@@ -19,8 +19,7 @@ const FROM_FILES = CONFIDENTIAL.filter((name) => name !== 'OTEL_EXPORTER_OTLP_HE
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The variables, where `SECRET_KEY_FILE` names a file with the value of `SECRET_KEY`, and so for each confidential
- * one.
+ * The variables, where `SECRET_KEY_FILE` names a file with the value of `SECRET_KEY`, and so for the others.
  * @throws UserError with one sentence naming the variable, if both are set or the file cannot be read
  */
 export function withSecretFiles(env: Environment): Environment {

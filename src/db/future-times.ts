@@ -1,7 +1,6 @@
 /**
  * Corrects times that are further ahead than they can be, since the database's clock was set back after they were
- * written: leases, and due times in the queue. Times given by people, such as a pre-order's release, are never
- * changed.
+ * written: leases, and due times in the queue. Times given by people, such as a pre-order's release, stay.
  */
 import { CLASS } from './outbox/outbox.ts';
 import type { Pool, Sql } from './pool.ts';

@@ -23,8 +23,7 @@ const isOfStatement = (error: unknown) =>
 /**
  * Executes on sessions with the server itself, which keep the statement prepared; through the pool while they fail
  * or if there are none. A statement that the server refuses is not executed again, and says nothing about sessions.
- * @param sessions the pool itself if no pooler is in front of the server: a failed statement is then not executed
- * again
+ * @param sessions the pool itself if no pooler is in front of the server: a failed statement is then not repeated
  * @param now in milliseconds, on a clock that does not jump
  */
 export function throughSessions(

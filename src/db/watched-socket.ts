@@ -180,8 +180,7 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
       socket.destroy(new DatabaseReadOnly('The database takes no writes: it is a standby, or read-only.'));
     if (event.kind === 'error' && event.code === READ_ONLY_TRANSACTION) refused = true;
     if (event.kind === 'error') group.onError(event.code);
-    // Once the library has received the error and left its transaction. The other connections lead to the same
-    // server.
+    // Once the library has the error and has left its transaction. The other connections lead to the same server.
     if (event.kind === 'ready' && !event.inTransaction && refused) {
       setImmediate(() => {
         socket.destroy(new DatabaseReadOnly('The database takes no writes any more.'));

@@ -23,8 +23,7 @@ function decoderOf(contentType: string) {
 
 /**
  * The first 1,024 bytes as text; null if there are none. Bytes invalid in the charset and control characters (NUL,
- * which Postgres refuses, and escapes, which terminals interpret) become U+FFFD; a character cut off at the end is
- * left out.
+ * which Postgres refuses, and escapes, which terminals interpret) become U+FFFD; one cut off at the end is left out.
  * @param contentType names the charset
  */
 export function safeExcerpt(bytes: Uint8Array, contentType = ''): string | null {

@@ -98,8 +98,7 @@ export function exchange(
     const onDue = () => {
       const late = elapsed() - timeoutMs;
       if (settled || connection !== null || late >= STALL_MS) return onTimeout();
-      // The request has not left: while this process was suspended its connection could not be made, and gets that
-      // time now.
+      // The request has not left: its connection could not be made while this process was suspended, and may be now.
       deadlineMs = elapsed() + late;
       timer = schedule(late, onTimeout);
     };

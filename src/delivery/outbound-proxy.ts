@@ -74,8 +74,7 @@ export function connectToProxy({ url }: OutboundProxy, timeoutMs: number, ca?: s
 /**
  * Makes a tunnel of a connection to the proxy.
  * @param authority host and port of the receiver
- * @throws ProxyError if the proxy refuses; ConnectTimeoutError if it does not answer, as it is still connecting
- * itself
+ * @throws ProxyError if the proxy refuses; ConnectTimeoutError if it does not answer: it is connecting itself
  */
 export function tunnelTo(
   authority: string,

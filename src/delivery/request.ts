@@ -52,8 +52,7 @@ export function buildRequest(request: AttemptRequest, version: string): WireRequ
   const timestamp = Math.floor(request.at.getTime() / 1000);
   const own = Object.keys(staticHeaders);
   const headers: Record<string, string> = { 'user-agent': userAgentOf(version) };
-  // The log keeps only the beginning of a response, so compression is of no use. An e-shop's own header is sent all
-  // the same.
+  // The log keeps only the beginning of a response, so compression is of no use. An e-shop's own header is sent.
   if (!own.some((name) => name.toLowerCase() === 'accept-encoding')) headers['accept-encoding'] = 'identity';
   headers['x-service-event'] = request.eventType;
   headers['x-service-event-id'] = request.eventId;

@@ -49,8 +49,7 @@ async function requireAccess(path: string, user: User, wayOut: string): Promise<
 }
 
 /**
- * Makes sure that the server's user can reach its programs and its folder, and that no other user can reach the
- * folder.
+ * Makes sure that the server's user can reach its programs and its folder, and that no other user can do so.
  * @returns that user; undefined if it is our own
  */
 async function grantServerAccess({ postgres }: Programs, dataDir: DataDir): Promise<User | undefined> {
@@ -118,8 +117,7 @@ async function makeCluster(
  * process left running is stopped first.
  * @param say receives lines about slow steps, and about a server that died
  * @param superuser whether a new cluster's only role, `waybill`, is a superuser, as harnesses need it
- * @throws UserError if the folder cannot be used by the server's user, or holds other files; or with the server's
- * last output
+ * @throws UserError if the folder cannot be used by the server's user, or has other files; or with its last output
  */
 export async function startPostgres(
   dataDir: DataDir,

@@ -2,8 +2,7 @@
  * Traces as the program makes them. `start-traces.ts` decides whether they are recorded; OpenTelemetry is loaded only
  * then.
  *
- * Module traces, which imports config, lib. Begin: `context.ts` for the current trace, `open-telemetry.ts` for its
- * recording.
+ * Module traces, which imports config, lib. Begin: `context.ts` for the present trace, `open-telemetry.ts` records.
  */
 import type { TraceContext } from './context.ts';
 

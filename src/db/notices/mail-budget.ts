@@ -23,8 +23,7 @@ const MAX_MERGED = 50;
 
 /**
  * Takes a place of the e-shop's budget for the mail of a notice, and with it the notices of its kind to its address
- * that were deferred before. Under a lock of the e-shop: two mails at once would include the same ones, or each
- * other.
+ * that were deferred before. Under a lock of the e-shop: two mails at once would include the same, or each other.
  * @returns the others, the oldest first; or for how long the notice has to wait, in milliseconds
  */
 export async function claimMail(

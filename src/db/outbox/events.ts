@@ -79,8 +79,7 @@ const stockEvents = eventTypeNames.filter((type) => isAboutStock({ type, changed
  * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook that has the type. A change of
  * the stock alone goes only to webhooks with `onStockChange`; a change that the e-shop made itself goes only to
  * webhooks without `skipOwn`.
- * @param claimed whether this process claims the deliveries at once, except any that is behind another in the order
- * of its record
+ * @param claimed whether this process claims the deliveries at once, except any behind another one of its record
  */
 export function insertDeliveries(
   sql: Sql,
@@ -95,8 +94,7 @@ export function insertDeliveries(
     entityId: sql`f.entity_id`,
   });
   const place = { key, sequence: sql`f.sequence`, webhookId: sql`w.id`, receiver: sql`w.receiver` };
-  // Left out if nothing is claimed: behind a pooler each statement is planned again, and this part would be half of
-  // the work.
+  // Left out if nothing is claimed: behind a pooler each statement is planned again, and this part is half the work.
   const claim = claimed
     ? sql`
            case when ${sends(sql, 'w')} and (w.ordering = 'none'

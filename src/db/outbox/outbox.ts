@@ -122,8 +122,7 @@ export function queuedColumns(sql: Sql, alias: string) {
 /**
  * A delivery whose next attempt is due within this time, in seconds, waits for it in the queue. When a hundred
  * receivers fail together, their second attempts fall due together: as timers of a hundred workflows they would fire
- * in one second. A delivery whose attempt is due later gets its workflow at once, so that it is seen and controlled
- * in Temporal.
+ * in one second. One whose attempt is due later gets its workflow at once, to be seen and controlled in Temporal.
  */
 export const WAITS_IN_QUEUE_SECONDS = 60;
 

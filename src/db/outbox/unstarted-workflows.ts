@@ -43,8 +43,7 @@ export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> 
 
 /**
  * The most deliveries already delivered that wait for their workflow, and how long one of them may wait, in seconds.
- * Less: a short burst leaves deliveries without a workflow. More: after a long burst Temporal is busy with them for
- * hours.
+ * Less: a short burst leaves deliveries without a workflow. More: after a long burst Temporal is busy for hours.
  */
 const MAX_WAITING = 10_000;
 const LONGEST_WAIT_SECONDS = 3_600;

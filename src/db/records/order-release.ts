@@ -43,8 +43,7 @@ export async function readReleaseTime(sql: Sql, eshopId: number, eshopOrderId: s
 }
 
 /**
- * Moves a due pre-order to preReceived; fires UPDATE_ORDER_STATUS. May be repeated. A release planned for later is
- * left alone.
+ * Moves a due pre-order to preReceived; fires UPDATE_ORDER_STATUS. May be repeated. One planned for later stays.
  * @returns whether this call released it
  */
 export async function releasePreOrder(sql: Pool, eshopId: number, eshopOrderId: string): Promise<boolean> {

@@ -1,9 +1,8 @@
 /**
  * Receivings in the database.
  *
- * Until a receiving is stocked or canceled, the units announced by its enabled lines count as `awaiting`. When it
- * is stocked, each enabled line becomes one `receiving` movement: of the units counted, or of those announced if
- * none were.
+ * Until a receiving is stocked or canceled, the units announced by its enabled lines count as `awaiting`. When it is
+ * stocked, each enabled line becomes one `receiving` movement: of the units counted, or else announced.
  */
 import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import { receivingEntry } from '../../domain/catalogue.ts';

@@ -37,8 +37,7 @@ export class Records<Rec extends object> implements Participant {
     const { tx, eshopId } = this.#work;
     const { entry, table } = this.#mapping;
     const own = tx`eshop_id = ${eshopId} and ${tx(entry.idField)} = any(${wanted}::text[])`;
-    // `got` is the time at which the lock was acquired: the outer query is evaluated only for rows that the inner
-    // one returns.
+    // `got` is the time at which the lock was acquired: the outer query is evaluated for rows of the inner one.
     const lock = tx<(Version & { readonly id: string; readonly got: Date })[]>`
       select locked.*, clock_timestamp() as got from (
         select ${tx(entry.idField)} as id, last_sequence::float8 as sequence, updated_at as at

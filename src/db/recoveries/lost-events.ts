@@ -43,8 +43,7 @@ type Asked = 'types' | 'on_stock_change' | 'skip_own';
 
 /**
  * What a webhook asked for at the time of an event, as SQL: as in the version that began last, to the millisecond
- * that ids have. Before its first version as it does now: who asks for what happened before a webhook existed means
- * that.
+ * that ids have. Before its first version as it does now: who asks for what happened before means that.
  */
 function askedAt(sql: Sql, webhookId: number, event: ReturnType<Sql>, column: Asked) {
   const ms = sql`('x' || left(replace(${event}::text, '-', ''), 12))::bit(48)::bigint`;

@@ -91,8 +91,7 @@ function foundAmong(
     return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, onlyIf)}) union all (${again})`;
   };
   if (entityId === undefined) return byWebhooks(sql`true`, sql``);
-  // Written so that the planner cannot use a join, which would look up each event at each webhook, or read all
-  // deliveries.
+  // Written so that the planner cannot use a join, to look up each event at each webhook, or read all deliveries.
   const oneOf = (webhook: postgres.Fragment) => sql`(${webhook} in (select id from ${webhooks} w)) is true`;
   const byEvents = (onlyIf: postgres.Fragment) => sql`
     (select x.id from events e cross join lateral (
