@@ -241,12 +241,22 @@ test('what was created before a pause waits as well, and what was created before
   const recoveryId = await begin(lost);
   await stepRecovery(stack.sql, recoveryId);
   await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
-  const { relay, started: handedOver } = relayTo(stack);
+  const attempted: string[] = [];
+  let claims = 0;
+  const { relay, started: handedOver } = relayTo(stack, undefined, {
+    async makeAttempt({ id }) {
+      attempted.push(id);
+      return { kind: 'notAttempted', reason: 'spent' };
+    },
+    onPass: (loop, result) => {
+      if (loop === 'recovered' && result === 'idle') claims += 1;
+    },
+  });
   onTestFinished(() => relay.stop());
   await fireMany(stack, 1);
   await stack.until('the fresh one', async () => handedOver.length > 0);
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  expect(handedOver).toHaveLength(1);
+  await stack.until('a claim of recovered ones', async () => claims > 0);
+  expect(attempted).toEqual(handedOver);
   await controlRecovery(stack.sql, recoveryId, 'cancel', { by: 'user' });
   await stack.until('the rest', async () => handedOver.length === 3);
 });
