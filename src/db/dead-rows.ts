@@ -44,7 +44,7 @@ export async function readDeadRowsKeepers(
   const slots = await sql<{ name: string; transactions: number | null; walBytes: number }[]>`
     select * from (
       select slot_name as name, greatest(age(xmin), age(catalog_xmin)) as transactions,
-        coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn), 0)::float8 as wal_bytes
+        coalesce(pg_wal_lsn_diff(pg_current_wal_insert_lsn(), restart_lsn), 0)::float8 as wal_bytes
       from pg_replication_slots where not active) s
     where transactions > ${transactions} or wal_bytes > ${walBytes}
     order by wal_bytes desc`;
