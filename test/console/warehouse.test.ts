@@ -41,6 +41,7 @@ const site = consoleOf(api.deps, {
   temporal: createUiLinks(UI, 'default', sql),
   requestAction: async (action, id, { by, reason }) => {
     requested.push(`${action} ${id} ${by} ${reason}`);
+    if (reason === 'no worker') return { accepted: false, message: 'No worker answered.', unanswered: true };
     return { accepted: true, message: 'It is held.' };
   },
 });
@@ -380,6 +381,20 @@ describe('all together', () => {
     for (const list of lists) expect(list).toContain(`EshopId IN (${second.eshopId})`);
     const [webhook = ''] = linksIn((await mine.ask(`/console/webhooks/${of(webhooks, second)}`)).text);
     expect(webhook).toContain(`WebhookId = ${of(webhooks, second)}`);
+  });
+
+  test('a few deliveries are acted on at a time, and no more once one got no answer', async () => {
+    const names = Array.from({ length: 8 }, (_, n) => `SO-many-${n}`);
+    for (const name of names) await second.shop.request('POST', '/v21/orders', minimalOrder(name));
+    const rows = await sql<{ id: string }[]>`select id from deliveries where entity_id = any(${names})`;
+    const mine = await signedIn();
+    const { csrf } = await mine.ask('/console/all/deliveries');
+    const chosen = Object.fromEntries(rows.map(({ id }) => [`chosen-${id}`, 'true']));
+    const act = { csrf, action: 'hold', reason: 'no worker', ...chosen };
+    const { text } = await mine.ask('/console/all/deliveries/act', act);
+    expect(text).toContain('Done: 0 of 8 deliveries.');
+    expect(text.match(/Not asked: an earlier request got no answer\./g)).toHaveLength(3);
+    expect(requested).toHaveLength(5);
   });
 });
 

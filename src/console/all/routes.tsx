@@ -1,5 +1,6 @@
 /** The pages about all e-shops of a user of the warehouse, or of an operator. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import pLimit from 'p-limit';
 import * as v from 'valibot';
 import { eshopOf } from '../../db/console/eshops.ts';
 import { findDeliveries } from '../../db/webhooks/deliveries-of-eshops.ts';
@@ -22,6 +23,12 @@ import { AllDeliveriesPage, type Asked, CHOSEN, GiveUpAllPage } from './deliveri
 import { overviewOfAll } from './overview.tsx';
 import { MAX_ROWS, numberField, scopeOf } from './scope.ts';
 import { webhooksOfAll } from './webhooks.tsx';
+
+/**
+ * How many deliveries are acted on at once. Fewer: a page of them takes long. More: the database's connections, and
+ * without a worker, all wait for an answer that does not come.
+ */
+const ASKED_AT_ONCE = 5;
 
 /** A time as a form sends it; without an offset it is UTC. */
 const time = v.pipe(
@@ -107,8 +114,12 @@ export function allRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       return respond(c, <GiveUpAllPage form={form} ids={ids} />);
     }
     const scope = scopeOf(viewer);
-    const results: Asked[] = [];
-    for (const deliveryId of ids) {
+    let unanswered = false;
+    const ask = async (deliveryId: string): Promise<Asked> => {
+      if (unanswered) {
+        const message = 'Not asked: an earlier request got no answer.';
+        return { deliveryId, accepted: false, message };
+      }
       // Check the owner first: the workflow checks nothing.
       const owner = await eshopOf(sql, 'deliveries', deliveryId);
       const visible = owner !== null && (scope === undefined || scope.includes(owner));
@@ -118,10 +129,11 @@ export function allRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
             reason,
           })
         : { accepted: false, message: 'There is no such delivery.' };
+      unanswered ||= answer.unanswered === true;
       const message = (viewer.operator ? answer.forOperators : undefined) ?? answer.message;
-      results.push({ deliveryId, accepted: answer.accepted, message });
-    }
-    return await list(c, back, results);
+      return { deliveryId, accepted: answer.accepted, message };
+    };
+    return await list(c, back, await pLimit(ASKED_AT_ONCE).map(ids, ask));
   });
   return app;
 }
