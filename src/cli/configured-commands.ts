@@ -6,7 +6,7 @@ import type { CommandContext } from '../lib/command-line.ts';
 import { policyTable } from './policy-table.ts';
 
 export function policyCommand(command: Command, { env, print }: CommandContext): void {
-  command.action(() => print(policyTable(retryPolicyOf(readSettings(env)))));
+  command.action(() => print(policyTable(retryPolicyOf(readSettings(env)), process.stdout.isTTY)));
 }
 
 export function variablesCommand(command: Command, { print }: CommandContext): void {

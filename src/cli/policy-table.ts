@@ -1,6 +1,7 @@
 /** The table of waits between the attempts of a delivery, as in docs/guides/retries.md. */
 import { maxAttempts, type RetryPolicy, waits } from '../domain/retry-policy.ts';
 import { counted } from '../domain/text.ts';
+import { table } from './layout.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -39,26 +40,37 @@ function sumOf(ms: number): string {
 
 /**
  * The table in Markdown, with a sentence below it, for a receiver that always fails at once.
+ * @param plain for a terminal, without Markdown
  * @example policyTable(defaultRetryPolicy).split('\n')[3]; // '| 2 | 25 s | 25 s |'
  */
-export function policyTable(policy: RetryPolicy): string {
-  const lines = [
-    '| attempt | after a wait of about | since the first attempt |',
-    '|--:|--:|--:|',
-    '| 1 | at once | 0 s |',
-  ];
+export function policyTable(policy: RetryPolicy, plain = false): string {
+  const row = (attempt: number, wait: string, since: string) => ({
+    attempt,
+    'after a wait of about': wait,
+    'since the first attempt': since,
+  });
+  const first = row(1, 'at once', '0 s');
+  const rows = [first];
   let sum = 0;
   let made = 1;
   for (const wait of waits(policy)) {
     if (sum + wait > policy.windowMs) break;
     sum += wait;
     made += 1;
-    lines.push(`| ${made} | ${formatTime(wait)} | ${formatTime(sum)} |`);
+    rows.push(row(made, formatTime(wait), formatTime(sum)));
   }
   const planned = maxAttempts(policy);
   const left =
     made === planned
       ? `The ${counted(planned - 1, 'wait')} ${planned === 2 ? 'adds' : 'add'} up to ${sumOf(sum)}, inside the window of ${formatTime(policy.windowMs)}.`
       : `Attempts ${made + 1} to ${planned} would begin after the window of ${formatTime(policy.windowMs)} and are not made.`;
-  return [...lines, '', left].join('\n');
+  if (plain) return `${table(rows)}\n\n${left}`;
+  const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
+  return [
+    line(Object.keys(first)),
+    '|--:|--:|--:|',
+    ...rows.map((each) => line(Object.values(each))),
+    '',
+    left,
+  ].join('\n');
 }

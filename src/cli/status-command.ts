@@ -31,6 +31,7 @@ export function statusCommand(command: Command, { env, print }: CommandContext):
     print(json ? JSON.stringify({ ...status, needs }) : statusTable(status));
     // As an error: on stderr, with exit code 1.
     if (needs.length > 0) throw new UserError(needs.join('\n'));
+    if (!json) print('Nothing needs attention.');
   });
 }
 

@@ -264,4 +264,5 @@ it('sees the workers; where nobody is needed it ends without an error', async ()
   expect(error).toBeUndefined();
   expect(printed).toMatch(new RegExp(`^Workers +1 in the task queue ${stack.taskQueue}: `, 'm'));
   expect(printed).toMatch(/^Queue +empty$/m);
+  expect(printed).toMatch(/\nNothing needs attention\.$/);
 });

@@ -32,6 +32,14 @@ describe('the table of the default policy', () => {
     expect(lines[3]).toBe('| 2 | 25 s | 25 s |');
   });
 
+  it('is plain text in a terminal', () => {
+    expect(policyTable(defaultRetryPolicy, true).split('\n').slice(0, 3)).toEqual([
+      'attempt  after a wait of about  since the first attempt',
+      '      1  at once                0 s',
+      '      2  25 s                   25 s',
+    ]);
+  });
+
   it('ends with their sum, which is less than the window', () => {
     const sum = waits(defaultRetryPolicy).reduce((total, wait) => total + wait, 0);
     expect(sum).toBeLessThan(defaultRetryPolicy.windowMs);
