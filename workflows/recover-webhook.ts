@@ -39,7 +39,8 @@ const STEP_MS = 1_000;
 const MAX_STEP_INTERVAL_MS = 60_000;
 
 const DESCRIPTIONS: Readonly<Record<RecoveryAction, string>> = {
-  pause: 'Creates no further deliveries until it is resumed. Takes {"reason": "…"}, which the e-shop sees.',
+  pause:
+    'Creates no further deliveries until it is resumed, and the first attempts of those that it has created wait; retries go on. Takes {"reason": "…"}, which the e-shop sees.',
   resume: 'Continues where it was paused.',
   cancel:
     'Ends it: deliveries that were created are still made, the others are not. Takes {"reason": "…"}, which the e-shop sees.',

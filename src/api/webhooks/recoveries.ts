@@ -45,7 +45,7 @@ const controls: readonly {
     action: 'pause',
     summary: 'Pause a recovery',
     description:
-      'No further deliveries are started; those in progress continue. Pausing a paused recovery changes nothing.',
+      'It creates no further deliveries, and the first attempts of those that it has created wait; retries continue. Pausing a paused recovery changes nothing.',
     message: 'Recovery paused.',
   },
   {
@@ -59,7 +59,7 @@ const controls: readonly {
     action: 'cancel',
     summary: 'Cancel a recovery',
     description:
-      'No further deliveries are started, and it cannot be resumed; the deliveries that it has already created are still made. Canceling a canceled recovery changes nothing.',
+      'It creates no further deliveries, and cannot be resumed; the deliveries that it has already created are still made. Canceling a canceled recovery changes nothing.',
     message: 'Recovery canceled.',
   },
 ];
