@@ -7,14 +7,13 @@ import type { Socket } from 'node:net';
 import { buildConnector, errors } from 'undici';
 import type { WireRequest } from './request.ts';
 
-export interface OutboundProxy {
-  readonly url: URL;
-  /** `Basic …`; null without credentials in its URL. */
-  readonly authorization: string | null;
-}
+export type OutboundProxy = ReturnType<typeof outboundProxy>;
 
-/** @param url http or https, with percent-encoded credentials or none */
-export function outboundProxy(url: string): OutboundProxy {
+/**
+ * @param url http or https, with percent-encoded credentials or none
+ * @returns `authorization`: `Basic …`; null without credentials
+ */
+export function outboundProxy(url: string) {
   const { origin, username, password } = new URL(url);
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;

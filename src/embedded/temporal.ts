@@ -78,11 +78,14 @@ async function isOwnServer(httpPort: number, name: string): Promise<boolean> {
  * deliveries per second. A killed process loses nothing; a power cut may lose the last moments, which Waybill's own
  * database still has.
  */
-const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
+const SQLITE_PRAGMAS = { journal_mode: 'WAL', synchronous: 'NORMAL' };
 
 /** As typed on a command line. @example flags({ port: 7233 }) // ['--port', '7233'] */
 const flags = (options: Readonly<Record<string, string | number>>) =>
   Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+/** One flag for each entry, as `name=value`. */
+const each = <T>(flag: string, entries: Readonly<Record<string, T>>, written: (value: T) => string) =>
+  Object.entries(entries).flatMap(([name, value]) => [`--${flag}`, `${name}=${written(value)}`]);
 
 /** The number of starts: a port that was free when chosen may be taken when the server binds it, a second later. */
 const STARTS = 3;
@@ -134,6 +137,7 @@ async function startServer(
   const address = `127.0.0.1:${port}`;
   const name = `${randomUUID()}.waybill`;
   const { databaseFile } = options;
+  const config = { ...DYNAMIC_CONFIG, ...options.dynamicConfig, 'frontend.httpAllowedHosts': [name] };
   let inner: readonly number[] = [];
   const service = await startService({
     ...options,
@@ -146,21 +150,10 @@ async function startServer(
       ...(ui === null ? ['--headless'] : flags({ 'ui-ip': ui.host, 'ui-port': ui.port })),
       ...(databaseFile === undefined
         ? []
-        : [
-            '--db-filename',
-            databaseFile,
-            ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),
-          ]),
+        : [...flags({ 'db-filename': databaseFile }), ...each('sqlite-pragma', SQLITE_PRAGMAS, String)]),
       ...flags({ 'log-level': 'error' }),
-      ...Object.entries({
-        ...DYNAMIC_CONFIG,
-        ...options.dynamicConfig,
-        'frontend.httpAllowedHosts': [name],
-      }).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`]),
-      ...Object.entries(searchAttributeTypes).flatMap(([name, type]) => [
-        '--search-attribute',
-        `${name}=${type}`,
-      ]),
+      ...each('dynamic-config-value', config, (value) => JSON.stringify(value)),
+      ...each('search-attribute', searchAttributeTypes, String),
     ],
     ready: async (pid) => {
       const [isOwn] = await Promise.all([isOwnServer(httpPort, name), loadClient(), options.meanwhile?.()]);

@@ -8,7 +8,6 @@ import {
   type MetricsExporterConfig,
   makeTelemetryFilterString,
   Runtime,
-  type RuntimeOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { onceAMinute } from '../lib/once-a-minute.ts';
@@ -40,37 +39,32 @@ export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
   target = log.child({ part: 'temporal-sdk' });
   if (installed) return;
   installed = true;
-  const options: RuntimeOptions = {
-    // We handle the signals: the shutdown drains the worker in its turn.
-    shutdownSignals: [],
-    // Otherwise its native part writes to the terminal, in colours, at each try.
-    telemetryOptions: { logging: FORWARDED },
-    logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
-      const { error, ...rest } = meta ?? {};
-      const loud = level === 'WARN' || level === 'ERROR';
-      const leftOut = loud ? lines(`${level} ${message} ${error === undefined ? '' : reasonOf(error)}`) : 0;
-      if (leftOut === null) return;
-      const expected = EXPECTED.test(message);
-      const reason = error === undefined || expected ? {} : { reason: reasonOf(error) };
-      target?.[expected ? 'debug' : levels[level]](
-        { ...rest, ...reason, ...(leftOut === 0 ? {} : { leftOut }) },
-        message,
-      );
-    }),
-  };
-  if (metricsAddress === undefined) {
-    Runtime.install(options);
-    return;
-  }
-  try {
+  const install = (metrics?: MetricsExporterConfig) =>
     Runtime.install({
-      ...options,
-      telemetryOptions: { logging: FORWARDED, metrics: metricsAt(metricsAddress) },
+      // We handle the signals: the shutdown drains the worker in its turn.
+      shutdownSignals: [],
+      // Otherwise its native part writes to the terminal, in colours, at each try.
+      telemetryOptions: { logging: FORWARDED, ...(metrics === undefined ? {} : { metrics }) },
+      logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
+        const { error, ...rest } = meta ?? {};
+        const loud = level === 'WARN' || level === 'ERROR';
+        const leftOut = loud ? lines(`${level} ${message} ${error === undefined ? '' : reasonOf(error)}`) : 0;
+        if (leftOut === null) return;
+        const expected = EXPECTED.test(message);
+        const reason = error === undefined || expected ? {} : { reason: reasonOf(error) };
+        target?.[expected ? 'debug' : levels[level]](
+          { ...rest, ...reason, ...(leftOut === 0 ? {} : { leftOut }) },
+          message,
+        );
+      }),
     });
+  if (metricsAddress === undefined) return void install();
+  try {
+    install(metricsAt(metricsAddress));
   } catch (error) {
     // Another process took the port meanwhile: deliveries do not depend on it.
     log.warn({ err: error, metricsAddress }, "Temporal's SDK cannot show its metrics");
-    Runtime.install(options);
+    install();
   }
 }
 

@@ -52,16 +52,9 @@ export async function recordTraces(
   { serviceName, version }: { readonly serviceName: string; readonly version: string },
   onTrouble: (error: unknown) => void,
 ): Promise<Traces & { readonly stop: () => Promise<void> }> {
-  diag.setLogger(
-    {
-      error: (message) => onTrouble(new Error(message)),
-      warn: (message) => onTrouble(new Error(message)),
-      info() {},
-      debug() {},
-      verbose() {},
-    },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  );
+  const tell = (message: string) => onTrouble(new Error(message));
+  const logger = { error: tell, warn: tell, info() {}, debug() {}, verbose() {} };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   setGlobalErrorHandler(onTrouble);
   const own = resourceFromAttributes({ 'service.name': serviceName, 'service.version': version });
   const provider = new TracerProvider({

@@ -35,17 +35,7 @@ export function countOf({ delivered, waiting, lost, superseded }: CountStep): nu
   return delivered + waiting + lost + superseded;
 }
 
-export interface DeliveryCounts {
-  /** In order; steps without a delivery are left out. */
-  readonly steps: readonly CountStep[];
-  /** False if there are more deliveries than {@link MAX_DELIVERIES_READ}: the oldest are missing. */
-  readonly whole: boolean;
-  /** Of the latest attempts, in milliseconds; null if there were none. */
-  readonly medianMs: number | null;
-  readonly p95Ms: number | null;
-  /** The number of attempts measured. */
-  readonly measured: number;
-}
+export type DeliveryCounts = Awaited<ReturnType<typeof readDeliveryCounts>>;
 
 /**
  * The newest deliveries of these webhooks, as SQL: those of each webhook by index, merged as they are read. A lateral
@@ -90,6 +80,10 @@ async function withIndexOrder<Rows>(sql: Pool, query: (tx: Sql) => PromiseLike<R
   });
 }
 
+/**
+ * `steps`: in order, without those of no delivery; `whole`: false if the oldest are missing, beyond
+ * {@link MAX_DELIVERIES_READ}; `medianMs` and `p95Ms`: of the `measured` latest attempts, null if there were none.
+ */
 export async function readDeliveryCounts(sql: Pool, eshopId: number, range: CountRange) {
   const rows = await sql<{ id: number }[]>`
     select id from webhooks where eshop_id = ${eshopId} and deleted_at is null order by id`;

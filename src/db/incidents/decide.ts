@@ -30,11 +30,8 @@ const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000
  */
 export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Promise<number> {
   // Nothing has failed or was accepted recently, so there is nothing to decide.
-  if (
-    (await sql`(select from failures limit 1) union all (${unhealthyByOneDelivery(sql)} limit 1)`).length ===
-    0
-  )
-    return 0;
+  const any = await sql`(select from failures limit 1) union all (${unhealthyByOneDelivery(sql)} limit 1)`;
+  if (any.length === 0) return 0;
   return await transaction(sql, async (tx) => {
     const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${DECIDING}) as mine`;
     if (turn?.mine !== true) return 0;

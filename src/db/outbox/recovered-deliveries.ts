@@ -4,16 +4,11 @@
  */
 import { currentTrace } from '../../traces/context.ts';
 import { anyOf, newId, ticks } from '../ids.ts';
+import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 import { kindsOfRecord, orderingKey } from './ordering.ts';
 import { CLASS } from './outbox.ts';
-
-interface RecoveredFor {
-  readonly recoveryId: string;
-  readonly eshopId: number;
-  readonly webhookId: number;
-}
 
 /**
  * Creates a delivery of each event, unless this recovery has created one before, or somebody has requested a
@@ -22,7 +17,7 @@ interface RecoveredFor {
  */
 export async function createRecoveredDeliveries(
   tx: Transaction,
-  { recoveryId, eshopId, webhookId }: RecoveredFor,
+  { recoveryId, eshopId, webhookId }: Pick<Search, 'eshopId' | 'webhookId'> & { readonly recoveryId: string },
   events: readonly { readonly id: string }[],
 ): Promise<number> {
   if (events.length === 0) return 0;

@@ -34,9 +34,8 @@ export async function schemaStep<T>(sql: Pool, work: (tx: Transaction) => Promis
     try {
       return await transaction(sql, async (tx) => {
         await tx`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`;
-        const [turn] = await tx<
-          { mine: boolean; pid: number }[]
-        >`select pg_try_advisory_xact_lock(${SCHEMA_LOCK}) as mine, pg_backend_pid() as pid`;
+        const [turn] = await tx<{ mine: boolean; pid: number }[]>`
+          select pg_try_advisory_xact_lock(${SCHEMA_LOCK}) as mine, pg_backend_pid() as pid`;
         if (turn?.mine !== true) throw new TablesBusy('another process is changing tables');
         void lookForHolders(sql, turn.pid, over.signal).then((holders) => {
           seen = holders ?? seen;

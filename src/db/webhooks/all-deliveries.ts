@@ -48,17 +48,12 @@ function selectPage(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slic
     (${foundAmong(sql, eshopId, filter, slice, byOperators)})`;
 }
 
-interface Among {
-  readonly webhooks: postgres.Fragment;
-  readonly condition: postgres.Fragment;
-}
-
 function foundAmong(
   sql: Sql,
   eshopId: number,
   filter: AllDeliveriesFilter,
   slice: Slice,
-  { webhooks, condition }: Among,
+  { webhooks, condition }: { readonly webhooks: postgres.Fragment; readonly condition: postgres.Fragment },
 ) {
   const { entityId, webhookType, until } = filter;
   const order = directionOf(sql, slice);
