@@ -62,11 +62,7 @@ export async function deleteUser(sql: Sql, eshopId: number, username: string): P
   return rows.length > 0;
 }
 
-/**
- * Replaces a password; tokens issued before stop working.
- * @param passwordHash from `hashPassword`
- * @returns false when the e-shop has no such user
- */
+/** Replaces a password; tokens issued before stop working. @returns false when the e-shop has no such user */
 export async function replacePassword(sql: Sql, eshopId: number, username: string, passwordHash: string) {
   const rows = await sql`
     update users set password_hash = ${passwordHash}, password_version = password_version + 1

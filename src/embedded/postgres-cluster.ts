@@ -18,11 +18,7 @@ const linksSchema = v.pipe(
   v.array(v.object({ source: v.string(), target: v.string() })),
 );
 
-/**
- * Makes the links that are missing.
- * @param folder the folder of the package for this platform
- * @throws UserError if it cannot be written
- */
+/** Makes the links that are missing. @param folder of the package @throws UserError if it is read-only */
 export async function makeLinks(folder: string): Promise<void> {
   const list = await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8');
   for (const { source, target } of v.parse(linksSchema, list)) {

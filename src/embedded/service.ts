@@ -24,10 +24,7 @@ export interface ServiceOptions {
   readonly env?: () => NodeJS.ProcessEnv;
   /** The user that it runs as; default: ours. */
   readonly user?: User | undefined;
-  /**
-   * Its output is appended here: a pipe to us would break when we are killed. Rotated at a start if long. Without a
-   * file, the output is dropped.
-   */
+  /** Its output is appended here (a pipe would break when we are killed), rotated at a start if long; or dropped. */
   readonly logFile?: string | undefined;
   /** Holds its process id while it runs. */
   readonly pidFile?: string | undefined;

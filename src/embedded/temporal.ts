@@ -90,10 +90,7 @@ const each = <T>(flag: string, entries: Readonly<Record<string, T>>, written: (v
 /** The number of starts: a port that was free when chosen may be taken when the server binds it, a second later. */
 const STARTS = 3;
 
-/**
- * Starts a dev server on 127.0.0.1 and waits until workflows can be started on it.
- * @throws UserError with its last output if it does not start
- */
+/** Starts a dev server on 127.0.0.1 that serves workflows. @throws UserError with its last output if it does not */
 export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
   for (let starts = 1; ; starts += 1) {
     try {

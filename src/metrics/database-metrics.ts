@@ -1,7 +1,4 @@
-/**
- * Metrics from the database, read on request and seldom enough to cost nothing. A database that is away does not
- * delay the response.
- */
+/** Metrics from the database, read on request, seldom enough to cost nothing. One that is away delays no response. */
 
 import postgres from 'postgres';
 import type { Gauge } from 'prom-client';

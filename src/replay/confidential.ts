@@ -71,10 +71,7 @@ function inValue(value: unknown, known: ReadonlyMap<string, string>): string | u
   return undefined;
 }
 
-/**
- * The first confidential text or unknown field in a history.
- * @param known names and values that are certainly confidential, from the environment
- */
+/** The first confidential text or unknown field of a history. @param known certainly confidential values, by name */
 export function confidentialIn(history: History, known: ReadonlyMap<string, string>): Finding | undefined {
   for (const event of history.events ?? []) {
     const what = inValue(event, known);

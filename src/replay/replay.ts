@@ -43,10 +43,7 @@ function anonymous(json: string): string {
   return [...identities].reduce((text, identity) => text.replaceAll(identity, 'worker'), json);
 }
 
-/**
- * Writes a history into a folder, for the owner only; creates the folder if it is missing.
- * @returns why it was not written; undefined if it was
- */
+/** Writes a history into a folder, made if missing, for the owner only. @returns why not; undefined if it was */
 async function keepHistory({ workflowId, runId, history }: RunHistory, { directory, known }: Keeping) {
   const text = anonymous(historyToJSON(history));
   const finding = confidentialIn(historyFromJSON(JSON.parse(text)), known);

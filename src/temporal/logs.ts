@@ -1,7 +1,4 @@
-/**
- * Sends the Temporal SDK's log lines to our logger, and serves its metrics if configured. Once per process: the SDK
- * has one runtime.
- */
+/** Sends the SDK's log lines to our logger, and serves its metrics if configured. Once: a process has one runtime. */
 import {
   DefaultLogger,
   type LogLevel,

@@ -67,11 +67,7 @@ export async function endSession(sql: Sql, id: string): Promise<void> {
   await sql`delete from console_sessions where id_hash = ${hashOf(id)}`;
 }
 
-/**
- * Takes a form of a session, once.
- * @param form a text that identifies it in the session
- * @returns false if it was taken before, by any process
- */
+/** Takes a form of a session, once. @param form identifies it in the session @returns false if it was taken before */
 export async function acceptFormOnce(sql: Sql, id: string, form: string): Promise<boolean> {
   const taken = await sql`
     insert into console_forms (id_hash, form) values (${hashOf(id)}, ${hashOf(form)})

@@ -72,10 +72,7 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
 /** An open delivery that is signalled a change. */
 export type SignalledDelivery = Omit<DeliveryIdentity, 'eshopId' | 'receiverHost'>;
 
-/**
- * The next page of the open deliveries to signal, in the order of their ids: their workflows may have read the
- * webhook before the change.
- */
+/** The next open deliveries to signal, by id: their workflows may have read the webhook before the change. */
 export async function nextToSignal(sql: Sql, change: WebhookChange, limit: number) {
   return await sql<SignalledDelivery[]>`
     select d.id, d.webhook_id, d.event_type, d.entity_id from deliveries d

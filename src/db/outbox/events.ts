@@ -143,10 +143,7 @@ export function firedEvents(events: readonly EventText[]): string {
   return `[${fired.join(',')}]`;
 }
 
-/**
- * Writes events of an e-shop, each with one delivery for each active webhook of its type.
- * @param deliveryClass in which the deliveries wait
- */
+/** Writes events of an e-shop, each with a delivery in `deliveryClass` for each active webhook of its type. */
 export async function recordEvents(
   tx: Transaction,
   eshopId: number,

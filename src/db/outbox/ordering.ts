@@ -66,10 +66,7 @@ export const predecessors = (sql: Sql, { key, sequence, webhookId, receiver }: P
       where a.delivery_id = predecessor.id and a.finished_at is null and a.owned_until > clock_timestamp()
         and (subscribed.receiver = ${receiver} or a.generation <> subscribed.generation)))`;
 
-/**
- * The newer open deliveries of a delivery's record at the same webhook, as `successor`; without those that are about
- * to be canceled.
- */
+/** Newer open deliveries of its record at the same webhook, as `successor`; without those about to be canceled. */
 export const successors = (sql: Sql, { key, sequence, webhookId }: Place) => sql`
   from deliveries successor
   where successor.ordering_key = ${key} and successor.webhook_id = ${webhookId} and successor.sequence > ${sequence}

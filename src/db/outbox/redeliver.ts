@@ -5,10 +5,7 @@ import { newId, ticks } from '../ids.ts';
 import { type Database, transaction, wakeRelayAfter } from '../transaction.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
-/**
- * The result of a request for a redelivery. `open`: the delivery with this id, of the same event to the same webhook,
- * has not ended.
- */
+/** The result of a request for a redelivery. `open`: this delivery, of the same event and webhook, has not ended. */
 export type Redelivery =
   | { readonly kind: 'created'; readonly id: string }
   | { readonly kind: 'open'; readonly id: string }

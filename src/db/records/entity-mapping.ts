@@ -1,7 +1,4 @@
-/**
- * How a kind of record is stored: its tables, and the side effects of a write. The rest is the same for all
- * (`write.ts`, `read.ts`).
- */
+/** How a kind of record is stored: its tables, and the side effects of a write. The rest is the same for all. */
 
 import { Records } from './records.ts';
 import type { TableMapping } from './table-mapping.ts';

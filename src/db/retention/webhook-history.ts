@@ -102,10 +102,7 @@ function noticesOver(sql: Pool, before: Date): postgres.Fragment {
       offset 0))`;
 }
 
-/**
- * Erases the secrets of webhooks deleted before a time: nothing is signed for one without open deliveries.
- * @returns of how many webhooks
- */
+/** Erases the secrets of webhooks deleted before a time: without open deliveries none signs. @returns of how many */
 export async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal): Promise<number> {
   return await inPages({ signal }, async (limit) => {
     const { count } = await sql`

@@ -43,10 +43,7 @@ async function applyChange(
   if (!reordered) await enqueueWebhookChange(tx, eshopId, before.id);
 }
 
-/**
- * Activates or deactivates, if that changes anything.
- * @returns the webhook, and whether it changed; null if there is no such webhook
- */
+/** Activates or deactivates. @returns the webhook, and whether it changed; null if there is no such webhook */
 export async function setActive(sql: Pool, eshopId: number, id: number, active: boolean) {
   return await transaction(sql, async (tx) => {
     const before = await lockWebhook(tx, eshopId, id);

@@ -57,10 +57,7 @@ export async function createWebhook(
   });
 }
 
-/**
- * Creates a webhook like `createWebhook`, unless the e-shop already has this one.
- * @returns the id of the existing one, as `existing`
- */
+/** Creates a webhook like `createWebhook`, unless the e-shop has this one: then returns its id, as `existing`. */
 export async function importWebhook(
   sql: Pool,
   eshopId: number,
