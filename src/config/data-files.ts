@@ -7,7 +7,14 @@ import type { Settings } from './variables.ts';
 
 type FileSettings = Pick<Settings, 'SHIPPER_SERVICES_FILE' | 'MARKETPLACES_FILE'>;
 
-async function read<T>(variable: keyof FileSettings, path: string, parse: (json: unknown) => T): Promise<T> {
+async function read<T>(
+  settings: FileSettings,
+  variable: keyof FileSettings,
+  shipped: T,
+  parse: (json: unknown) => T,
+): Promise<T> {
+  const path = settings[variable];
+  if (path === undefined) return shipped;
   try {
     return parse(JSON.parse(await readFile(path, 'utf8')));
   } catch (error) {
@@ -19,17 +26,10 @@ async function read<T>(variable: keyof FileSettings, path: string, parse: (json:
 
 /** @throws UserError naming the variable, the file and the problem */
 export async function loadDataFiles(settings: FileSettings) {
-  const { SHIPPER_SERVICES_FILE: carriers, MARKETPLACES_FILE: marketplaces } = settings;
   return {
     /** In the form of `data` of `GET /v2/shipper-service-codes`; replaces the program's catalogue. */
-    shipperCatalogue:
-      carriers === undefined
-        ? shippedCatalogue
-        : await read('SHIPPER_SERVICES_FILE', carriers, parseShipperCatalogue),
+    shipperCatalogue: await read(settings, 'SHIPPER_SERVICES_FILE', shippedCatalogue, parseShipperCatalogue),
     /** The program's and those of the file. */
-    marketplaces:
-      marketplaces === undefined
-        ? shippedMarketplaces
-        : await read('MARKETPLACES_FILE', marketplaces, extendMarketplaces),
+    marketplaces: await read(settings, 'MARKETPLACES_FILE', shippedMarketplaces, extendMarketplaces),
   };
 }

@@ -24,8 +24,7 @@ const recordsOf = (mapping: TableMapping<object>) => (sql: Sql, eshopId: number)
 
 /** The query for each kind, in this order: rows that others refer to come first. */
 const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.Fragment>> = {
-  eshop: (sql, id) =>
-    sql`
+  eshop: (sql, id) => sql`
     select id, name, email, contract, warning_mails, recovered_notices, notice_url, notice_format, created_at, disabled_at
     from eshops where id = ${id}`,
   noticeAddress: (sql, id) =>

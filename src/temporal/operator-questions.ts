@@ -27,8 +27,6 @@ export interface Question {
   readonly query: string;
 }
 
-const RUNNING = 'ExecutionStatus = "Running"';
-
 /** The condition that a delivery goes to a host; without a port, to any of its ports. */
 function calls(host: string): string {
   const same = `${receiverHostKey.name} = "${host}"`;
@@ -37,38 +35,18 @@ function calls(host: string): string {
 
 /** All questions, in the order of the documents. */
 export function operatorQuestions({ webhookId, entityId, receiver }: Subject): Question[] {
+  const ask = (name: Question['name'], question: string, query: string) => ({ name, question, query });
+  const running = (condition: string) => `ExecutionStatus = "Running" AND ${condition}`;
+  const isIn = (state: string) => running(`${deliveryStateKey.name} = "${state}"`);
+  const toWebhook = running(`${webhookIdKey.name} = ${webhookId}`);
   return [
-    {
-      name: 'failing',
-      question: 'What is failing now?',
-      query: `${RUNNING} AND ${deliveryStateKey.name} = "retrying"`,
-    },
-    {
-      name: 'webhook',
-      question: `What is under way to webhook ${webhookId}?`,
-      query: `${RUNNING} AND ${webhookIdKey.name} = ${webhookId}`,
-    },
-    {
-      name: 'order',
-      question: `What became of record ${entityId}?`,
-      query: `${entityIdKey.name} = "${entityId}"`,
-    },
-    {
-      name: 'receiver',
-      question: `What is under way to ${receiver}?`,
-      query: `${RUNNING} AND ${calls(receiver.toLowerCase())}`,
-    },
-    {
-      name: 'held',
-      question: 'What is held: by an operator, or because its webhook is inactive?',
-      query: `${RUNNING} AND ${deliveryStateKey.name} = "held"`,
-    },
-    {
-      // Of the lists above, a paused workflow is in none. Servers before 1.30 do not know the status.
-      name: 'paused',
-      question: 'What has an operator paused in Temporal?',
-      query: 'ExecutionStatus = "Paused"',
-    },
+    ask('failing', 'What is failing now?', isIn('retrying')),
+    ask('webhook', `What is under way to webhook ${webhookId}?`, toWebhook),
+    ask('order', `What became of record ${entityId}?`, `${entityIdKey.name} = "${entityId}"`),
+    ask('receiver', `What is under way to ${receiver}?`, running(calls(receiver.toLowerCase()))),
+    ask('held', 'What is held: by an operator, or because its webhook is inactive?', isIn('held')),
+    // Of the lists above, a paused workflow is in none. Servers before 1.30 do not know the status.
+    ask('paused', 'What has an operator paused in Temporal?', 'ExecutionStatus = "Paused"'),
   ];
 }
 
