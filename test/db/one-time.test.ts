@@ -14,6 +14,7 @@ import { moveReceiving } from '../../src/domain/receiving/changes.ts';
 import { moveReturn } from '../../src/domain/return/changes.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
+import { standStill } from '../support/stand-still.ts';
 
 const api = await apiOfFile();
 await stockedProducts(api.eshop);
@@ -23,8 +24,7 @@ const change = <Rec extends object>(mapping: EntityMapping<Rec>, id: string, by:
 
 /** Lets some milliseconds pass in the middle of a change. */
 function takingLong<Rec>(after: Rec): Rec {
-  const until = performance.now() + 5;
-  while (performance.now() < until);
+  standStill(5);
   return after;
 }
 

@@ -5,6 +5,7 @@ import { exchange } from '../../src/delivery/exchange.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
 import { freePort } from '../support/ports.ts';
 import { createReceiver } from '../support/receiver.ts';
+import { standStill } from '../support/stand-still.ts';
 import { attempt } from './support.ts';
 
 test('whose failure it was cannot be found out: it has failed', async () => {
@@ -27,8 +28,7 @@ test('its time was over before it could be sent, and this process had not notice
   const agent = new Agent({
     connect(options, connected) {
       connect(options, (...came) => {
-        const until = performance.now() + 700;
-        while (performance.now() < until);
+        standStill(700);
         connected(...came);
       });
     },

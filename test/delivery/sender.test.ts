@@ -6,6 +6,7 @@ import { errors } from 'undici';
 import { describe, expect, test, vi } from 'vitest';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 import type { ReceiverAnswer } from '../support/receiver.ts';
+import { standStill } from '../support/stand-still.ts';
 import { attempt, PATH, startNames, startReceiver, startSender, startTcpServer } from './support.ts';
 
 describe('what arrives', () => {
@@ -154,11 +155,6 @@ describe('answers ahead of the answer', () => {
 });
 
 describe('a process that stands still', () => {
-  /** Blocks the event loop, as a large body or a stopped process does. */
-  function standStill(ms: number): void {
-    for (const end = performance.now() + ms; performance.now() < end; );
-  }
-
   test('past the end of the time-out still reads an answer that arrived in time', async () => {
     const worker = new Worker(
       `const { parentPort } = require('node:worker_threads');
