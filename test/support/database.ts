@@ -95,23 +95,28 @@ const LARGE = 128 * 1024;
 async function renew({ sql, shape }: Made): Promise<boolean> {
   try {
     if ((await shapeOf(sql)) !== shape) return false;
-    const written = await sql<{ table: string; large: boolean }[]>`
-      select quote_ident(relname) as table, pg_relation_size(oid) > ${LARGE} as large from pg_class
-      where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'migrations' and pg_relation_size(oid) > 0`;
-    // Sent together, they are one transaction.
-    await sql.unsafe(
-      [
-        // A locked table is still in use.
-        "set local lock_timeout = '1s'",
-        // No foreign keys, no triggers.
-        'set local session_replication_role = replica',
-        ...written.map(({ table, large }) => (large ? `truncate ${table} cascade` : `delete from ${table}`)),
-        // Sequences restart, except that of e-shops: their ids are part of workflow ids.
-        "select setval(seqrelid::regclass, seqstart, false) from pg_sequence where seqrelid <> 'eshops_id_seq'::regclass",
-      ].join(';'),
-    );
+    await emptyTables(sql);
     return true;
   } catch {
     return false;
   }
+}
+
+/** Deletes all rows. @throws if a table is in use */
+export async function emptyTables(sql: Pool): Promise<void> {
+  const written = await sql<{ table: string; large: boolean }[]>`
+    select quote_ident(relname) as table, pg_relation_size(oid) > ${LARGE} as large from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'migrations' and pg_relation_size(oid) > 0`;
+  // Sent together, they are one transaction.
+  await sql.unsafe(
+    [
+      // A locked table is still in use.
+      "set local lock_timeout = '1s'",
+      // No foreign keys, no triggers.
+      'set local session_replication_role = replica',
+      ...written.map(({ table, large }) => (large ? `truncate ${table} cascade` : `delete from ${table}`)),
+      // Sequences restart, except that of e-shops: their ids are part of workflow ids.
+      "select setval(seqrelid::regclass, seqstart, false) from pg_sequence where seqrelid <> 'eshops_id_seq'::regclass",
+    ].join(';'),
+  );
 }

@@ -3,9 +3,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Pool, Sql } from '../../src/db/pool.ts';
-import { listPartitions } from '../../src/db/retention/partitions.ts';
+import { listPartitions, partitionedTables } from '../../src/db/retention/partitions.ts';
 import { idAt } from '../../src/domain/id-time.ts';
-import { WEEK_MS } from '../../src/domain/weeks.ts';
+import { WEEK_MS, weekName } from '../../src/domain/weeks.ts';
 
 /** The ways in which deliveries of {@link insertDelivery} differ. */
 export interface DeliveryAt {
@@ -63,3 +63,20 @@ export async function firstWeek(sql: Pool): Promise<Date> {
 
 /** This many weeks later. */
 export const weeksAfter = (time: Date, weeks: number) => new Date(time.getTime() + weeks * WEEK_MS);
+
+/** Makes the partitions of the migrations again, unless they are still there alone. @param monday where the first ends */
+export async function remakeWeeks(sql: Pool, monday: Date): Promise<void> {
+  const partitions = await listPartitions(sql);
+  if (partitions[0]?.week === 'first' && partitions.length === 3 * partitionedTables.length) return;
+  const [end, next] = [idAt(monday), idAt(weeksAfter(monday, 1))];
+  await sql.unsafe(
+    [
+      ...partitions.map(({ table, week }) => `drop table ${table}_${week}`),
+      ...partitionedTables.flatMap((table) => [
+        `create table ${table}_first partition of ${table} for values from (minvalue) to ('${end}')`,
+        `create table ${table}_${weekName(monday)} partition of ${table} for values from ('${end}') to ('${next}')`,
+        `create table ${table}_default partition of ${table} default`,
+      ]),
+    ].join(';'),
+  );
+}
