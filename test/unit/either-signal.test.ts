@@ -1,6 +1,6 @@
 /** Several signals combined into one. */
 import { getEventListeners } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { eitherSignal } from '../../src/lib/either-signal.ts';
 
 test.each([0, 1])('is aborted with the first of them, for its reason: %i', (which) => {
@@ -25,4 +25,16 @@ test('released, it leaves nothing behind on a signal that lives on', () => {
   expect(getEventListeners(long.signal, 'abort')).toEqual([]);
   long.abort();
   expect(either.signal.aborted).toBe(false);
+});
+
+test('many may follow the same signal, and Node.js does not warn of a leak', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => void warnings.push(warning);
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const { signal } = new AbortController();
+  const followed = Array.from({ length: 20 }, () => eitherSignal([signal]));
+  await new Promise(setImmediate);
+  for (const { release } of followed) release();
+  expect(warnings).toEqual([]);
 });
