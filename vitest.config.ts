@@ -6,18 +6,21 @@ import { PATIENCE_MS } from './test/support/until.ts';
 
 const tests = (names: string) => `test/${names}.test.ts`;
 
-/** `npm run test:system`: tests that start programs, browsers or other languages' tools, or bundle workflow code. */
+/**
+ * `npm run test:system`: tests that start programs, browsers or other languages' tools, or bundle workflow code; and
+ * of the others those of outages, random stories and plans without statistics that take long.
+ */
 const SYSTEM = [
   tests('{documentation,faults}/**/!(restored)'),
   tests('e2e/**/!(demo-console|hot-statements|image|main-job|own-ports|pruned|release)'),
   tests('cli/{act-on-deliveries,build,console,listen,loads,output,replay,top,unsupported,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
-  tests('db/{installed-postgres,lists-of-a-record}'),
+  tests('db/{claims-without-statistics,installed-postgres,lists-of-a-record}'),
   tests('receiver/{listen,package,postgres-store,recipe-servers,recipes,shown}'),
   tests('replay/example'),
   tests('unit/{guide-code,temporal-binary}'),
-  tests('workflow/embedded-temporal'),
+  tests('workflow/{any-story,dead-while-mailing,embedded-temporal,outage,temporal-away}'),
 ];
 /** Likewise, for `.ci/nightly` alone. Of other files it runs more tests: those of `test.runIf(nightly)`. */
 const NIGHTLY = [
@@ -79,6 +82,7 @@ export default defineConfig({
           name: 'system',
           ...served,
           ...sharing,
+          ...inProcess,
           testTimeout: 900_000,
           include: [...SYSTEM, ...(nightly ? NIGHTLY : otherPostgres ? OTHER_POSTGRES : [])],
         },

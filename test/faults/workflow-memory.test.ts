@@ -1,6 +1,6 @@
 /** The thread that runs workflows has no memory left: Node ends it, and the SDK's worker cannot go on. */
 import { setFlagsFromString } from 'node:v8';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { eatQuery } from '../support/hungry-workflow.ts';
@@ -10,6 +10,9 @@ import { createReceiver } from '../support/receiver.ts';
 const SMALL_HEAP = 64;
 
 test('workers with a new thread take over', async () => {
+  // Else the SDK makes no thread (vitest.config.ts).
+  vi.stubEnv('TEMPORAL_DEBUG', undefined);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const workflowBundle = await buildWorkflowBundle(new URL('../support/hungry-workflow.ts', import.meta.url));
   const stack = await startDeliveryStack('workflow-memory', { worker: false });
   onTestFinished(() => stack.stop());
