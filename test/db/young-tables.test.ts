@@ -14,7 +14,7 @@ import { sampleProduct } from '../../src/domain/product/schema.ts';
 import { newMovement } from '../../src/domain/stock/movement.ts';
 import { createTestDatabase } from '../support/database.ts';
 
-const RECORDS = 300;
+const RECORDS = 100;
 const tables = ['orders', 'order_products', 'products'];
 
 test('a write reads its own records by their keys, and not all records of the e-shop', async ({

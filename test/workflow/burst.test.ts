@@ -49,7 +49,7 @@ test('each delivery is attempted without a workflow, and then gets its own with 
     return { status: fails ? 503 : 200 };
   });
   await stack.createWebhook(receiver.url);
-  const ids = await fireEach(stack, 40);
+  const ids = await fireEach(stack, 12);
   const [, failing = ''] = ids;
   await stack.startWorker();
   for (const id of ids) {
@@ -63,7 +63,7 @@ test('each delivery is attempted without a workflow, and then gets its own with 
     await expect.poll(async () => (await stack.delivery(id)).dispatchedAt).not.toBeNull();
   }
   expect(withWorkflow).toEqual([]);
-  expect(receiver.requests).toHaveLength(42);
+  expect(receiver.requests).toHaveLength(14);
 
   const [accepted = ''] = ids;
   expect(await inputOf(stack, accepted)).toMatchObject({
@@ -148,7 +148,7 @@ test('WORKFLOWS=undelivered: those accepted at their first attempt get no workfl
     return { status: fails ? 503 : 200 };
   });
   await stack.createWebhook(receiver.url);
-  const ids = await fireEach(stack, 20);
+  const ids = await fireEach(stack, 10);
   const [, , failing = ''] = ids;
   await stack.startWorker();
   await stack.untilBegun(failing);
@@ -160,5 +160,5 @@ test('WORKFLOWS=undelivered: those accepted at their first attempt get no workfl
     expect(dispatchedAt).not.toBeNull();
     expect(await stack.describe(id)).toBeUndefined();
   }
-  expect(receiver.requests).toHaveLength(21);
+  expect(receiver.requests).toHaveLength(11);
 });

@@ -13,7 +13,7 @@ import { neighbourOf } from '../support/neighbour.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { fireMany } from '../support/relay.ts';
 
-const MANY = 40;
+const MANY = 24;
 
 interface Row {
   readonly id: string;
