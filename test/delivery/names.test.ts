@@ -178,10 +178,10 @@ test('silent names of one e-shop, many at a time, neither delay nor fail the nam
   // However busy the machine is, no lookup of a silent name times out before the test ends it.
   const times = { timeoutMs: 2_000_000, connectTimeoutMs: 1_000_000 };
   const sender = startSender({ dnsServers: [dns.address], ...times });
-  const giveUp = new AbortController();
+  const giveUp = silent.map(() => new AbortController());
   let over = 0;
-  const hanging = silent.map((name) =>
-    sender.send(attempt(`http://${name}`, { eshopId: 1 }), giveUp.signal).finally(() => {
+  const hanging = silent.map((name, index) =>
+    sender.send(attempt(`http://${name}`, { eshopId: 1 }), giveUp[index]?.signal).finally(() => {
       over += 1;
     }),
   );
@@ -196,7 +196,7 @@ test('silent names of one e-shop, many at a time, neither delay nor fail the nam
   // The silent names were still being looked up.
   expect(over).toBe(0);
   expect(receiver.requests).toHaveLength(60);
-  giveUp.abort();
+  for (const each of giveUp) each.abort();
   await Promise.allSettled(hanging);
 });
 
