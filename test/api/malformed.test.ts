@@ -92,3 +92,9 @@ test('endpoints without a body do not look at one', async () => {
     expect(answer.data).toMatchObject({ active: true });
   }
 });
+
+test.each(['%00', '%E0%A4%A', '%ED%A0%80', 'x'.repeat(65), '%'])('a path of %s is no record', async (id) => {
+  for (const path of [`/v21/orders/${id}`, `/v2/products/${id}`]) {
+    expect([400, 404]).toContain((await api.shop('GET', path)).status);
+  }
+});

@@ -1,13 +1,11 @@
 /** `GET /metrics` of processes in each role. */
 import { get } from 'node:http';
-import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { listeningPorts } from '../../src/embedded/ports.ts';
 import { login } from '../support/client.ts';
 import { installationOfFile, programOfTest } from '../support/lifetimes.ts';
 import { type Sample, sampleOf, samplesOf } from '../support/metrics.ts';
 import { nightly } from '../support/nightly.ts';
-import { freePort } from '../support/ports.ts';
 import type { Program } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
@@ -180,14 +178,4 @@ it('two on one machine have metrics of their own, which are shown while the data
     await installation.database.restore();
   }
   await api.stop();
-});
-
-it('a configured port that is taken stops the start', async () => {
-  const port = await freePort();
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
-  await expect(start({ ROLE: 'api', METRICS_PORT: String(port) })).rejects.toThrow(
-    `METRICS_PORT ${port} on 127.0.0.1 is in use`,
-  );
-  await new Promise((resolve) => taken.close(resolve));
 });

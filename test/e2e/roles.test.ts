@@ -1,7 +1,6 @@
 /** The roles as separate processes, on a database and a Temporal server run by someone else. */
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
@@ -106,14 +105,4 @@ it('a worker is ready once it has reached Temporal, and stays so while Temporal 
   // The SDK's native part uses our log too, but not for every try.
   await until('a line of the SDK', async () => worker.output().includes('"sdkComponent":"core"'));
   expect(worker.output()).not.toContain('\u001b');
-});
-
-it('a port that is taken stops the start with a sentence that names it', async () => {
-  const taken = createServer();
-  const port = await freePort();
-  await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
-  onTestFinished(() => void taken.close());
-  await expect(start({ ROLE: 'api', PORT: String(port) })).rejects.toThrow(
-    `PORT ${port} on 127.0.0.1 is in use`,
-  );
 });

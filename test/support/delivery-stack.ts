@@ -152,7 +152,6 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   const fired = new Map<string, NamedDelivery>();
   const handleOf = async (id: string) =>
     client.workflow.getHandle(fired.has(id) ? stack.workflowId(id) : await workflowIdOf(sql, id));
-  let second: RunningWorker | undefined;
 
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
 
@@ -178,11 +177,6 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       loggedBefore = logged.length;
       emptyBefore = await foundEmpty();
       worker = await stack.newWorker(other);
-    },
-
-    /** Starts one more, beside the stack's own; stopped with the stack. */
-    async startSecondWorker(): Promise<void> {
-      second = await stack.newWorker();
     },
 
     async newWorker(other: OtherWorker = {}): Promise<RunningWorker> {
@@ -429,7 +423,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     },
 
     async stop(): Promise<void> {
-      await Promise.all([worker?.stop(), second?.stop()]);
+      await worker?.stop();
       await notifier.close();
       await Promise.all(senders.map((sender) => sender.close()));
       await connection.close();
