@@ -64,7 +64,7 @@ export async function firstWeek(sql: Pool): Promise<Date> {
 /** This many weeks later. */
 export const weeksAfter = (time: Date, weeks: number) => new Date(time.getTime() + weeks * WEEK_MS);
 
-/** Makes the partitions of the migrations again, unless they are still there alone. @param monday where the first ends */
+/** Makes the partitions of the migrations again, unless they are there alone. @param monday where the first ends */
 export async function remakeWeeks(sql: Pool, monday: Date): Promise<void> {
   const partitions = await listPartitions(sql);
   if (partitions[0]?.week === 'first' && partitions.length === 3 * partitionedTables.length) return;
