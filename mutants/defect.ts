@@ -1,6 +1,7 @@
 /** A mutant written by hand: a defect that tests must catch. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { testTitlesIn } from '../test/support/test-titles.ts';
 
 /** Tests in one file. */
 export interface Catchers {
@@ -62,9 +63,18 @@ export async function problemsOf(defects: readonly (Change | Defect)[], root: st
     if (!('caughtBy' in defect)) continue;
     if (defect.caughtBy.every(({ tests }) => tests.length === 0))
       problems.push(`${defect.name} names no test`);
-    for (const { file } of defect.caughtBy) {
-      if ((await read(file)) === '') problems.push(`${defect.name}: there is no ${file}`);
+    for (const { file, tests } of defect.caughtBy) {
+      const titles = (await read(file)) === '' ? [] : testTitlesIn(join(root, file)).map(endOf);
+      for (const test of tests)
+        if (!titles.some((title) => title.test(test)))
+          problems.push(`${defect.name}: there is no test "${test}" in ${file}`);
     }
   }
   return problems;
+}
+
+/** Matches the names of tests with this title, after those of their `describe`; in a table, with values in it. */
+function endOf(title: string): RegExp {
+  const parts = title.split(/%[a-z]|\$\w+/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`(^| )${parts.join('.*')}$`);
 }

@@ -32,20 +32,27 @@ const RUN_TIMEOUT_MS = 10 * 60_000;
 
 /**
  * @param folder the root of the tree whose tests are run
+ * @returns all as failed if the run hangs
  * @throws Error with the output if the run left no report
  */
-export async function runTests(folder: string, wanted: readonly Catchers[]): Promise<TestRun[]> {
+export async function runTests(
+  folder: string,
+  wanted: readonly Catchers[],
+  timeoutMs = RUN_TIMEOUT_MS,
+): Promise<TestRun[]> {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-mutants-report-'));
   try {
     const report = join(directory, 'report.json');
     const names = wanted.flatMap(({ tests }) => tests);
-    const output = await vitest(folder, [
+    const { output, hangs } = await vitest(folder, timeoutMs, [
       ...new Set(wanted.map(({ file }) => file)),
       '--testNamePattern',
       `^(${names.map(escaped).join('|')})$`,
       '--reporter=json',
       `--outputFile=${report}`,
     ]);
+    if (hangs)
+      return wanted.flatMap(({ file, tests }) => tests.map((test) => ({ file, test, outcome: 'failed' })));
     const text = await readFile(report, 'utf8').catch(() => {
       throw new Error(`The tests left no report:\n${output}`);
     });
@@ -67,12 +74,12 @@ function outcomeOf(test: string, results: readonly { fullName: string; status: s
 }
 
 /** Resolves with the end of its output, however it ended. */
-async function vitest(folder: string, args: readonly string[]): Promise<string> {
+async function vitest(folder: string, timeoutMs: number, args: readonly string[]) {
   const program = join(folder, 'node_modules', 'vitest', 'vitest.mjs');
   const child = spawn(process.execPath, [program, 'run', ...args], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: RUN_TIMEOUT_MS,
+    timeout: timeoutMs,
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -81,7 +88,7 @@ async function vitest(folder: string, args: readonly string[]): Promise<string> 
     });
   }
   await once(child, 'exit');
-  return output;
+  return { output, hangs: child.killed };
 }
 
 /** A regular expression that matches exactly this text. */
