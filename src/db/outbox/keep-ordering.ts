@@ -118,7 +118,7 @@ async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: bo
       window_started_at = d.window_started_at + (now() - d.due_at),
       state = case when d.attempts_made > 0 then 'retrying' else d.state end,
       next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
-      claimed_until = case when ${claims} and ${sends(sql, 'w')} and d.recovery_id is null and d.bulk is null and d.attempts_made = 0 and not (
+      claimed_until = case when ${claims} and ${sends(sql, 'w')} and ${writtenIn(sql, 'd')} = ${CLASS.fresh} and d.attempts_made = 0 and not (
         w.ordering = 'latest' and exists (select ${successors(sql, place)})) then ${leaseEnd(sql)} end,
       claim_id = gen_random_uuid()
     from webhooks w
