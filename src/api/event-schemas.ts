@@ -1,7 +1,16 @@
 import * as v from 'valibot';
 import { eventCauses, webhookCauses } from '../domain/absence.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
-import { described, identifier, oneOf, recordNumber, time, uuid, wholeNumber } from '../domain/fields.ts';
+import {
+  component,
+  described,
+  identifier,
+  oneOf,
+  recordNumber,
+  time,
+  uuid,
+  wholeNumber,
+} from '../domain/fields.ts';
 import { timestamp } from '../domain/timestamp.ts';
 import { eventType } from '../domain/webhook-types.ts';
 import { changed, origin, sequence, state } from './deliveries/record.ts';
@@ -14,24 +23,21 @@ function cause<const Causes extends Readonly<Record<string, string>>>(causes: Ca
   return described(v.picklist(names), `The reason, as a code.\n\n${text}`);
 }
 
-const Outcome = v.pipe(
-  v.object({
-    webhookId: recordNumber(),
-    deliveryId: described(v.nullable(uuid()), 'Null if there is no delivery.'),
-    state: v.nullable(state),
-    attemptsMade: v.nullable(wholeNumber()),
-    lastError: v.nullable(v.string()),
-    cause: v.nullable(cause(webhookCauses)),
-    reason: v.pipe(
-      v.nullable(v.string()),
-      v.description(
-        'Why there is no delivery, or, if its webhook has an `ordering`, which other delivery it waits for or was superseded by, in a sentence; null otherwise.',
-      ),
-      v.examples(['Webhook 7 was inactive: it had been deactivated at 2026-11-20T10:00:00.000Z on request.']),
+const Outcome = component('Outcome', {
+  webhookId: recordNumber(),
+  deliveryId: described(v.nullable(uuid()), 'Null if there is no delivery.'),
+  state: v.nullable(state),
+  attemptsMade: v.nullable(wholeNumber()),
+  lastError: v.nullable(v.string()),
+  cause: v.nullable(cause(webhookCauses)),
+  reason: v.pipe(
+    v.nullable(v.string()),
+    v.description(
+      'Why there is no delivery, or, if its webhook has an `ordering`, which other delivery it waits for or was superseded by, in a sentence; null otherwise.',
     ),
-  }),
-  v.metadata({ ref: 'Outcome' }),
-);
+    v.examples(['Webhook 7 was inactive: it had been deactivated at 2026-11-20T10:00:00.000Z on request.']),
+  ),
+});
 
 const eventEntries = {
   id: described(uuid(), 'UUIDv7; the `eventId` of its deliveries.'),
@@ -70,18 +76,15 @@ export const eventFilter = {
   until: v.optional(timestamp('Only events before this time: any ISO 8601 date-time with an offset.')),
 };
 
-export const Event = v.pipe(v.object(eventEntries), v.metadata({ ref: 'Event' }));
+export const Event = component('Event', eventEntries);
 
-export const EventWithRecord = v.pipe(
-  v.object({
-    ...eventEntries,
-    record: described(
-      v.looseObject({}),
-      'The order, product, receiving, return or stock movement right after the write, as its read endpoint under this path shows it, with packing lists.',
-    ),
-  }),
-  v.metadata({ ref: 'EventWithRecord' }),
-);
+export const EventWithRecord = component('EventWithRecord', {
+  ...eventEntries,
+  record: described(
+    v.looseObject({}),
+    'The order, product, receiving, return or stock movement right after the write, as its read endpoint under this path shows it, with packing lists.',
+  ),
+});
 
 export const recordCauses = {
   unchanged: 'its last write, or an earlier one, changed nothing, and so fired nothing',
@@ -89,14 +92,11 @@ export const recordCauses = {
   notKept: 'the record exists, but its events are no longer kept',
 } as const;
 
-export const MissingEvent = v.pipe(
-  v.object({
-    cause: cause(recordCauses),
-    at: described(v.nullable(time()), 'The time of the write that fired nothing.'),
-    reason: v.pipe(
-      v.string(),
-      v.examples(['The write of order 10001 at 2026-11-20T10:00:00.000Z changed nothing, so nothing fired.']),
-    ),
-  }),
-  v.metadata({ ref: 'MissingEvent' }),
-);
+export const MissingEvent = component('MissingEvent', {
+  cause: cause(recordCauses),
+  at: described(v.nullable(time()), 'The time of the write that fired nothing.'),
+  reason: v.pipe(
+    v.string(),
+    v.examples(['The write of order 10001 at 2026-11-20T10:00:00.000Z changed nothing, so nothing fired.']),
+  ),
+});

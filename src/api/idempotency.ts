@@ -39,11 +39,9 @@ interface KeptAnswer {
 
 const header = describeSchema(
   v.object({
-    [IDEMPOTENCY_KEY]: v.optional(
-      described(
-        v.pipe(v.string(), v.regex(PRINTABLE)),
-        `Unique for this request, such as a UUID: 1–255 printable ASCII characters. A request repeated with the same key within ${KEPT_ANSWER_HOURS} hours is not executed again, but gets its first response, with \`Idempotency-Replayed: true\`.`,
-      ),
+    [IDEMPOTENCY_KEY]: described(
+      v.optional(v.pipe(v.string(), v.regex(PRINTABLE))),
+      `Unique for this request, such as a UUID: 1–255 printable ASCII characters. A request repeated with the same key within ${KEPT_ANSWER_HOURS} hours is not executed again, but gets its first response, with \`Idempotency-Replayed: true\`.`,
     ),
   }),
   'input',

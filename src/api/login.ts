@@ -1,9 +1,18 @@
 /** `POST /users/login`: name and password of a user for a token. */
+
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Turns } from '../concurrency/turns.ts';
 import { findEshopByApiKey } from '../db/eshops.ts';
-import { described, recordNumber, text, time, wholeNumber } from '../domain/fields.ts';
+import {
+  component,
+  described,
+  recordNumber,
+  strictComponent,
+  text,
+  time,
+  wholeNumber,
+} from '../domain/fields.ts';
 import { unauthorized } from '../domain/problem.ts';
 import { MAX_USERNAME_CHARS, roles } from '../domain/role.ts';
 import { ANYBODY } from './budget/budget.ts';
@@ -16,24 +25,18 @@ import { ok } from './envelope.ts';
 import { signToken, TOKEN_LIFETIME_SECONDS } from './token.ts';
 import { body } from './validate.ts';
 
-const Credentials = v.pipe(
-  v.strictObject({
-    username: text(MAX_USERNAME_CHARS, 1),
-    password: text(1000, 1),
-  }),
-  v.metadata({ ref: 'Credentials' }),
-);
+const Credentials = strictComponent('Credentials', {
+  username: text(MAX_USERNAME_CHARS, 1),
+  password: text(1000, 1),
+});
 
-const Login = v.pipe(
-  v.object({
-    token: described(v.string(), 'A JWT; send it as `authorization: Bearer <token>`.'),
-    tokenType: v.literal('Bearer'),
-    expiresIn: described(wholeNumber(), 'Seconds.'),
-    expiresAt: time(),
-    user: v.object({ id: recordNumber(), username: v.string(), role: v.picklist(roles) }),
-  }),
-  v.metadata({ ref: 'Login' }),
-);
+const Login = component('Login', {
+  token: described(v.string(), 'A JWT; send it as `authorization: Bearer <token>`.'),
+  tokenType: v.literal('Bearer'),
+  expiresIn: described(wholeNumber(), 'Seconds.'),
+  expiresAt: time(),
+  user: v.object({ id: recordNumber(), username: v.string(), role: v.picklist(roles) }),
+});
 
 /** How long a login waits for its turn, in milliseconds. */
 const LOGIN_QUEUE_TIMEOUT_MS = 10_000;

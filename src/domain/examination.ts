@@ -1,45 +1,40 @@
 /** An examination of a webhook's receiver (docs/interface.md, W17): test requests, some of which it must refuse. */
+
 import * as v from 'valibot';
-import { described, wholeNumber } from './fields.ts';
+import { component, described, wholeNumber } from './fields.ts';
 import type { WebhookWithSecrets } from './test-delivery.ts';
 
-export const examinationSchema = v.pipe(
-  v.object({
-    rows: v.pipe(
-      v.array(
-        v.pipe(
-          v.object({
-            name: described(v.string(), 'What is checked.'),
-            sent: described(v.string(), 'What was sent, in words.'),
-            received: described(
-              v.string(),
-              'What came back: the status, or why there is none. Several different ones are separated by semicolons.',
-            ),
-            verdict: described(
-              v.picklist(['ok', 'warning', 'fail']),
-              '`fail`: the receiver accepts an invalid request, or refuses a valid one. `warning`: something that will cause trouble.',
-            ),
-            remedy: described(
-              v.nullable(v.string()),
-              'How to fix it, in one sentence. Null if nothing is wrong.',
-            ),
-          }),
-          v.metadata({ ref: 'ExaminationRow' }),
+export const examinationSchema = component('Examination', {
+  rows: v.pipe(
+    v.array(
+      component('ExaminationRow', {
+        name: described(v.string(), 'What is checked.'),
+        sent: described(v.string(), 'What was sent, in words.'),
+        received: described(
+          v.string(),
+          'What came back: the status, or why there is none. Several different ones are separated by semicolons.',
         ),
-      ),
-      v.readonly(),
+        verdict: described(
+          v.picklist(['ok', 'warning', 'fail']),
+          '`fail`: the receiver accepts an invalid request, or refuses a valid one. `warning`: something that will cause trouble.',
+        ),
+        remedy: described(
+          v.nullable(v.string()),
+          'How to fix it, in one sentence. Null if nothing is wrong.',
+        ),
+      }),
     ),
-    answerMs: described(
-      v.nullable(wholeNumber()),
-      'The slowest response to a valid request, in milliseconds; null if none arrived.',
-    ),
-    complete: described(
-      v.boolean(),
-      'False if the examination ended early: the receiver did not respond, or not in time.',
-    ),
-  }),
-  v.metadata({ ref: 'Examination' }),
-);
+    v.readonly(),
+  ),
+  answerMs: described(
+    v.nullable(wholeNumber()),
+    'The slowest response to a valid request, in milliseconds; null if none arrived.',
+  ),
+  complete: described(
+    v.boolean(),
+    'False if the examination ended early: the receiver did not respond, or not in time.',
+  ),
+});
 export type Examination = v.InferOutput<typeof examinationSchema>;
 
 /** The most examinations of a webhook that may begin in an hour. */

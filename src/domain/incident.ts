@@ -1,25 +1,23 @@
 /** An incident: a webhook whose attempts fail (docs/interface.md, W14), and when its e-shop is warned (W15). */
+
 import * as v from 'valibot';
-import { described, time, wholeNumber } from './fields.ts';
+import { component, described, time, wholeNumber } from './fields.ts';
 import { defaultRetryPolicy, type RetryPolicy, waitsWithinWindow } from './retry-policy.ts';
 
-export const incidentSchema = v.pipe(
-  v.object({
-    since: described(
-      time(),
-      'The first failed attempt since the last accepted one, the activation or the change of URL.',
-    ),
-    failures: described(wholeNumber(), 'Failed attempts since then, of all deliveries.'),
-    lastError: described(v.nullable(v.string()), 'The last error, as a sentence.'),
-    deactivationAt: described(
-      v.nullable(time()),
-      'The earliest time at which the retries of a delivery will be exhausted, and the webhook deactivated. It may be delayed by ' +
-        'the remaining attempts themselves (15 s each at most), by `Retry-After`, and by outages of the service; it comes ' +
-        'sooner only if the receiver responds with 410, or by `try-now`. Null while nothing is being retried.',
-    ),
-  }),
-  v.metadata({ ref: 'Incident' }),
-);
+export const incidentSchema = component('Incident', {
+  since: described(
+    time(),
+    'The first failed attempt since the last accepted one, the activation or the change of URL.',
+  ),
+  failures: described(wholeNumber(), 'Failed attempts since then, of all deliveries.'),
+  lastError: described(v.nullable(v.string()), 'The last error, as a sentence.'),
+  deactivationAt: described(
+    v.nullable(time()),
+    'The earliest time at which the retries of a delivery will be exhausted, and the webhook deactivated. It may be delayed by ' +
+      'the remaining attempts themselves (15 s each at most), by `Retry-After`, and by outages of the service; it comes ' +
+      'sooner only if the receiver responds with 410, or by `try-now`. Null while nothing is being retried.',
+  ),
+});
 type Incident = v.InferOutput<typeof incidentSchema>;
 
 /** A delivery that is being retried. Times in milliseconds since 1970. */

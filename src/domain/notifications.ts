@@ -2,8 +2,9 @@
  * Which notices an e-shop gets about its webhooks, and where: `notifications` of `/eshop` (docs/interface.md, N2 to
  * N8).
  */
+
 import * as v from 'valibot';
-import { described, email, oneOf, time, withoutProblem } from './fields.ts';
+import { component, described, email, oneOf, time, withoutProblem } from './fields.ts';
 import { list } from './list.ts';
 import { answeredSecret, ownSecret } from './webhook-secret.ts';
 import { urlInDocument, urlProblem } from './webhook-url.ts';
@@ -51,16 +52,13 @@ const url = v.pipe(
   ),
 );
 
-const addressOut = v.pipe(
-  v.object({
-    address: v.string(),
-    confirmedAt: described(
-      v.nullable(time()),
-      'Null until someone has pressed the button on the page that the mail links to.',
-    ),
-  }),
-  v.metadata({ ref: 'NotifiedAddress' }),
-);
+const addressOut = component('NotifiedAddress', {
+  address: v.string(),
+  confirmedAt: described(
+    v.nullable(time()),
+    'Null until someone has pressed the button on the page that the mail links to.',
+  ),
+});
 
 /** In a record. */
 export const notificationsSchema = v.object({
@@ -69,8 +67,9 @@ export const notificationsSchema = v.object({
   emails: described(v.array(addressOut), 'Further addresses; each gets notices once it is confirmed.'),
   url: v.nullable(url),
   format,
-  secret: v.optional(
-    described(answeredSecret, 'Only in the response to the request that created it, and never again.'),
+  secret: described(
+    v.optional(answeredSecret),
+    'Only in the response to the request that created it, and never again.',
   ),
 });
 export type Notifications = v.InferOutput<typeof notificationsSchema>;
@@ -96,11 +95,9 @@ export const notificationsPatchSchema = v.strictObject({
   ),
   url: v.optional(v.nullable(url)),
   format: v.optional(format),
-  secret: v.optional(
-    described(
-      v.nullable(ownSecret),
-      'Your own secret for `url`, or null for a new one; it is valid immediately. Without it, one is generated with the first `url`.',
-    ),
+  secret: described(
+    v.optional(v.nullable(ownSecret)),
+    'Your own secret for `url`, or null for a new one; it is valid immediately. Without it, one is generated with the first `url`.',
   ),
 });
 export type NotificationsPatch = v.InferOutput<typeof notificationsPatchSchema>;

@@ -1,7 +1,8 @@
 /** One request with a sample, to test a receiver (docs/interface.md, W13). */
+
 import * as v from 'valibot';
 import { type EventType, eventTypeNames } from './event-types.ts';
-import { described, oneOf, wholeNumber } from './fields.ts';
+import { component, described, oneOf, wholeNumber } from './fields.ts';
 import { invalid } from './problem.ts';
 import type { RequestSettings } from './webhook.ts';
 import { webhookMethods } from './webhook-fields.ts';
@@ -29,11 +30,9 @@ export interface WebhookWithSecrets extends RequestSettings {
 }
 
 /** The type of which a test or an examination sends samples, in its query. */
-export const testedType = v.optional(
-  described(
-    oneOf(eventTypeNames),
-    'The event type of the samples, one of those of the webhook. Default: its `webhookType`.',
-  ),
+export const testedType = described(
+  v.optional(oneOf(eventTypeNames)),
+  'The event type of the samples, one of those of the webhook. Default: its `webhookType`.',
 );
 
 /**
@@ -52,52 +51,43 @@ export function asOfType(webhook: WebhookWithSecrets, type: EventType | undefine
 
 const headers = v.record(v.string(), v.string());
 
-export const testResultSchema = v.pipe(
-  v.object({
-    request: v.pipe(
-      v.object({
-        method: v.picklist(webhookMethods),
-        url: described(v.string(), 'The whole URL; on GET it ends with the identifier of the sample.'),
+export const testResultSchema = component('TestResult', {
+  request: component('TestRequest', {
+    method: v.picklist(webhookMethods),
+    url: described(v.string(), 'The whole URL; on GET it ends with the identifier of the sample.'),
+    headers: described(
+      headers,
+      'The headers that the service sets, with the signature over this very request.',
+    ),
+    body: described(
+      v.nullable(v.string()),
+      'The body, byte for byte: use it to test your signature check. Null on GET.',
+    ),
+  }),
+  response: described(
+    v.nullable(
+      component('TestResponse', {
+        status: wholeNumber(),
         headers: described(
           headers,
-          'The headers that the service sets, with the signature over this very request.',
+          'A selection of headers useful for debugging: `content-type`, `location` and `server`.',
         ),
-        body: described(
-          v.nullable(v.string()),
-          'The body, byte for byte: use it to test your signature check. Null on GET.',
-        ),
+        excerpt: described(v.nullable(v.string()), 'The first 1 KiB of the response body, as text.'),
       }),
-      v.metadata({ ref: 'TestRequest' }),
     ),
-    response: described(
-      v.nullable(
-        v.pipe(
-          v.object({
-            status: wholeNumber(),
-            headers: described(
-              headers,
-              'A selection of headers useful for debugging: `content-type`, `location` and `server`.',
-            ),
-            excerpt: described(v.nullable(v.string()), 'The first 1 KiB of the response body, as text.'),
-          }),
-          v.metadata({ ref: 'TestResponse' }),
-        ),
-      ),
-      'Null if no response arrived.',
-    ),
-    durationMs: described(
-      wholeNumber(),
-      'Until the status line and the headers arrived, or until the failure.',
-    ),
-    outcome: described(
-      v.picklist(['success', 'failure', 'gone', 'inconclusive']),
-      '`success`: a 2xx. `gone`: the receiver responded with 410, for which a delivery would deactivate the webhook. `failure`: anything else that counts against the receiver. ' +
-        '`inconclusive`: the service itself failed, which says nothing about the receiver; try again.',
-    ),
-    error: described(v.nullable(v.string()), 'What went wrong, in a sentence; null after a success.'),
-  }),
-  v.metadata({ ref: 'TestResult' }),
-);
+    'Null if no response arrived.',
+  ),
+  durationMs: described(
+    wholeNumber(),
+    'Until the status line and the headers arrived, or until the failure.',
+  ),
+  outcome: described(
+    v.picklist(['success', 'failure', 'gone', 'inconclusive']),
+    '`success`: a 2xx. `gone`: the receiver responded with 410, for which a delivery would deactivate the webhook. `failure`: anything else that counts against the receiver. ' +
+      '`inconclusive`: the service itself failed, which says nothing about the receiver; try again.',
+  ),
+  error: described(v.nullable(v.string()), 'What went wrong, in a sentence; null after a success.'),
+});
 export type TestDeliveryResult = v.InferOutput<typeof testResultSchema>;
 
 /** Makes one request to a webhook. Records nothing. @throws Error if its secret cannot be opened */

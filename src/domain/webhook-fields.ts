@@ -1,8 +1,9 @@
 /** The fields of a webhook that an e-shop writes, except its URL and secrets: one by one, with their texts. */
+
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { type EventType, packingListEventTypes } from './event-types.ts';
-import { described, text } from './fields.ts';
+import { described, strictComponent, text } from './fields.ts';
 import { list } from './list.ts';
 import { personalFields } from './personal-data.ts';
 import { eventType } from './webhook-types.ts';
@@ -47,32 +48,26 @@ export const method = described(
 const names = (fields: readonly string[]) => fields.map((field) => `\`${field}\``).join(', ');
 
 const parameterEntries = {
-  withPackingLists: v.optional(
-    described(
-      v.boolean('must be true or false'),
-      `Adds \`orderProducts[].packingLists\` to the order. Allowed only for ${packingListEventTypes.join(' and ')}: one of them must be among the types of the webhook, and only their deliveries have packing lists.`,
-    ),
+  withPackingLists: described(
+    v.optional(v.boolean('must be true or false')),
+    `Adds \`orderProducts[].packingLists\` to the order. Allowed only for ${packingListEventTypes.join(' and ')}: one of them must be among the types of the webhook, and only their deliveries have packing lists.`,
   ),
-  withoutPersonalData: v.optional(
-    described(
-      v.boolean('must be true or false'),
-      'Leaves the customer out of the payload: the fields that an erasure of personal data empties are null, and lists of it are empty. ' +
-        `Of orders: ${names(personalFields.order)}. Of returns: ${names(personalFields.return)}. ` +
-        'Only for POST webhooks with a type of orders or returns.',
-    ),
+  withoutPersonalData: described(
+    v.optional(v.boolean('must be true or false')),
+    'Leaves the customer out of the payload: the fields that an erasure of personal data empties are null, and lists of it are empty. ' +
+      `Of orders: ${names(personalFields.order)}. Of returns: ${names(personalFields.return)}. ` +
+      'Only for POST webhooks with a type of orders or returns.',
   ),
-  onStockChange: v.optional(
-    described(
-      v.boolean('must be true or false'),
-      'Also calls the webhook when only the `stock` of a product changed, for whatever reason: a reservation, a release, a movement, a hold, ' +
-        'a receiving. The event is an UPDATE_PRODUCT with `X-Service-Changed: stock` and a `sequence` of its own, one per product and write, with the stock after it. ' +
-        'Allowed only if UPDATE_PRODUCT is among the types. Best with `ordering` `latest`.',
-    ),
+  onStockChange: described(
+    v.optional(v.boolean('must be true or false')),
+    'Also calls the webhook when only the `stock` of a product changed, for whatever reason: a reservation, a release, a movement, a hold, ' +
+      'a receiving. The event is an UPDATE_PRODUCT with `X-Service-Changed: stock` and a `sequence` of its own, one per product and write, with the stock after it. ' +
+      'Allowed only if UPDATE_PRODUCT is among the types. Best with `ordering` `latest`.',
   ),
 };
 /** The names of the fields of `parameters`. */
 export const parameterNames = v.keyof(v.object(parameterEntries)).options;
-export const parameters = v.pipe(v.strictObject(parameterEntries), v.metadata({ ref: 'WebhookParameters' }));
+export const parameters = strictComponent('WebhookParameters', parameterEntries);
 
 export const payloadVersion = described(
   v.picklist(payloadVersions, 'must be v2 or v21'),

@@ -1,6 +1,7 @@
 /** The schemas of a webhook (docs/interface.md, W1): the body that creates or replaces it, and the record. */
+
 import * as v from 'valibot';
-import { described, recordNumber, time } from './fields.ts';
+import { component, described, recordNumber, strictComponent, time } from './fields.ts';
 import { incidentSchema } from './incident.ts';
 import { maskedHeadersField, newHeadersField, replacedHeadersField } from './static-headers.ts';
 import {
@@ -43,24 +44,22 @@ export const webhookFields = v.keyof(v.object(inputEntries)).options;
 export const requestFields = ['url', 'method', 'payloadVersion', 'parameters'] as const;
 
 /** The body of a replacement; `typeRules` are checked beside it. */
-export const webhookInputSchema = v.pipe(
-  v.strictObject({ ...inputEntries, headers: replacedHeadersField }),
-  v.metadata({ ref: 'WebhookInput' }),
-);
+export const webhookInputSchema = strictComponent('WebhookInput', {
+  ...inputEntries,
+  headers: replacedHeadersField,
+});
 /** A checked body with its defaults filled in, except for what a replacement without it leaves as it was. */
 export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
 
 /** The body of a creation, which may contain a secret; `typeRules` are checked beside it. */
-export const webhookCreationSchema = v.pipe(
-  v.strictObject({ ...inputEntries, headers: newHeadersField, secret: ownSecretField }),
-  v.metadata({ ref: 'WebhookCreation' }),
-);
+export const webhookCreationSchema = strictComponent('WebhookCreation', {
+  ...inputEntries,
+  headers: newHeadersField,
+  secret: ownSecretField,
+});
 
 /** The body of `regenerate-secret`, which may be left out. */
-export const newSecretSchema = v.pipe(
-  v.strictObject({ secret: ownSecretField }),
-  v.metadata({ ref: 'NewSecret' }),
-);
+export const newSecretSchema = strictComponent('NewSecret', { secret: ownSecretField });
 
 export const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const;
 export type DeactivationReason = (typeof deactivationReasons)[number];
@@ -86,18 +85,15 @@ const recordEntries = {
       'inactive has null until its first deactivation.',
   ),
   lastDeactivation: v.nullable(
-    v.pipe(
-      v.object({
-        at: time(),
-        reason: described(
-          v.picklist(deactivationReasons),
-          '`user`: through this interface, or by the operator of the warehouse. `retriesExhausted`: all retries of a delivery failed. `gone`: the receiver responded with 410.',
-        ),
-        deliveryId: described(v.nullable(v.string()), 'The delivery whose failure caused it.'),
-        lastError: v.nullable(v.string()),
-      }),
-      v.metadata({ ref: 'Deactivation' }),
-    ),
+    component('Deactivation', {
+      at: time(),
+      reason: described(
+        v.picklist(deactivationReasons),
+        '`user`: through this interface, or by the operator of the warehouse. `retriesExhausted`: all retries of a delivery failed. `gone`: the receiver responded with 410.',
+      ),
+      deliveryId: described(v.nullable(v.string()), 'The delivery whose failure caused it.'),
+      lastError: v.nullable(v.string()),
+    }),
   ),
   incident: described(
     v.nullable(incidentSchema),
@@ -115,7 +111,7 @@ export const webhookResponseOnly: readonly string[] = [
   'missed',
 ];
 
-export const webhookRecordSchema = v.pipe(v.object(recordEntries), v.metadata({ ref: 'Webhook' }));
+export const webhookRecordSchema = component('Webhook', recordEntries);
 export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
 /** The fields that an e-shop writes, with the defaults filled in. */
 export type WebhookSettings = Pick<WebhookRecord, (typeof webhookFields)[number]>;
@@ -146,10 +142,7 @@ export function settingsOf(webhook: WebhookSettings): WebhookSettings {
 }
 
 /** The record with its secret: only in the responses to creation and regeneration. */
-export const webhookWithSecretSchema = v.pipe(
-  v.object({
-    ...recordEntries,
-    secret: answeredSecret,
-  }),
-  v.metadata({ ref: 'WebhookWithSecret' }),
-);
+export const webhookWithSecretSchema = component('WebhookWithSecret', {
+  ...recordEntries,
+  secret: answeredSecret,
+});

@@ -41,11 +41,9 @@ const payloadRequest = v.pipe(
       v.nullable(v.literal('application/json')),
       'The `Content-Type` of the body; null on GET.',
     ),
-    test: v.optional(
-      described(
-        v.literal(true),
-        'Present only for a test event, whose record does not exist: `X-Service-Test: true` is sent with it.',
-      ),
+    test: described(
+      v.optional(v.literal(true)),
+      'Present only for a test event, whose record does not exist: `X-Service-Test: true` is sent with it.',
     ),
   }),
   v.description('The request that the body belongs to; on GET, all that is sent.'),

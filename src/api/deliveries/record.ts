@@ -1,8 +1,9 @@
 /** A delivery, as it is named and shown in the API. */
+
 import * as v from 'valibot';
 import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-log.ts';
 import { attemptOutcomes, deliveryStates } from '../../domain/delivery-state.ts';
-import { described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
+import { component, described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
 import { origins } from '../../domain/origin.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
@@ -90,77 +91,62 @@ const deliveryEntries = {
   ),
   waitsFor: described(
     v.nullable(
-      v.pipe(
-        v.object({
-          reason: described(
-            v.picklist(['order', 'limit', 'pause']),
-            '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: the limit on concurrent requests is reached: of its receiver, of the e-shop, or of all receivers that hang. `pause`: its webhook is paused, or its recovery is.',
-          ),
-          deliveryId: described(v.nullable(uuid()), 'The delivery that it waits for, where there is one.'),
-          since: time(),
-          nextAttemptAt: described(
-            v.nullable(time()),
-            'When that delivery, or this one, is attempted next, if that is planned.',
-          ),
-        }),
-        v.metadata({ ref: 'WaitsFor' }),
-      ),
+      component('WaitsFor', {
+        reason: described(
+          v.picklist(['order', 'limit', 'pause']),
+          '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: the limit on concurrent requests is reached: of its receiver, of the e-shop, or of all receivers that hang. `pause`: its webhook is paused, or its recovery is.',
+        ),
+        deliveryId: described(v.nullable(uuid()), 'The delivery that it waits for, where there is one.'),
+        since: time(),
+        nextAttemptAt: described(
+          v.nullable(time()),
+          'When that delivery, or this one, is attempted next, if that is planned.',
+        ),
+      }),
     ),
     'What its first attempt is waiting for; while its webhook is paused, also a retry. Null if nothing holds it up.',
   ),
   heldBy: described(
-    v.nullable(v.pipe(v.object(asked), v.metadata({ ref: 'HeldBy' }))),
+    v.nullable(component('HeldBy', asked)),
     'The operator of the warehouse who holds it: no attempt is made until they resume it, and its 48 hours keep running. Null if it is not held, or only because its webhook is inactive or paused.',
   ),
 };
 
-export const Delivery = v.pipe(v.object(deliveryEntries), v.metadata({ ref: 'Delivery' }));
+export const Delivery = component('Delivery', deliveryEntries);
 
-export const DeliveryWithAttempts = v.pipe(
-  v.object({
-    ...deliveryEntries,
-    operatorActions: described(
-      v.array(
-        v.pipe(
-          v.object({
-            action: described(
-              v.picklist(actionNames),
-              '`tryNow`: the next attempt was made immediately. `hold`, `resume`: see `heldBy`. `giveUp`: the delivery ended as `canceled`.',
-            ),
-            ...asked,
-          }),
-          v.metadata({ ref: 'OperatorAction' }),
+export const DeliveryWithAttempts = component('DeliveryWithAttempts', {
+  ...deliveryEntries,
+  operatorActions: described(
+    v.array(
+      component('OperatorAction', {
+        action: described(
+          v.picklist(actionNames),
+          '`tryNow`: the next attempt was made immediately. `hold`, `resume`: see `heldBy`. `giveUp`: the delivery ended as `canceled`.',
         ),
-      ),
-      'Actions by operators of the warehouse and users of the e-shop, oldest first.',
+        ...asked,
+      }),
     ),
-    attempts: v.array(
-      v.pipe(
-        v.object({
-          number: described(wholeNumber(), 'From 1 to 21.'),
-          startedAt: time(),
-          durationMs: v.nullable(wholeNumber()),
-          outcome: described(
-            v.nullable(v.picklist(attemptOutcomes)),
-            'Null while the attempt is in progress. `gone`: the receiver responded with 410.',
-          ),
-          status: described(
-            v.nullable(wholeNumber()),
-            'The HTTP status of the response; null if there was none.',
-          ),
-          error: v.nullable(v.string()),
-          responseExcerpt: described(
-            v.nullable(v.string()),
-            'The first 1 KiB of the response body, as text.',
-          ),
-          nextAttemptAt: v.nullable(time()),
-        }),
-        v.metadata({ ref: 'Attempt' }),
+    'Actions by operators of the warehouse and users of the e-shop, oldest first.',
+  ),
+  attempts: v.array(
+    component('Attempt', {
+      number: described(wholeNumber(), 'From 1 to 21.'),
+      startedAt: time(),
+      durationMs: v.nullable(wholeNumber()),
+      outcome: described(
+        v.nullable(v.picklist(attemptOutcomes)),
+        'Null while the attempt is in progress. `gone`: the receiver responded with 410.',
       ),
-    ),
-  }),
-  v.metadata({ ref: 'DeliveryWithAttempts' }),
-);
+      status: described(
+        v.nullable(wholeNumber()),
+        'The HTTP status of the response; null if there was none.',
+      ),
+      error: v.nullable(v.string()),
+      responseExcerpt: described(v.nullable(v.string()), 'The first 1 KiB of the response body, as text.'),
+      nextAttemptAt: v.nullable(time()),
+    }),
+  ),
+});
 
 function waitsForOf({ waitsFor }: DeliveryLogRow) {
   if (waitsFor === null) return null;

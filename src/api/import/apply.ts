@@ -17,11 +17,9 @@ import type { Access } from './still-allowed.ts';
 const [first, ...others] = importOperations;
 const byName = new Map(importOperations.map((operation) => [operation.name, operation]));
 
-const idempotencyKey = v.optional(
-  described(
-    text(128, 1),
-    'Chosen by you, unique per e-shop: the line is applied once, however often it is sent.',
-  ),
+const idempotencyKey = described(
+  v.optional(text(128, 1)),
+  'Chosen by you, unique per e-shop: the line is applied once, however often it is sent.',
 );
 
 const lineSchema = v.strictObject({

@@ -1,7 +1,8 @@
 /** Orders: `/orders`, key `eshopOrderId`, and the warehouse's operations on them. */
+
 import * as v from 'valibot';
 import { orders } from '../../db/records/orders.ts';
-import { described, oneOf, optional, text } from '../../domain/fields.ts';
+import { described, oneOf, optional, strictComponent, text } from '../../domain/fields.ts';
 import { changeableWhileFulfilled, moveOrder, orderEdits, releaseOrder } from '../../domain/order/changes.ts';
 import { packingListsSchema, packOrder } from '../../domain/order/packing-lists.ts';
 import { orderRecordSchema } from '../../domain/order/record.ts';
@@ -45,13 +46,10 @@ export const orderOperations: readonly Operation<OrderRecord>[] = [
     description: `Fires UPDATE_ORDER_STATUS. Any other transition, including to the current status, returns 409.\n\n${transitionList(orderTransitions)}\n\n${stock}`,
     conflict: 'this transition is not allowed, or there is not enough stock.',
     message: 'Order status changed.',
-    body: v.pipe(
-      v.strictObject({
-        status: oneOf(orderStatuses),
-        note: described(optional(text(4000)), "Kept in the order's `statusHistory`."),
-      }),
-      v.metadata({ ref: 'OrderStatusInput' }),
-    ),
+    body: strictComponent('OrderStatusInput', {
+      status: oneOf(orderStatuses),
+      note: described(optional(text(4000)), "Kept in the order's `statusHistory`."),
+    }),
     movesStock: ({ status }) => !besideStock.has(status),
     change: (order: OrderRecord, { status, note }, now) => moveOrder(order, status, note, now),
   }),

@@ -1,7 +1,8 @@
 /** Receivings: `/receivings`, key `eshopReceivingId`, and the warehouse's operations on them. */
+
 import * as v from 'valibot';
 import { receivings } from '../../db/records/receivings.ts';
-import { oneOf } from '../../domain/fields.ts';
+import { oneOf, strictComponent } from '../../domain/fields.ts';
 import {
   changeableOnArrival,
   countReceiving,
@@ -52,10 +53,7 @@ export const receivingResource: Resource<ReceivingRecord> = {
       description: `Fires UPDATE_RECEIVING_STATUS. Any other transition, including to the current status, returns 409.\n\n${transitionList(receivingTransitions)}\n\n\`stocked\` adds the units to the stock: one \`receiving\` movement per enabled line: the counted units, or the announced ones if none were counted.`,
       conflict: 'this transition is not allowed.',
       message: 'Receiving status changed.',
-      body: v.pipe(
-        v.strictObject({ status: oneOf(receivingStatuses) }),
-        v.metadata({ ref: 'ReceivingStatusInput' }),
-      ),
+      body: strictComponent('ReceivingStatusInput', { status: oneOf(receivingStatuses) }),
       movesStock: ({ status }) => status === 'stocked',
       change: (record: ReceivingRecord, { status }) => moveReceiving(record, status),
     }),

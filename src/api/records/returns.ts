@@ -1,7 +1,8 @@
 /** Returns: `/returns`, key `eshopReturnId`, and the warehouse's operations on them. */
+
 import * as v from 'valibot';
 import { returns } from '../../db/records/returns.ts';
-import { described, oneOf, optional, text } from '../../domain/fields.ts';
+import { described, oneOf, optional, strictComponent, text } from '../../domain/fields.ts';
 import {
   countReturn,
   moveReturn,
@@ -51,13 +52,10 @@ export const returnResource: Resource<ReturnRecord> = {
       description: `Fires UPDATE_RETURN_STATUS, and UPDATE_RETURN too if the \`note\` changes. Any other transition, including to the current status, returns 409.\n\n${transitionList(returnTransitions)}\n\n\`arrived\` sets \`receivedAt\`, \`completed\` sets \`confirmedAt\` and adds units to the stock: one \`return\` movement per enabled line whose \`resolution\` is returnToInventory or null, of the counted units, or of the announced ones if none were counted.`,
       conflict: 'this transition is not allowed.',
       message: 'Return status changed.',
-      body: v.pipe(
-        v.strictObject({
-          status: oneOf(returnStatuses),
-          note: described(optional(text(4000)), "Replaces the return's `note`; if left out, the note stays."),
-        }),
-        v.metadata({ ref: 'ReturnStatusInput' }),
-      ),
+      body: strictComponent('ReturnStatusInput', {
+        status: oneOf(returnStatuses),
+        note: described(optional(text(4000)), "Replaces the return's `note`; if left out, the note stays."),
+      }),
       movesStock: ({ status }) => status === 'completed',
       change: (record: ReturnRecord, { status, note }, now) => moveReturn(record, status, note, now),
     }),

@@ -1,10 +1,11 @@
 /** The events that a webhook missed while inactive, reported on activation (docs/interface.md, W18). */
+
 import * as v from 'valibot';
 import { MAX_COUNTED_ROWS } from '../../db/id-range.ts';
 import type { Pool } from '../../db/pool.ts';
 import { countLostEvents } from '../../db/recoveries/lost-events.ts';
 import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
-import { described, time, wholeNumber } from '../../domain/fields.ts';
+import { component, described, time, wholeNumber } from '../../domain/fields.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
 
 const missed = v.pipe(
@@ -22,10 +23,10 @@ const missed = v.pipe(
   v.metadata({ ref: 'Missed' }),
 );
 
-export const activatedWebhookSchema = v.pipe(
-  v.object({ ...webhookRecordSchema.entries, missed }),
-  v.metadata({ ref: 'ActivatedWebhook' }),
-);
+export const activatedWebhookSchema = component('ActivatedWebhook', {
+  ...webhookRecordSchema.entries,
+  missed,
+});
 
 /** @param webhook as it is after the activation */
 export async function missedBy(sql: Pool, eshopId: number, webhook: WebhookRow) {

@@ -1,11 +1,12 @@
 /** Switching a webhook on and off, pausing it, and regenerating its secret (docs/interface.md, W5, W8 and W23). */
+
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Pool } from '../../db/pool.ts';
 import { replaceSecret, setActive } from '../../db/webhooks/change.ts';
 import { pauseWebhook, resumeWebhook } from '../../db/webhooks/pause.ts';
 import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
-import { described } from '../../domain/fields.ts';
+import { described, strictComponent } from '../../domain/fields.ts';
 import { existing } from '../../domain/problem.ts';
 import { timestamp } from '../../domain/timestamp.ts';
 import { newSecretSchema, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
@@ -20,15 +21,12 @@ import { activatedWebhookSchema, missedBy } from './missed.ts';
 import { noSuchWebhook, recordOf, tag, webhookId } from './record.ts';
 
 /** The body of `pause`, which may be left out. */
-const pauseInputSchema = v.pipe(
-  v.strictObject({
-    until: described(
-      v.nullish(timestamp(), null),
-      `When it ends automatically: in the future, at most ${MAX_PAUSE_DAYS} days ahead. Left out, or null: in ${MAX_PAUSE_DAYS} days.`,
-    ),
-  }),
-  v.metadata({ ref: 'PauseInput' }),
-);
+const pauseInputSchema = strictComponent('PauseInput', {
+  until: described(
+    v.nullish(timestamp(), null),
+    `When it ends automatically: in the future, at most ${MAX_PAUSE_DAYS} days ahead. Left out, or null: in ${MAX_PAUSE_DAYS} days.`,
+  ),
+});
 
 const whileInactive = 'the webhook is inactive.';
 

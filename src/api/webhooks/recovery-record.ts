@@ -1,7 +1,8 @@
 /** The request for a recovery, and a recovery as shown in the API (docs/interface.md, L10–L12). */
+
 import * as v from 'valibot';
 import type { RecoveryRow } from '../../db/recoveries/recoveries.ts';
-import { described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
+import { component, described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { list } from '../../domain/list.ts';
 import {
   estimatedDurationMs,
@@ -61,46 +62,40 @@ const shared = {
 };
 const recoveryId = uuid();
 
-export const recoverAnswer = v.pipe(
-  v.object({
-    recoveryId: described(v.nullable(recoveryId), 'Null for a dry run.'),
-    ...shared,
-    estimatedDurationMs: described(
-      wholeNumber(),
-      'How long it is expected to take, estimated from the recent pace of the receiver.',
-    ),
-  }),
-  v.metadata({ ref: 'RecoverAnswer' }),
-);
+export const recoverAnswer = component('RecoverAnswer', {
+  recoveryId: described(v.nullable(recoveryId), 'Null for a dry run.'),
+  ...shared,
+  estimatedDurationMs: described(
+    wholeNumber(),
+    'How long it is expected to take, estimated from the recent pace of the receiver.',
+  ),
+});
 
-export const recoveryRecord = v.pipe(
-  v.object({
-    recoveryId,
-    ...shared,
-    state: described(
-      v.picklist(recoveryStates),
-      '`running`; `paused`, on request or while the webhook is inactive or paused; `completed`: all of its deliveries have ended; `canceled`.',
-    ),
-    reason: described(
-      v.nullable(v.string()),
-      'Why it is paused or was canceled, or what it waits for before it ends, as a sentence; otherwise null.',
-    ),
-    done: described(wholeNumber(), 'Delivered.'),
-    failed: described(wholeNumber(), 'Failed, expired or canceled again. A later recovery can include them.'),
-    superseded: described(
-      wholeNumber(),
-      'Not sent any more: a newer event of the same record took its place (`ordering: latest`).',
-    ),
-    left: described(wholeNumber(), 'Not delivered yet: in progress, being retried, or not started.'),
-    createdAt: time(),
-    estimatedEndAt: described(
-      v.nullable(time()),
-      'Estimated from the pace at which the receiver accepts deliveries; if only retries are left, the time of the last one. Null unless it is running.',
-    ),
-    finishedAt: v.nullable(time()),
-  }),
-  v.metadata({ ref: 'Recovery' }),
-);
+export const recoveryRecord = component('Recovery', {
+  recoveryId,
+  ...shared,
+  state: described(
+    v.picklist(recoveryStates),
+    '`running`; `paused`, on request or while the webhook is inactive or paused; `completed`: all of its deliveries have ended; `canceled`.',
+  ),
+  reason: described(
+    v.nullable(v.string()),
+    'Why it is paused or was canceled, or what it waits for before it ends, as a sentence; otherwise null.',
+  ),
+  done: described(wholeNumber(), 'Delivered.'),
+  failed: described(wholeNumber(), 'Failed, expired or canceled again. A later recovery can include them.'),
+  superseded: described(
+    wholeNumber(),
+    'Not sent any more: a newer event of the same record took its place (`ordering: latest`).',
+  ),
+  left: described(wholeNumber(), 'Not delivered yet: in progress, being retried, or not started.'),
+  createdAt: time(),
+  estimatedEndAt: described(
+    v.nullable(time()),
+    'Estimated from the pace at which the receiver accepts deliveries; if only retries are left, the time of the last one. Null unless it is running.',
+  ),
+  finishedAt: v.nullable(time()),
+});
 
 export function recoveryOf(row: RecoveryRow, measured: MeasuredPace): v.InferOutput<typeof recoveryRecord> {
   const { state, reason, done, failed, superseded, left, estimatedEndAt } = recoveryProgress(row);

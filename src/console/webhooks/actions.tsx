@@ -20,7 +20,8 @@ import { fromField, Time, windowText } from '../times.tsx';
 import { ExaminationPage } from './examination.tsx';
 import { OwnSecret } from './form.tsx';
 import { ownSecretOf } from './input.ts';
-import { SIGNING_KEYS, SigningKeys, type WebhookPages } from './show.tsx';
+import { SIGNING_KEYS, SigningKeys } from './page.tsx';
+import type { WebhookPages } from './show.tsx';
 
 interface Asked {
   readonly webhook: WebhookRecord;

@@ -1,10 +1,22 @@
+/** One webhook: its health, its latest deliveries, and the possible actions. */
+import type { Context } from 'hono';
+import * as v from 'valibot';
+import { Delivery } from '../../api/deliveries/record.ts';
+import { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
+import { lastAccepted } from '../../db/console/health.ts';
+import { listNotices } from '../../db/console/notices.ts';
+import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
+import { eshopRecordSchema } from '../../domain/eshop.ts';
 import { type EventType, eventTypes } from '../../domain/event-types.ts';
+import { signingKeySchema } from '../../domain/signing-key.ts';
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
-import type { WebhookRecord } from '../../domain/webhook.ts';
+import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { factsOf } from '../../domain/webhook-facts.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
+import { piece } from '../api-client.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { TypeChoice } from '../form-fields.tsx';
 import { Act, Page } from '../layout.tsx';
 import { Live, LivePart } from '../live-parts.tsx';
@@ -19,8 +31,36 @@ import { Health, needsAttention, Paused, Trouble } from './health.tsx';
 import { namesOf } from './name.tsx';
 import { Recoveries } from './recoveries.tsx';
 import { NewSecret, Overlap, PublicKeys } from './secret.tsx';
-import type { readWebhook } from './show.tsx';
 import { TestResultCard } from './test-result.tsx';
+
+export const SigningKeys = v.array(signingKeySchema);
+export const SIGNING_KEYS = '/v21/eshop/signing-keys';
+
+/** Until when the former secret of a webhook signs too; null if there is none. */
+export async function findOverlap(sql: ConsoleDeps['sql'], c: Context<ConsoleEnv>, id: number) {
+  const { session, now } = c.var.viewer;
+  const until = (await findWebhookWithSecrets(sql, session.eshopId, id))?.previousSecretUntil ?? null;
+  return until !== null && until > now ? until.toISOString() : null;
+}
+
+/** What the page of a webhook shows. */
+export async function readWebhook({ sql, policy }: ConsoleDeps, c: Context<ConsoleEnv>, id: string) {
+  const { api, viewer } = c.var;
+  const at = `/v21/webhooks/${piece(id)}`;
+  const webhook = await api.get(webhookRecordSchema, at);
+  const [accepted, deliveries, recoveries, eshop, overlapUntil, sent, signingKeys] = await Promise.all([
+    lastAccepted(sql, viewer.session.eshopId),
+    api.get(v.array(Delivery), `${at}/deliveries`, { items: '8' }),
+    api.get(v.array(recoveryRecord), `${at}/recoveries`, { items: '5' }),
+    api.get(eshopRecordSchema, '/v21/eshop'),
+    findOverlap(sql, c, webhook.id),
+    listNotices(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 10 }),
+    webhook.asymmetric ? api.get(SigningKeys, SIGNING_KEYS) : [],
+  ]);
+  const { deliveriesFrom } = eshop;
+  const page = { webhook, policy, overlapUntil, sent, deliveries, recoveries, deliveriesFrom, signingKeys };
+  return { ...page, accepted: accepted.get(webhook.id) };
+}
 
 export interface WebhookPageProps extends Awaited<ReturnType<typeof readWebhook>> {
   /** Shown once. */

@@ -1,23 +1,11 @@
 /** Reads and shows the page of a webhook. */
 import type { Context } from 'hono';
-import * as v from 'valibot';
-import { Delivery } from '../../api/deliveries/record.ts';
-import { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
-import { lastAccepted } from '../../db/console/health.ts';
-import { listNotices } from '../../db/console/notices.ts';
-import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
-import { eshopRecordSchema } from '../../domain/eshop.ts';
-import { signingKeySchema } from '../../domain/signing-key.ts';
-import { webhookRecordSchema } from '../../domain/webhook.ts';
 import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
-import { WebhookPage, type WebhookPageProps } from './page.tsx';
+import { findOverlap, readWebhook, WebhookPage, type WebhookPageProps } from './page.tsx';
 import { secretOnce } from './secret-once.ts';
-
-export const SigningKeys = v.array(signingKeySchema);
-export const SIGNING_KEYS = '/v21/eshop/signing-keys';
 
 type Asking = Context<ConsoleEnv>;
 type Extra = Pick<WebhookPageProps, 'testResult' | 'notice' | 'refused'>;
@@ -38,32 +26,6 @@ export const NOTICES: ReadonlyMap<string, string> = new Map([
   ['recovery-cancel', 'The recovery was canceled.'],
   ['deleted', 'The webhook was deleted.'],
 ]);
-
-/** Until when the former secret of a webhook signs too; null if there is none. */
-async function findOverlap(sql: ConsoleDeps['sql'], c: Asking, id: number): Promise<string | null> {
-  const { session, now } = c.var.viewer;
-  const until = (await findWebhookWithSecrets(sql, session.eshopId, id))?.previousSecretUntil ?? null;
-  return until !== null && until > now ? until.toISOString() : null;
-}
-
-/** What the page of a webhook shows. */
-export async function readWebhook({ sql, policy }: ConsoleDeps, c: Asking, id: string) {
-  const { api, viewer } = c.var;
-  const at = `/v21/webhooks/${piece(id)}`;
-  const webhook = await api.get(webhookRecordSchema, at);
-  const [accepted, deliveries, recoveries, eshop, overlapUntil, sent, signingKeys] = await Promise.all([
-    lastAccepted(sql, viewer.session.eshopId),
-    api.get(v.array(Delivery), `${at}/deliveries`, { items: '8' }),
-    api.get(v.array(recoveryRecord), `${at}/recoveries`, { items: '5' }),
-    api.get(eshopRecordSchema, '/v21/eshop'),
-    findOverlap(sql, c, webhook.id),
-    listNotices(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 10 }),
-    webhook.asymmetric ? api.get(SigningKeys, SIGNING_KEYS) : [],
-  ]);
-  const { deliveriesFrom } = eshop;
-  const page = { webhook, policy, overlapUntil, sent, deliveries, recoveries, deliveriesFrom, signingKeys };
-  return { ...page, accepted: accepted.get(webhook.id) };
-}
 
 /** What the routes of webhooks share. */
 export function webhookPages(deps: ConsoleDeps) {

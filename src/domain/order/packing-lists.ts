@@ -1,28 +1,26 @@
 /** Packing lists: the units of an order in each package (docs/interface.md, O1). */
+
 import * as v from 'valibot';
-import { described, identifier, optional, text } from '../fields.ts';
+import { described, identifier, optional, strictComponent, text } from '../fields.ts';
 import { list, MAX_LINES } from '../list.ts';
 import { type FieldProblem, invalid } from '../problem.ts';
 import { type OrderRecord, type PackingList, packingListSchema } from './schema.ts';
 
 /** The body that replaces all packing lists of an order: the products it names, in the form of the record. */
-export const packingListsSchema = v.pipe(
-  v.strictObject({
-    orderProducts: described(
-      list(
-        v.strictObject({
-          sku: identifier(),
-          lot: optional(text(64)),
-          packingLists: list(packingListSchema, 1000, 'packages'),
-        }),
-        MAX_LINES,
-        'products',
-      ),
-      'The products with their packages. A product with several lines is listed once per line, in their order. Lines that are not listed have no packages.',
+export const packingListsSchema = strictComponent('OrderPackingListsInput', {
+  orderProducts: described(
+    list(
+      v.strictObject({
+        sku: identifier(),
+        lot: optional(text(64)),
+        packingLists: list(packingListSchema, 1000, 'packages'),
+      }),
+      MAX_LINES,
+      'products',
     ),
-  }),
-  v.metadata({ ref: 'OrderPackingListsInput' }),
-);
+    'The products with their packages. A product with several lines is listed once per line, in their order. Lines that are not listed have no packages.',
+  ),
+});
 type PackingListsInput = v.InferOutput<typeof packingListsSchema>;
 
 /** @throws Problem 400 if a product is named more often than the order has lines of it */

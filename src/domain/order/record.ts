@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { PayloadVersion } from '../decimal.ts';
-import { oneOf } from '../fields.ts';
+import { oneOf, strictComponent } from '../fields.ts';
 import { named, recordObject, versionSchema, writtenTimestamp } from '../record-schema.ts';
 import { withBilling } from './billing.ts';
 import {
@@ -31,10 +31,7 @@ export function orderRecordSchema(version: PayloadVersion, entries = orderEntrie
     deliveredAt: v.nullable(writtenTimestamp()),
     canceledAt: v.nullable(writtenTimestamp()),
     statusHistory: v.array(
-      v.pipe(
-        v.strictObject({ status, at: writtenTimestamp(), note: v.nullable(v.string()) }),
-        v.metadata({ ref: 'OrderStatusChange' }),
-      ),
+      strictComponent('OrderStatusChange', { status, at: writtenTimestamp(), note: v.nullable(v.string()) }),
     ),
   });
   return named(record, 'Order', version);

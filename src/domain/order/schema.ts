@@ -1,4 +1,5 @@
 /** The fields of an order (docs/interface.md, O6–O9); the record's forms are derived from the request's schema. */
+
 import * as v from 'valibot';
 import { count, money } from '../decimal.ts';
 import {
@@ -12,6 +13,7 @@ import {
   integerOf,
   oneOf,
   optional,
+  strictComponent,
   text,
   webAddress,
 } from '../fields.ts';
@@ -27,41 +29,32 @@ const orderFileTypes = ['invoice', 'shippingLabel', 'shippingAddonLabel', 'other
 export const CASH_ON_DELIVERY = 0;
 
 /** One package of one order product, as the warehouse writes it. */
-export const packingListSchema = v.pipe(
-  v.strictObject({
-    packageNumber: integer(1, 100_000),
-    packageType: optional(text(64)),
-    sscc: optional(sscc()),
-    trackingNumber: optional(text(128)),
-    weight: described(optional(integer(0, 1_000_000_000)), 'Grams.'),
-    quantity: count('positive'),
-    lot: optional(text(64)),
-    expirationDate: optional(timestamp()),
-    serialNumbers: v.optional(list(text(128, 1), 10_000), []),
-  }),
-  v.metadata({ ref: 'PackingListInput' }),
-);
+export const packingListSchema = strictComponent('PackingListInput', {
+  packageNumber: integer(1, 100_000),
+  packageType: optional(text(64)),
+  sscc: optional(sscc()),
+  trackingNumber: optional(text(128)),
+  weight: described(optional(integer(0, 1_000_000_000)), 'Grams.'),
+  quantity: count('positive'),
+  lot: optional(text(64)),
+  expirationDate: optional(timestamp()),
+  serialNumbers: v.optional(list(text(128, 1), 10_000), []),
+});
 export type PackingList = v.InferOutput<typeof packingListSchema>;
 
-const productSchema = v.pipe(
-  v.strictObject({
-    sku: identifier(),
-    quantity: count('positive'),
-    unitPrice: optional(money()),
-    vatRate: described(optional(count('percent')), 'Percent.'),
-    lot: optional(text(64)),
-  }),
-  v.metadata({ ref: 'OrderProductInput' }),
-);
+const productSchema = strictComponent('OrderProductInput', {
+  sku: identifier(),
+  quantity: count('positive'),
+  unitPrice: optional(money()),
+  vatRate: described(optional(count('percent')), 'Percent.'),
+  lot: optional(text(64)),
+});
 
-const fileSchema = v.pipe(
-  v.strictObject({
-    type: oneOf(orderFileTypes),
-    fileName: text(255, 1),
-    url: webAddress(),
-  }),
-  v.metadata({ ref: 'OrderFileInput' }),
-);
+const fileSchema = strictComponent('OrderFileInput', {
+  type: oneOf(orderFileTypes),
+  fileName: text(255, 1),
+  url: webAddress(),
+});
 
 /**
  * The known marketplaces are checked by a rule (`rules.ts`): an order keeps its own if the warehouse's list

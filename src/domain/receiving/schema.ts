@@ -1,8 +1,9 @@
 /** The fields of a receiving: exactly those of the interface, in its order (docs/interface.md, R1). */
+
 import * as v from 'valibot';
 import { type AnnouncedLine, countEntries, lineEntries } from '../announced-lines.ts';
 import { count, type PayloadVersion } from '../decimal.ts';
-import { described, flag, identifier, oneOf, optional, text } from '../fields.ts';
+import { described, flag, identifier, oneOf, optional, strictComponent, text } from '../fields.ts';
 import { lines, list, MAX_LINES } from '../list.ts';
 import { named, recordObject } from '../record-schema.ts';
 import { sscc } from '../sscc.ts';
@@ -12,24 +13,18 @@ import { type ReceivingStatus, receivingStatuses } from './status.ts';
 const deliveryTypes = ['courier', 'transportCompany', 'truckingCompany', 'container'] as const;
 const handlingUnits = ['pallet', 'carton', 'box_loose', 'piece', 'container'] as const;
 
-const packagingSchema = v.pipe(
-  v.strictObject({
-    type: described(text(64, 1), 'Such as EUR pallet or carton.'),
-    quantity: described(count('positive'), 'Number of handling units of this type.'),
-    sscc: optional(sscc()),
-  }),
-  v.metadata({ ref: 'PackagingInput' }),
-);
+const packagingSchema = strictComponent('PackagingInput', {
+  type: described(text(64, 1), 'Such as EUR pallet or carton.'),
+  quantity: described(count('positive'), 'Number of handling units of this type.'),
+  sscc: optional(sscc()),
+});
 
-const lineSchema = v.pipe(
-  v.strictObject({
-    sku: described(identifier(), 'A product of the e-shop.'),
-    quantity: described(count('announced'), 'Units announced, greater than 0.'),
-    lot: described(optional(text(64)), 'A product may come in several lots, one line each.'),
-    expirationDate: described(optional(timestamp()), 'When the units expire.'),
-  }),
-  v.metadata({ ref: 'ReceivingProductInput' }),
-);
+const lineSchema = strictComponent('ReceivingProductInput', {
+  sku: described(identifier(), 'A product of the e-shop.'),
+  quantity: described(count('announced'), 'Units announced, greater than 0.'),
+  lot: described(optional(text(64)), 'A product may come in several lots, one line each.'),
+  expirationDate: described(optional(timestamp()), 'When the units expire.'),
+});
 
 /** The fields that an e-shop may write. */
 const receivingEntries = {
@@ -74,17 +69,14 @@ export interface ReceivingRecord extends Omit<ReceivingInput, 'products'> {
 }
 
 const { sku, lot, expirationDate } = lineSchema.entries;
-const lineRecordSchema = v.pipe(
-  v.strictObject({
-    sku,
-    quantity: lineEntries.quantity,
-    lot,
-    received: lineEntries.received,
-    expirationDate,
-    lineState: lineEntries.lineState,
-  }),
-  v.metadata({ ref: 'ReceivingProduct' }),
-);
+const lineRecordSchema = strictComponent('ReceivingProduct', {
+  sku,
+  quantity: lineEntries.quantity,
+  lot,
+  received: lineEntries.received,
+  expirationDate,
+  lineState: lineEntries.lineState,
+});
 
 export function receivingRecordSchema(version: PayloadVersion) {
   const { products: _, supplier, trackingNumber, urgent, ...first } = receivingEntries;
@@ -101,19 +93,16 @@ export function receivingRecordSchema(version: PayloadVersion) {
 }
 
 /** The warehouse's count. */
-export const receivingLinesSchema = v.pipe(
-  v.strictObject({
-    products: list(
-      v.strictObject({
-        ...countEntries,
-        expirationDate: described(optional(timestamp()), 'If left out, as announced.'),
-      }),
-      MAX_LINES,
-      'products',
-    ),
-  }),
-  v.metadata({ ref: 'ReceivingLinesInput' }),
-);
+export const receivingLinesSchema = strictComponent('ReceivingLinesInput', {
+  products: list(
+    v.strictObject({
+      ...countEntries,
+      expirationDate: described(optional(timestamp()), 'If left out, as announced.'),
+    }),
+    MAX_LINES,
+    'products',
+  ),
+});
 export type ReceivingLinesInput = v.InferOutput<typeof receivingLinesSchema>;
 
 export const sampleReceiving: ReceivingRecord = {

@@ -1,8 +1,9 @@
 /** The fields of a return: goods that a customer sends back. */
+
 import * as v from 'valibot';
 import { type AnnouncedLine, countEntries, ignoredEntry, lineEntries } from '../announced-lines.ts';
 import { count, type PayloadVersion } from '../decimal.ts';
-import { described, identifier, oneOf, optional, text } from '../fields.ts';
+import { described, identifier, oneOf, optional, strictComponent, text } from '../fields.ts';
 import { lines, list, MAX_LINES } from '../list.ts';
 import { orderTypes } from '../order/schema.ts';
 import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
@@ -22,15 +23,12 @@ const returnReasons = [
 const resolutions = ['returnToInventory', 'qualityHold', 'dispose', 'sendBack'] as const;
 type Resolution = (typeof resolutions)[number];
 
-const lineSchema = v.pipe(
-  v.strictObject({
-    sku: described(identifier(), 'A product of the e-shop.'),
-    quantity: described(count('announced'), 'Units announced, greater than 0.'),
-    returnReason: described(optional(oneOf(returnReasons)), 'Why the customer is returning it.'),
-    lot: described(optional(text(64)), 'The lot, if known.'),
-  }),
-  v.metadata({ ref: 'ReturnProductInput' }),
-);
+const lineSchema = strictComponent('ReturnProductInput', {
+  sku: described(identifier(), 'A product of the e-shop.'),
+  quantity: described(count('announced'), 'Units announced, greater than 0.'),
+  returnReason: described(optional(oneOf(returnReasons)), 'Why the customer is returning it.'),
+  lot: described(optional(text(64)), 'The lot, if known.'),
+});
 
 /** The fields that an e-shop may write. */
 const returnEntries = {
@@ -89,21 +87,18 @@ export interface ReturnRecord extends Omit<ReturnInput, 'returnedOrderProducts'>
 }
 
 const { sku, returnReason, lot } = lineSchema.entries;
-const lineRecordSchema = v.pipe(
-  v.strictObject({
-    sku,
-    quantity: lineEntries.quantity,
-    received: lineEntries.received,
-    returnReason,
-    resolution: described(
-      optional(oneOf(resolutions)),
-      'What happens to the units; returnToInventory and null add them to the stock again.',
-    ),
-    lot,
-    lineState: lineEntries.lineState,
-  }),
-  v.metadata({ ref: 'ReturnProduct' }),
-);
+const lineRecordSchema = strictComponent('ReturnProduct', {
+  sku,
+  quantity: lineEntries.quantity,
+  received: lineEntries.received,
+  returnReason,
+  resolution: described(
+    optional(oneOf(resolutions)),
+    'What happens to the units; returnToInventory and null add them to the stock again.',
+  ),
+  lot,
+  lineState: lineEntries.lineState,
+});
 
 export function returnRecordSchema(version: PayloadVersion) {
   const { rma, returnedOrderProducts: _, ...first } = returnEntries;
@@ -122,20 +117,17 @@ export function returnRecordSchema(version: PayloadVersion) {
 }
 
 /** The warehouse's entries after inspecting the goods. */
-export const returnLinesSchema = v.pipe(
-  v.strictObject({
-    returnedOrderProducts: list(
-      v.strictObject({
-        ...countEntries,
-        resolution: described(optional(oneOf(resolutions)), 'What happens to the units.'),
-        returnReason: ignoredEntry,
-      }),
-      MAX_LINES,
-      'products',
-    ),
-  }),
-  v.metadata({ ref: 'ReturnLinesInput' }),
-);
+export const returnLinesSchema = strictComponent('ReturnLinesInput', {
+  returnedOrderProducts: list(
+    v.strictObject({
+      ...countEntries,
+      resolution: described(optional(oneOf(resolutions)), 'What happens to the units.'),
+      returnReason: ignoredEntry,
+    }),
+    MAX_LINES,
+    'products',
+  ),
+});
 export type ReturnLinesInput = v.InferOutput<typeof returnLinesSchema>;
 
 export const sampleReturn: ReturnRecord = {

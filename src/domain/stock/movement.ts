@@ -1,8 +1,9 @@
 /** The fields of a stock movement and its record. */
-import * as v from 'valibot';
+
+import type * as v from 'valibot';
 import { compareDecimals, count, type PayloadVersion, writtenDecimal } from '../decimal.ts';
 import { type StockMovementType, stockMovementTypes } from '../event-types.ts';
-import { described, identifier, oneOf, optional, recordNumber, text } from '../fields.ts';
+import { described, identifier, oneOf, optional, recordNumber, strictComponent, text } from '../fields.ts';
 import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
 import { timestamp } from '../timestamp.ts';
 import { omitFields, problemIf, rulesOf, validate } from '../validation.ts';
@@ -25,10 +26,7 @@ const stockMovementEntries = {
   note: described(optional(text(4000)), "The warehouse's note."),
 };
 
-export const stockMovementInputSchema = v.pipe(
-  v.strictObject(stockMovementEntries),
-  v.metadata({ ref: 'StockMovementInput' }),
-);
+export const stockMovementInputSchema = strictComponent('StockMovementInput', stockMovementEntries);
 /** A movement to be made, its count a canonical decimal string. */
 export type NewMovement = v.InferOutput<typeof stockMovementInputSchema>;
 
