@@ -30,27 +30,20 @@ async function fileOf(
  * @throws UserError if a file cannot be read
  */
 export async function temporalTarget(settings: Settings, address: string): Promise<TemporalTarget> {
+  const {
+    TEMPORAL_NAMESPACE: namespace,
+    TEMPORAL_TASK_QUEUE: taskQueue,
+    TEMPORAL_API_KEY: apiKey,
+  } = settings;
+  const target = { address, namespace, taskQueue, ...(apiKey === undefined ? {} : { apiKey }) };
   const [ca, crt, key] = await Promise.all([
     fileOf(settings, 'TEMPORAL_TLS_CA_FILE'),
     fileOf(settings, 'TEMPORAL_TLS_CERT_FILE'),
     fileOf(settings, 'TEMPORAL_TLS_KEY_FILE'),
   ]);
-  const secured =
-    settings.TEMPORAL_TLS || settings.TEMPORAL_API_KEY !== undefined || ca !== undefined || crt !== undefined;
-  return {
-    address,
-    namespace: settings.TEMPORAL_NAMESPACE,
-    taskQueue: settings.TEMPORAL_TASK_QUEUE,
-    ...(settings.TEMPORAL_API_KEY === undefined ? {} : { apiKey: settings.TEMPORAL_API_KEY }),
-    ...(secured
-      ? {
-          tls: {
-            serverRootCACertificate: ca ?? (await trustedRoots()),
-            ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
-          },
-        }
-      : {}),
-  };
+  if (!settings.TEMPORAL_TLS && apiKey === undefined && ca === undefined && crt === undefined) return target;
+  const client = crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } };
+  return { ...target, tls: { serverRootCACertificate: ca ?? (await trustedRoots()), ...client } };
 }
 
 /**
