@@ -70,13 +70,8 @@ async function register(
   const input = settled(v.parse(webhookInputSchema, wanted));
   const [problem] = contractProblems(contract, input);
   if (problem !== undefined) throw new UserError(`E-shop ${eshopId}: ${problem.message}.`);
-  const row = await createWebhook(
-    sql,
-    eshopId,
-    input,
-    sealing(keys, eshopId, { secret }),
-    contract.maxWebhooks,
-  );
+  const seal = sealing(keys, eshopId, { secret });
+  const row = await createWebhook(sql, eshopId, input, seal, contract.maxWebhooks);
   if (row === null) {
     throw new UserError(
       `The contract of e-shop ${eshopId} allows at most ${counted(contract.maxWebhooks, 'webhook')}: delete one first.`,

@@ -120,11 +120,8 @@ function stage<Kind extends PersonalKind>(
     const locked = records.locked(id);
     if (locked === null) continue;
     const at = later(work.now, locked.version.at);
-    records.set(
-      id,
-      { ...withoutPersonalData(kind, locked.record), updatedAt: at.toISOString() },
-      { ...locked.version, at },
-    );
+    const erased = { ...withoutPersonalData(kind, locked.record), updatedAt: at.toISOString() };
+    records.set(id, erased, { ...locked.version, at });
   }
 }
 

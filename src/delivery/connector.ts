@@ -121,11 +121,8 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     const connect = (addresses: LookupAddress[], tunnel?: Socket) => {
       const known = sessions.of(host, port);
       const through = tunnel === undefined ? request : { ...request, httpSocket: tunnel };
-      connectorTo(
-        addresses,
-        remainingMs(),
-        known?.session,
-      )(through, (error, socket) => {
+      const dial = connectorTo(addresses, remainingMs(), known?.session);
+      dial(through, (error, socket) => {
         if (error !== null) return callback(error, null);
         const address = socket.remoteAddress ?? '';
         // In a tunnel it is the proxy's.

@@ -124,12 +124,8 @@ export function exchange(
             if (informational <= MAX_INFORMATIONAL_RESPONSES) return;
             return cutOff(() => resolve(failure(informationalMessage(host, MAX_INFORMATIONAL_RESPONSES))));
           }
-          answer = createAnswer(
-            request,
-            host,
-            { statusCode: status, headers },
-            { durationMs: elapsed(), ...sent },
-          );
+          const times = { durationMs: elapsed(), ...sent };
+          answer = createAnswer(request, host, { statusCode: status, headers }, times);
           graceTimer = setTimeout(onTimeout, BODY_GRACE_MS);
         },
         onResponseData(_controller, chunk) {

@@ -130,14 +130,8 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     }
     if (input.asymmetric) await ensureSigningKey(sql, eshop, () => newSealedPair(keys, eshop));
     const secret = own ?? newWebhookSecret();
-    const made = await importWebhook(
-      sql,
-      eshop,
-      input,
-      sealing(keys, eshop, { secret, headers }),
-      contract.maxWebhooks,
-      wanted ?? null,
-    );
+    const seal = sealing(keys, eshop, { secret, headers });
+    const made = await importWebhook(sql, eshop, input, seal, contract.maxWebhooks, wanted ?? null);
     if (made === null) throw full;
     if ('existing' in made) return skipped(made.existing);
     return {

@@ -61,12 +61,8 @@ export async function createRecord<Rec extends object>(
 function newRowOf(mapping: EntityMapping<object>, eshopId: number, origin: Origin, record: object) {
   const types = eventsOf(mapping.entry, null, record);
   const at = 'updatedAt' in record && typeof record.updatedAt === 'string' ? record.updatedAt : null;
-  return newRecord(
-    mapping,
-    eshopId,
-    record,
-    eventTexts(mapping, record, types, { sequence: 0, at, origin, changed: null }),
-  );
+  const events = eventTexts(mapping, record, types, { sequence: 0, at, origin, changed: null });
+  return newRecord(mapping, eshopId, record, events);
 }
 
 function alreadyExists({ entry }: EntityMapping<object>, record: object): Problem {

@@ -35,11 +35,8 @@ const CONCURRENCY = 3;
 async function scopesOf(sql: Pool, filter: OperatorsFilter): Promise<Scope[]> {
   const { eshopId, among, webhookId, receiver, state } = filter;
   if (webhookId !== undefined || receiver !== undefined) {
-    const found = await listAllWebhooks(
-      sql,
-      { id: webhookId, eshopId, among, receiver },
-      MAX_WEBHOOKS_LISTED,
-    );
+    const which = { id: webhookId, eshopId, among, receiver };
+    const found = await listAllWebhooks(sql, which, MAX_WEBHOOKS_LISTED);
     const byEshop = new Map<number, number[]>();
     for (const webhook of found) {
       const ids = byEshop.get(webhook.eshopId) ?? [];
