@@ -197,18 +197,12 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
   };
 }
 
-function addressesOf(given: readonly FamilyAnswer[]): LookupAddress[] {
-  return given.flatMap((answer) => answer.addresses);
-}
+const addressesOf = (given: readonly FamilyAnswer[]) => given.flatMap((answer) => answer.addresses);
 
-function codesOf(given: readonly FamilyAnswer[]): string[] {
-  return [0, 1].map((index) => given[index]?.code ?? 'ETIMEOUT');
-}
+const codesOf = (given: readonly FamilyAnswer[]) => [0, 1].map((index) => given[index]?.code ?? 'ETIMEOUT');
 
 /** Whether a code is the resolver's answer about a name, rather than a missing answer. */
-function isAnswer(code: string): boolean {
-  return code === 'ENOTFOUND' || code === 'ENODATA';
-}
+const isAnswer = (code: string): boolean => code === 'ENOTFOUND' || code === 'ENODATA';
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'

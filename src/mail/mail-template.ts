@@ -89,9 +89,7 @@ function requestLine({ method, path, body }: ApiRequest, publicUrl: string | nul
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** Escapes a text for HTML, between tags and in double quotes. */
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? '');
-}
+const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? '');
 
 const COLOURS = { bad: '#b42318', warning: '#b54708', good: '#067647' } as const;
 /** Long addresses and errors break anywhere rather than widen the page on a phone. */

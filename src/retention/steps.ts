@@ -41,6 +41,4 @@ export function independentSteps(): { readonly failures: readonly FailedStep[]; 
   };
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

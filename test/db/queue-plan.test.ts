@@ -140,7 +140,7 @@ describe('one that failed', () => {
       dispatchedAt: null,
     });
     expect(await claim(CLASS.undelivered)).toMatchObject([
-      { id: claimed.id, attemptsMade: 1, failures: [{ number: 1, error: 'HTTP 503' }] },
+      { id: claimed.id, attemptsMade: 1, failures: [{ number: 1, message: 'HTTP 503' }] },
     ]);
   });
 

@@ -23,9 +23,7 @@ interface SessionRow {
   readonly now: Date;
 }
 
-function hashOf(id: string): Buffer {
-  return createHash('sha256').update(id).digest();
-}
+const hashOf = (id: string): Buffer => createHash('sha256').update(id).digest();
 
 /** Begins a session, and deletes all expired ones. */
 export async function beginSession(

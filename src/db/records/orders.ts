@@ -25,9 +25,7 @@ export const orders: EntityMapping<OrderRecord> = entityMapping({
 export const ordersByTimer: EntityMapping<OrderRecord> = { ...orders, sideEffects: orderStock };
 
 /** When the timer of a pre-order ends; null if it needs none. */
-function dueTime(order: OrderRecord | null): string | null {
-  return order?.status === 'preOrder' ? order.releaseAt : null;
-}
+const dueTime = (order: OrderRecord | null) => (order?.status === 'preOrder' ? order.releaseAt : null);
 
 const movesTimer = ({ before, after }: Written<OrderRecord>) => dueTime(before) !== dueTime(after);
 
