@@ -45,12 +45,6 @@ export const pagesEnd = `\`totalCount\` and the pages end at ${MAX_COUNTED_ROWS.
 /** How to read such a list, in Markdown. */
 export const readTwice = `The list can be read in two ways. By page, newest first: ${pagesEnd}. From a cursor, oldest first: \`after\` is the last identifier that you have read, and the response has \`cursor\` instead of \`pagination\`. Continue with \`cursor.after\`, and you miss nothing: an entry that is still being written, and all entries after it, are listed once it is complete, usually within a second or two.`;
 
-interface Asked {
-  readonly page?: number | undefined;
-  readonly items?: number | undefined;
-  readonly after?: string | undefined;
-}
-
 interface Source<Row> {
   list(slice: Slice): Promise<readonly Row[]>;
   /** @param downTo as in a `Slice` */
@@ -68,7 +62,7 @@ interface Read<Row> {
 /** @throws Problem 400 for a page beyond the counted rows, and for a page together with a cursor */
 export async function readList<Row extends { readonly id: string }>(
   sql: Sql,
-  asked: Asked,
+  asked: v.InferOutput<v.ObjectSchema<typeof cursorQuery, undefined>>,
   source: Source<Row>,
 ): Promise<Read<Row>> {
   const page = pageOf(asked);

@@ -50,10 +50,7 @@ export const pageQuery = {
 };
 
 /** The rows for the two parameters, with the defaults filled in. */
-export function pageOf(query: {
-  readonly page?: number | undefined;
-  readonly items?: number | undefined;
-}): Page {
+export function pageOf(query: v.InferOutput<v.ObjectSchema<typeof pageQuery, undefined>>): Page {
   const page = query.page ?? 1;
   const limit = query.items ?? 30;
   return { page, limit, offset: (page - 1) * limit };

@@ -114,8 +114,6 @@ const placesOfAll = [
   [`${ALL}/webhooks`, 'All webhooks'],
 ] as const;
 
-const placesOfOperators = [[`${ALL}/recoveries`, 'Recoveries']] as const;
-
 function seesSeveral({ operator, eshops }: Viewer): boolean {
   return operator || eshops.length > 1;
 }
@@ -123,7 +121,8 @@ function seesSeveral({ operator, eshops }: Viewer): boolean {
 function Navigation({ here }: { here: string }) {
   const viewer = useViewer();
   const several = seesSeveral(viewer);
-  const shown = [...(several ? placesOfAll : []), ...(viewer.operator ? placesOfOperators : []), ...places];
+  const recoveries = [[`${ALL}/recoveries`, 'Recoveries']] as const;
+  const shown = [...(several ? placesOfAll : []), ...(viewer.operator ? recoveries : []), ...places];
   return (
     <nav aria-label="Main">
       <ul>

@@ -34,6 +34,11 @@ function rewritten(entry: CatalogueEntry, changes: object, dropped: readonly str
   return { ...written(entry, [entry.idField, ...dropped]), ...changes };
 }
 
+/** The fields of lines that the warehouse enters, and those that say which lines. */
+function entered(lines: readonly object[], names: readonly string[]): object[] {
+  return lines.map((line) => Object.fromEntries(names.map((name) => [name, Reflect.get(line, name)])));
+}
+
 const onCreationOrLater = ['status', 'trackingNumbers'];
 
 const { url, webhookType, additionalTypes, active, method, payloadVersion, description } = webhook;
@@ -57,7 +62,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PATCH /v21/orders/{id}': { note: 'Leave it with the neighbours.', recipientPhone: '+420600000009' },
   'PUT /v21/warehouse/orders/{id}/status': { status: 'processing', note: 'Picking has begun.' },
   'PUT /v21/warehouse/orders/{id}/packing-lists': {
-    orderProducts: orderEntry.sample.orderProducts.map(({ sku, packingLists }) => ({ sku, packingLists })),
+    orderProducts: entered(orderEntry.sample.orderProducts, ['sku', PACKING_LISTS]),
   },
   'POST /v21/products': written(productEntry),
   'PUT /v21/products/{id}': rewritten(productEntry, { price: '329.90' }),
@@ -67,26 +72,19 @@ const bodies: Readonly<Record<string, object>> = {
   'PATCH /v21/receivings/{id}': { estimatedDelivery: '2026-11-21T07:00:00.000Z' },
   'PUT /v21/warehouse/receivings/{id}/status': { status: 'arrived' },
   'PUT /v21/warehouse/receivings/{id}/lines': {
-    products: receivingEntry.sample.products.map(({ sku, lot, received, expirationDate }) => ({
-      sku,
-      lot,
-      received,
-      expirationDate,
-    })),
+    products: entered(receivingEntry.sample.products, ['sku', 'lot', 'received', 'expirationDate']),
   },
   'POST /v21/returns': written(returnEntry),
   'PUT /v21/returns/{id}': rewritten(returnEntry, { eshopNote: 'The customer wants the black tea.' }),
   'PATCH /v21/returns/{id}': { trackingNumber: '40950000978' },
   'PUT /v21/warehouse/returns/{id}/status': { status: 'arrived', note: 'Unopened.' },
   'PUT /v21/warehouse/returns/{id}/lines': {
-    returnedOrderProducts: returnEntry.sample.returnedOrderProducts.map(
-      ({ sku, lot, received, resolution }) => ({
-        sku,
-        lot,
-        received,
-        resolution,
-      }),
-    ),
+    returnedOrderProducts: entered(returnEntry.sample.returnedOrderProducts, [
+      'sku',
+      'lot',
+      'received',
+      'resolution',
+    ]),
   },
   'POST /v21/warehouse/stock-movements': {
     type: 'stock_correction',

@@ -49,12 +49,6 @@ export function receiverTestRoutes(
     return asOfType(existing('webhook', id, await findWebhookWithSecrets(sql, eshopId, id)), type);
   }
 
-  /** @throws Problem (400, 404, 409, 429) */
-  async function begun(eshopId: number, id: number, type: EventType | undefined) {
-    const webhook = await found(eshopId, id, type);
-    return { webhook, until: await beginExamination(sql, id) };
-  }
-
   app.post(
     '/webhooks/:id/test',
     describeOperation(tag, {
@@ -111,7 +105,9 @@ export function receiverTestRoutes(
       const { id } = c.req.valid('param');
       const { type } = c.req.valid('query');
       const result = await examinations.run(eshopId, async () => {
-        const { webhook, until } = await turn(eshopId, () => begun(eshopId, id, type));
+        const [webhook, until] = await turn(eshopId, async () => {
+          return [await found(eshopId, id, type), await beginExamination(sql, id)] as const;
+        });
         try {
           return await examine(webhook);
         } finally {

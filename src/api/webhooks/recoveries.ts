@@ -14,12 +14,7 @@ import type { Database } from '../../db/transaction.ts';
 import { findWebhook, type WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { described, uuid } from '../../domain/fields.ts';
 import { badRequest, conflict, existing, invalid, type Problem } from '../../domain/problem.ts';
-import {
-  estimatedDurationMs,
-  isUnderWay,
-  type RecoveryAction,
-  recoveryOfWebhook,
-} from '../../domain/recovery.ts';
+import { estimatedDurationMs, isUnderWay, recoveryOfWebhook } from '../../domain/recovery.ts';
 import { dateOf, isoTimestamp } from '../../domain/timestamp.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -35,12 +30,7 @@ const tag = 'Recoveries';
 const noSuchRecovery = 'the webhook or the recovery does not exist, or belongs to another e-shop.';
 const recoveryId = described(uuid(), 'UUIDv7, as `recover` returned it.');
 
-const controls: readonly {
-  readonly action: RecoveryAction;
-  readonly summary: string;
-  readonly description: string;
-  readonly message: string;
-}[] = [
+const controls = [
   {
     action: 'pause',
     summary: 'Pause a recovery',
@@ -62,7 +52,7 @@ const controls: readonly {
       'It creates no further deliveries, and cannot be resumed; the deliveries that it has already created are still made. Canceling a canceled recovery changes nothing.',
     message: 'Recovery canceled.',
   },
-];
+] as const;
 
 const MESSAGES = {
   counted: 'Nothing was recovered: a dry run.',

@@ -167,13 +167,6 @@ export interface OrderProduct extends OrderProductInput {
   packingLists: PackingList[];
 }
 
-type StatusChange = {
-  status: OrderStatus;
-  /** ISO 8601, UTC. */
-  at: string;
-  note: string | null;
-};
-
 /** The whole record in its v2 form: money and counts are decimal strings, timestamps text. */
 export interface OrderRecord extends Omit<OrderInput, 'status' | 'orderProducts'> {
   status: OrderStatus;
@@ -182,5 +175,5 @@ export interface OrderRecord extends Omit<OrderInput, 'status' | 'orderProducts'
   updatedAt: string;
   deliveredAt: string | null;
   canceledAt: string | null;
-  statusHistory: StatusChange[];
+  statusHistory: { status: OrderStatus; at: string; note: string | null }[];
 }

@@ -46,16 +46,7 @@ export type ProductInput = v.InferOutput<typeof productInputSchema>;
 export const productResponseOnly = ['stock', 'createdAt', 'updatedAt'] as const;
 
 /** Units of a product, as decimal strings (see `stock/arithmetic.ts` for how movements change them). */
-export interface Stock {
-  /** Units that can still be reserved. */
-  available: string;
-  /** Units reserved by orders and not yet taken. */
-  reserved: string;
-  /** Units on quality hold. */
-  onHold: string;
-  /** Units announced in open receivings. */
-  awaiting: string;
-}
+export type Stock = Record<'available' | 'reserved' | 'onHold' | 'awaiting', string>;
 
 /** The whole record in its v2 form. */
 export interface ProductRecord extends ProductInput {

@@ -1,7 +1,7 @@
 /** The fields of a receiving: exactly those of the interface, in its order (docs/interface.md, R1). */
 
 import * as v from 'valibot';
-import { type AnnouncedLine, countEntries, lineEntries } from '../announced-lines.ts';
+import { countEntries, lineEntries } from '../announced-lines.ts';
 import { count, type PayloadVersion } from '../decimal.ts';
 import { described, flag, identifier, oneOf, optional, strictComponent, text } from '../fields.ts';
 import { lines, list, MAX_LINES } from '../list.ts';
@@ -53,13 +53,12 @@ const receivingEntries = {
 
 export const receivingInputSchema = v.strictObject(receivingEntries);
 export type ReceivingInput = v.InferOutput<typeof receivingInputSchema>;
-type LineInput = v.InferOutput<typeof lineSchema>;
 
 /** Ignored in a request. */
 export const receivingResponseOnly = ['status', 'unitsAmount'] as const;
 export const receivingLineResponseOnly = ['received', 'lineState'] as const;
 
-export interface ReceivingLine extends AnnouncedLine, LineInput {}
+export type ReceivingLine = v.InferOutput<typeof lineRecordSchema>;
 
 /** The whole record in its v2 form. */
 export interface ReceivingRecord extends Omit<ReceivingInput, 'products'> {

@@ -1,7 +1,7 @@
 /** The fields of a return: goods that a customer sends back. */
 
 import * as v from 'valibot';
-import { type AnnouncedLine, countEntries, ignoredEntry, lineEntries } from '../announced-lines.ts';
+import { countEntries, ignoredEntry, lineEntries } from '../announced-lines.ts';
 import { count, type PayloadVersion } from '../decimal.ts';
 import { described, identifier, oneOf, optional, strictComponent, text } from '../fields.ts';
 import { lines, list, MAX_LINES } from '../list.ts';
@@ -21,7 +21,6 @@ const returnReasons = [
 ] as const;
 
 const resolutions = ['returnToInventory', 'qualityHold', 'dispose', 'sendBack'] as const;
-type Resolution = (typeof resolutions)[number];
 
 const lineSchema = strictComponent('ReturnProductInput', {
   sku: described(identifier(), 'A product of the e-shop.'),
@@ -52,7 +51,6 @@ const returnEntries = {
 
 export const returnInputSchema = v.strictObject(returnEntries);
 export type ReturnInput = v.InferOutput<typeof returnInputSchema>;
-type LineInput = v.InferOutput<typeof lineSchema>;
 
 /** Ignored in an e-shop's requests. */
 export const returnResponseOnly = [
@@ -66,10 +64,7 @@ export const returnResponseOnly = [
 ] as const;
 export const returnLineResponseOnly = ['received', 'resolution', 'lineState'] as const;
 
-export interface ReturnLine extends AnnouncedLine, LineInput {
-  /** What happens to the units; null: they go back into stock. */
-  resolution: Resolution | null;
-}
+export type ReturnLine = v.InferOutput<typeof lineRecordSchema>;
 
 /** The whole record in its v2 form. */
 export interface ReturnRecord extends Omit<ReturnInput, 'returnedOrderProducts'> {
