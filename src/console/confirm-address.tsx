@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono';
 import { type Confirmable, confirmAddress, findConfirmable } from '../db/console/confirmation.ts';
 import { CONFIRM_PATH } from '../domain/notifications.ts';
 import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
-import { html, PlainPage } from './layout.tsx';
+import { respondPlain } from './layout.tsx';
 import { CONSOLE } from './session.ts';
 
 /** What a token looks like: 32 bytes in base64url. */
@@ -23,8 +23,10 @@ export function confirmationRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   async function shown(c: Context<ConsoleEnv>, find: (token: string) => Promise<Confirmable | null>) {
     const token = c.req.param('token') ?? '';
     const found = TOKEN.test(token) ? await find(token) : null;
-    if (found === null) return c.html(html(<NoLonger />), 404);
-    return c.html(html(found.confirmed ? <Confirmed {...found} /> : <Ask token={token} {...found} />));
+    if (found === null) return respondPlain(c, 'This link is not valid', NO_LONGER, 404);
+    return found.confirmed
+      ? respondPlain(c, 'Confirmed', <Confirmed {...found} />)
+      : respondPlain(c, 'Notices about webhooks', <Ask token={token} {...found} />);
   }
 
   app.get(path, (c) => shown(c, (token) => findConfirmable(sql, token)));
@@ -34,39 +36,33 @@ export function confirmationRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
 
 function Ask({ token, address, eshopName }: Confirmable & { token: string }) {
   return (
-    <PlainPage title="Notices about webhooks">
-      <form method="post" action={`${CONFIRM_PATH}/${token}`} class="card">
-        <p>
-          <strong>{eshopName}</strong> would like <strong>{address}</strong> to be notified when one of its
-          webhooks is failing, was deactivated, or has recovered.
-        </p>
-        <button type="submit" class="main">
-          Confirm this address
-        </button>
-        <p class="quiet small">If you do not want that, close this page: nothing is sent to you.</p>
-      </form>
-    </PlainPage>
+    <form method="post" action={`${CONFIRM_PATH}/${token}`} class="card">
+      <p>
+        <strong>{eshopName}</strong> would like <strong>{address}</strong> to be notified when one of its
+        webhooks is failing, was deactivated, or has recovered.
+      </p>
+      <button type="submit" class="main">
+        Confirm this address
+      </button>
+      <p class="quiet small">If you do not want that, close this page: nothing is sent to you.</p>
+    </form>
   );
 }
 
 function Confirmed({ address, eshopName }: Confirmable) {
   return (
-    <PlainPage title="Confirmed">
+    <>
       <p class="note good" role="status">
         {address} now gets notices about the webhooks of {eshopName}.
       </p>
       <p>You can close this page. {eshopName} can remove the address at any time.</p>
-    </PlainPage>
+    </>
   );
 }
 
-function NoLonger() {
-  return (
-    <PlainPage title="This link is not valid">
-      <p>
-        It has expired, or the address was removed. The person who added it can remove it and add it again:
-        then another mail is sent.
-      </p>
-    </PlainPage>
-  );
-}
+const NO_LONGER = (
+  <p>
+    It has expired, or the address was removed. The person who added it can remove it and add it again: then
+    another mail is sent.
+  </p>
+);

@@ -23,7 +23,7 @@ import type { Authenticator, ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
 import { ESHOP_HEADER, rememberEshop, requestedEshop } from './eshops.ts';
 import { eventRoutes } from './events/routes.tsx';
 import { ownForms, smallForms } from './forms.ts';
-import { html, Page, PlainPage, respond } from './layout.tsx';
+import { Page, respond, respondPlain } from './layout.tsx';
 import { LIVE, liveRoutes } from './live.ts';
 import { noticeRoutes } from './notices/routes.tsx';
 import { operatorRoutes } from './operator/routes.tsx';
@@ -129,7 +129,7 @@ export function createConsole(
     );
     // Absent before authentication.
     const viewer: Viewer | undefined = c.get('viewer');
-    if (viewer === undefined) return c.html(html(<PlainPage title={title}>{content}</PlainPage>), status);
+    if (viewer === undefined) return respondPlain(c, title, content, status);
     const page = (
       <Page title={title} here="none">
         <h1>{title}</h1>

@@ -5,7 +5,7 @@ import { findInvalidText } from '../domain/invalid-text.ts';
 import { MAX_REASON_CHARS } from '../domain/operator-action.ts';
 import { forbidden, Problem } from '../domain/problem.ts';
 import type { Authenticator, ConsoleEnv, Viewer } from './deps.ts';
-import { ALL, CONSOLE, eshopOfToken, isCsrfToken, pageOfToken } from './session.ts';
+import { ALL, CONSOLE, isCsrfToken, partsOfToken } from './session.ts';
 
 const MAX_FORM_BYTES = 64 * 1024;
 const REFUSED = 'This form is no longer valid. Go back, reload the page, and submit it again.';
@@ -50,11 +50,11 @@ export function ownForms(
     // Absent before authentication.
     const viewer: Viewer | undefined = c.get('viewer');
     const aboutOne = viewer !== undefined && !c.req.path.startsWith(`${CONSOLE}${ALL}/`);
-    if (aboutOne && eshopOfToken(form.csrf ?? '') !== viewer.session.eshopId) throw new Problem(409, TURNED);
+    const { eshopId, page } = partsOfToken(form.csrf ?? '');
+    if (aboutOne && eshopId !== viewer.session.eshopId) throw new Problem(409, TURNED);
     if (acceptFormOnce !== undefined) {
       // A page has several forms, each with its own path.
-      const page = pageOfToken(form.csrf ?? '');
-      if (page === null) throw forbidden(REFUSED);
+      if (page === undefined) throw forbidden(REFUSED);
       if (!(await acceptFormOnce(id, `${page} ${c.req.path}`))) throw new Problem(409, TAKEN);
     }
     c.set('form', form);

@@ -56,18 +56,19 @@ export function Document({ title, children }: { title: string; children: Child }
   );
 }
 
-/** A page for somebody who is not signed in. */
-export function PlainPage({ title, children }: { title: string; children: Child }) {
-  return (
+/** Responds with a page for somebody who is not signed in. */
+export function respondPlain(c: Context, title: string, content: Child, status: ContentfulStatusCode = 200) {
+  const page = (
     <Document title={title}>
       <div class="sign-in">
         <main>
           <h1>{title}</h1>
-          {children}
+          {content}
         </main>
       </div>
     </Document>
   );
+  return c.html(html(page), status);
 }
 
 /** @param token left out: that of the session */

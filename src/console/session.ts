@@ -39,15 +39,10 @@ export function formToken(id: string, eshopId: number): string {
   return `${csrfToken(id)}.${eshopId}.${randomBytes(12).toString('base64url')}`;
 }
 
-/** The part unique to the form's page; null if there is none. */
-export function pageOfToken(token: string): string | null {
-  return token.split('.')[2] ?? null;
-}
-
-/** The e-shop of the form's page; null if it had none. */
-export function eshopOfToken(token: string): number | null {
-  const [, eshopId] = token.split('.');
-  return eshopId === undefined ? null : Number(eshopId);
+/** The e-shop and the unique part of a form's page; NaN and undefined before the sign-in. */
+export function partsOfToken(token: string) {
+  const [, eshopId, page] = token.split('.');
+  return { eshopId: Number(eshopId), page };
 }
 
 /** Whether a form has the token of this session. */

@@ -11,7 +11,7 @@ import { forbidden, Problem } from '../../domain/problem.ts';
 import { isLocalHost } from '../../lib/local-host.ts';
 import type { Authenticator, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { ownForms } from '../forms.ts';
-import { html, PlainPage } from '../layout.tsx';
+import { respondPlain } from '../layout.tsx';
 import { ALL, CONSOLE, newId } from '../session.ts';
 
 /** Not the users' cookie, and one per port: a browser may have several consoles open, and cookies ignore ports. */
@@ -69,25 +69,21 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
     // A page that goes on: being same-site, it makes the browser send the cookie, wherever the link was opened.
     const to = `${CONSOLE}${ALL}`;
     c.header('refresh', `0; url=${to}`);
-    return c.html(
-      html(
-        <PlainPage title="Waybill">
-          <p>
-            <a href={to}>Open the console</a>
-          </p>
-        </PlainPage>,
-      ),
+    return respondPlain(
+      c,
+      'Waybill',
+      <p>
+        <a href={to}>Open the console</a>
+      </p>,
     );
   });
   routes.post('/sign-out', ownForms(sessionOf), (c) => {
     if (isSession(sessionOf(c) ?? '')) session = null;
     deleteCookie(c, cookieName(c), cookie);
-    return c.html(
-      html(
-        <PlainPage title="Signed out">
-          <p>The command is still running in its terminal. Press Ctrl-C there to stop it.</p>
-        </PlainPage>,
-      ),
+    return respondPlain(
+      c,
+      'Signed out',
+      <p>The command is still running in its terminal. Press Ctrl-C there to stop it.</p>,
     );
   });
 
@@ -106,15 +102,13 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
       return true;
     },
     unauthenticated: (c) =>
-      c.html(
-        html(
-          <PlainPage title="Operators only">
-            <p>
-              Open the link that waybill console --operator printed. It works once; start the command again
-              for a new one.
-            </p>
-          </PlainPage>,
-        ),
+      respondPlain(
+        c,
+        'Operators only',
+        <p>
+          Open the link that waybill console --operator printed. It works once; start the command again for a
+          new one.
+        </p>,
         403,
       ),
   };
