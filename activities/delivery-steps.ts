@@ -13,9 +13,19 @@ import type {
 
 type Steps = Omit<DeliveryActivities, 'attemptDelivery' | 'mailDeactivation'>;
 
-export function createDeliverySteps(deps: Pick<AttemptDeps, 'sql' | 'log' | 'watch'>): Steps {
+export interface DeliveryStepsDeps extends Pick<AttemptDeps, 'sql' | 'log' | 'watch'> {
+  /** Looks whether the database's clock was set: then windows are moved. */
+  readonly lookAtClock: () => Promise<void>;
+}
+
+export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
   async function readDelivery({ deliveryId, policy }: ReadDeliveryInput): Promise<DeliverySituation> {
     await leaveQueue(deps.sql, deliveryId);
+    const situation = situationOf(await loadForAttempt(deps.sql, deliveryId), policy);
+    if (!situation.open || situation.readAt < (situation.windowEndsAt ?? Number.POSITIVE_INFINITY))
+      return situation;
+    // Its window may have ended by a step of the clock that nobody has noticed yet.
+    await deps.lookAtClock();
     return situationOf(await loadForAttempt(deps.sql, deliveryId), policy);
   }
 

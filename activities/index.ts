@@ -1,12 +1,16 @@
 /** All activities, made from their dependencies. */
 import { type AttemptDeliveryDeps, createAttemptDelivery } from './attempt-delivery.ts';
 import { createNoticeActivities, type NoticeDeps } from './deliver-notice.ts';
-import { createDeliverySteps } from './delivery-steps.ts';
+import { createDeliverySteps, type DeliveryStepsDeps } from './delivery-steps.ts';
 import { createRecoveryActivities } from './recovery-steps.ts';
 import { createReleaseActivities } from './release-order.ts';
 import { createRetentionActivities, type RetentionDeps } from './retention.ts';
 
-interface ActivityDeps extends AttemptDeliveryDeps, RetentionDeps, Omit<NoticeDeps, 'mailsUnderWay'> {}
+interface ActivityDeps
+  extends AttemptDeliveryDeps,
+    DeliveryStepsDeps,
+    RetentionDeps,
+    Omit<NoticeDeps, 'mailsUnderWay'> {}
 
 /** Makes all activities: the attempts, and the steps, which have their own task queue. */
 export function createActivities(deps: ActivityDeps) {

@@ -69,6 +69,7 @@ export interface SessionDeps extends SessionOptions {
   readonly watch: DeliveryWatch;
   /** What the reconciler of a session leaves to the next one. */
   readonly reconcilerMemory: ReconcilerMemory;
+  readonly lookAtClock: () => Promise<void>;
   readonly onRepair: (repair: Repair) => void;
   readonly onPass: RelayOptions['onPass'];
   readonly onClaim: RelayOptions['onClaim'];

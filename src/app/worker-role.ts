@@ -97,6 +97,7 @@ export async function startWorker(options: WorkerOptions) {
     starts: createStarts(scheduler),
     watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
     reconcilerMemory: emptyMemory(),
+    lookAtClock: clock.look,
     onRepair: countRepairs(metrics),
     onPass: countPasses(metrics),
     onClaim: noteClaims(metrics),

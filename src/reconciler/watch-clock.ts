@@ -3,6 +3,7 @@
  * longer by as much; a clock set ahead ends windows early.
  */
 import { uptime } from 'node:os';
+import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { databaseTime } from '../db/clock.ts';
 import { type ClockStep, forgetFutureTimes, noteClockStep } from '../db/future-times.ts';
@@ -38,7 +39,7 @@ interface ClockWatchOptions {
 
 /**
  * Repairs the effects of steps back, and reports all steps. The first reading repairs a step back that nobody saw.
- * @returns at once; `stop` waits for a reading under way
+ * @returns at once; `look` reads the clock now, and notes a step; `stop` waits for a reading under way
  */
 export function watchDatabaseClock({
   sql,
@@ -48,8 +49,10 @@ export function watchDatabaseClock({
   intervalMs = LOOK_MS,
   read = () => databaseTime(sql),
   uptimeMs = () => uptime() * 1_000,
-}: ClockWatchOptions): { stop(): Promise<void> } {
+}: ClockWatchOptions): { look(): Promise<void>; stop(): Promise<void> } {
   const stopping = new AbortController();
+  // Of two at once, the later might have the earlier reading.
+  const inTurn = pLimit(1);
   /** The database's clock minus the uptime of this machine, which does not jump and also counts while it sleeps. */
   let ahead: number | null = null;
   /**
@@ -90,6 +93,9 @@ export function watchDatabaseClock({
     }
     ahead = now;
     await noteSteps();
+  }
+
+  async function repairTimes(): Promise<void> {
     if (readings === 0) return;
     const rows = await forgetFutureTimes(sql);
     if (rows > 0) log.warn({ rows }, 'times that lay too far ahead are past now: the clock was set back');
@@ -99,12 +105,15 @@ export function watchDatabaseClock({
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       // Other parts report that the database is away.
-      await look().catch((error: unknown) => log.debug({ err: error }, 'the clock could not be read'));
+      await inTurn(look)
+        .then(repairTimes)
+        .catch((error: unknown) => log.debug({ err: error }, 'the clock could not be read'));
       await waitOrStop(intervalMs, stopping.signal);
     }
   }
   const running = run();
   return {
+    look: () => inTurn(look),
     async stop() {
       stopping.abort();
       await running;

@@ -1,6 +1,8 @@
 /** The database's clock is set: unrepaired, waits would last as much longer; and the step is reported to people. */
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { createDeliverySteps } from '../../activities/delivery-steps.ts';
+import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import {
   type ClockStep,
@@ -13,6 +15,7 @@ import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { watchDatabaseClock } from '../../src/reconciler/watch-clock.ts';
 import { beginAttempt, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -155,7 +158,7 @@ test('a retry in the queue, and an attempt overdue, wait after a step as long as
 });
 
 /** A watch of a clock that the test sets. */
-function watched() {
+function watched(intervalMs = 5) {
   const steps: ClockStep[] = [];
   const clock = { setMs: 0, looks: 0, differenceMs: 0 };
   const watch = watchDatabaseClock({
@@ -165,7 +168,7 @@ function watched() {
     onRead(ms) {
       clock.differenceMs = ms;
     },
-    intervalMs: 5,
+    intervalMs,
     async read() {
       clock.looks += 1;
       return new Date(Date.now() + clock.setMs);
@@ -196,6 +199,36 @@ test('a step back and one ahead are noticed and noted, and the former is made go
   const hours = steps.map(({ ms }) => Math.round(ms / 3_600_000));
   expect(hours).toEqual([-1, 1]);
   expect(await lastClockStep(sql)).toEqual(steps[1]);
+});
+
+test('before a window is over, the clock is looked at: a step ahead that nobody has noticed ends none', async () => {
+  const { sql } = database;
+  const id = await fireDelivery(sql, owner);
+  await makeAttempt(sql, id, 1, { nextAttemptAt: new Date() });
+  const { watch, steps, clock } = watched(3_600_000);
+  await until('the first look', async () => clock.looks === 1);
+  const policy = { ...defaultRetryPolicy, windowMs: 7_200_000 };
+  const read = createDeliverySteps({
+    sql,
+    log: pino({ level: 'silent' }),
+    watch: unwatched,
+    lookAtClock: watch.look,
+  }).readDelivery;
+  const isOver = async () => {
+    const found = await read({ deliveryId: id, policy });
+    return found.open && found.windowEndsAt !== null && found.readAt >= found.windowEndsAt;
+  };
+  expect(await isOver()).toBe(false);
+  expect(clock.looks).toBe(1);
+  // As if the clock had been an hour and a half behind until now.
+  await sql`update deliveries set window_started_at = window_started_at - interval '3 hours' where id = ${id}`;
+  clock.setMs = 5_400_000;
+  expect(await isOver()).toBe(false);
+  expect(steps).toHaveLength(1);
+  await sql`update deliveries set window_started_at = window_started_at - interval '3 hours' where id = ${id}`;
+  expect(await isOver()).toBe(true);
+  expect(clock.looks).toBe(3);
+  await watch.stop();
 });
 
 test('a step that cannot be noted at once is reported once, and noted with the time at which it was seen', async () => {

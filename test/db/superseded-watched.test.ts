@@ -30,6 +30,7 @@ beforeEach(() => {
 });
 
 const deps = () => ({
+  lookAtClock: async () => {},
   sql: database.sql,
   log: pino({ level: 'silent' }),
   watch: {

@@ -61,6 +61,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     starts: createStarts(schedulerDefaults),
     watch: unwatched,
     reconcilerMemory: emptyMemory(),
+    lookAtClock: async () => {},
     onRepair() {},
     onPass() {},
     onClaim() {},
