@@ -1,44 +1,17 @@
 /** Behind a proxy, with and without a path prefix: documentation, console and OpenAPI document use the public URL. */
-import { spawn } from 'node:child_process';
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { installationOfFile } from '../support/lifetimes.ts';
 import { linksOf } from '../support/links.ts';
+import { findNginx, runNginx } from '../support/nginx.ts';
 import { freePort } from '../support/ports.ts';
 import { type Program, startProgram } from '../support/program.ts';
-import { until } from '../support/until.ts';
 
-const NGINX = '/usr/sbin/nginx';
-const hasNginx = await access(NGINX).then(
-  () => true,
-  () => false,
-);
-
+const nginx = findNginx();
 const ends: (() => Promise<unknown>)[] = [];
 const installation = await installationOfFile();
 afterAll(async () => {
   for (const end of ends.reverse()) await end().catch(() => {});
 });
-
-/** Starts an nginx with these lines in its `server`. */
-async function startNginx(port: number, lines: string): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'waybill-nginx-'));
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${folder}/${name};`)
-    .join(' ');
-  await writeFile(
-    join(folder, 'nginx.conf'),
-    `daemon off; error_log stderr; pid ${folder}/pid; events {}
-     http { access_log off; ${paths} server { listen 127.0.0.1:${port}; ${lines} } }`,
-  );
-  const child = spawn(NGINX, ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' });
-  ends.push(async () => {
-    child.kill('SIGTERM');
-    await rm(folder, { recursive: true, force: true });
-  });
-}
 
 async function startApi(publicUrl: string): Promise<Program> {
   const program = await startProgram({ ...installation.env, ROLE: 'api', PUBLIC_URL: publicUrl });
@@ -126,7 +99,7 @@ it('without a proxy, at a path that is passed on', async () => {
   expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
 });
 
-it.runIf(hasNginx).each([
+it.runIf(nginx !== undefined).each([
   ['at the root', '', (api: string) => `location / { proxy_pass ${api}; }`],
   ['at a path that it passes on', '/ship', (api: string) => `location /ship { proxy_pass ${api}; }`],
   ['at a path that it takes away', '/ship', (api: string) => `location /ship/ { proxy_pass ${api}/; }`],
@@ -134,7 +107,6 @@ it.runIf(hasNginx).each([
   const port = await freePort();
   const base = `http://127.0.0.1:${port}${prefix}`;
   const api = await startApi(base);
-  await startNginx(port, lines(api.url));
-  await until('nginx', async () => (await fetch(`${base}/healthz`).catch(() => undefined))?.ok);
+  ends.push(await runNginx(nginx ?? '', port, lines(api.url)));
   await walk(base);
 });

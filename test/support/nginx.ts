@@ -25,11 +25,36 @@ export const findNginx = () => installedProgram('nginx');
  * @param ways to the server
  */
 export async function startNginx(program: string, port: number, ways: number): Promise<Nginx> {
-  const folder = await mkdtemp(join(tmpdir(), 'waybill-nginx-'));
   const own = await freePort();
   const indexes = Array.from({ length: ways }, (_, index) => index);
   const upstream = (index: number) => `upstream api${index} { server 127.0.0.1:${port}; keepalive 1; }`;
   const location = (index: number) => `location /${index}/ { proxy_pass http://api${index}/; }`;
+  const close = await runNginx(
+    program,
+    own,
+    `keepalive_timeout 600s;
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    proxy_next_upstream off;
+    ${indexes.map(location).join('\n    ')}`,
+    indexes.map(upstream).join('\n  '),
+  );
+  return { way: (index) => `http://127.0.0.1:${own}/${index}`, close };
+}
+
+/**
+ * Starts one at this port, and waits until it accepts connections.
+ * @param lines of its `server`
+ * @param before the server
+ * @returns ends it
+ */
+export async function runNginx(
+  program: string,
+  own: number,
+  lines: string,
+  before = '',
+): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'waybill-nginx-'));
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   await writeFile(
     join(folder, 'nginx.conf'),
@@ -41,14 +66,10 @@ events { worker_connections 8192; }
 http {
   access_log off;
   ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
-  ${indexes.map(upstream).join('\n  ')}
+  ${before}
   server {
     listen 127.0.0.1:${own};
-    keepalive_timeout 600s;
-    proxy_http_version 1.1;
-    proxy_set_header Connection "";
-    proxy_next_upstream off;
-    ${indexes.map(location).join('\n    ')}
+    ${lines}
   }
 }
 `,
@@ -66,12 +87,9 @@ http {
     socket.destroy();
     return open;
   });
-  return {
-    way: (index) => `http://127.0.0.1:${own}/${index}`,
-    async close() {
-      child.kill('SIGKILL');
-      await exited;
-      await rm(folder, { recursive: true, force: true });
-    },
+  return async () => {
+    child.kill('SIGKILL');
+    await exited;
+    await rm(folder, { recursive: true, force: true });
   };
 }
