@@ -12,7 +12,7 @@ const tests = (names: string) => `test/${names}.test.ts`;
  */
 const SYSTEM = [
   tests('{documentation,faults}/**/!(restored)'),
-  tests('e2e/**/!(demo-console|hot-statements|image|main-job|own-ports|pruned|release)'),
+  tests('e2e/**/!(hot-statements|image|main-job|own-ports|pruned|release)'),
   tests('cli/{act-on-deliveries,build,console,listen,loads,output,replay,top,unsupported,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
@@ -25,10 +25,10 @@ const SYSTEM = [
 /** Likewise, for `.ci/nightly` alone. Of other files it runs more tests: those of `test.runIf(nightly)`. */
 const NIGHTLY = [
   tests('contract/{generated-client,other-generators}'),
-  tests('packages/{installed,strangers}'),
+  tests('packages/installed'),
   // The drill of the handbook, with both kinds of backup.
   tests('faults/restored'),
-  tests('e2e/{demo-console,hot-statements,image,own-ports,pruned,release}'),
+  tests('e2e/{hot-statements,image,own-ports,pruned,release}'),
 ];
 /** And for `.ci/on-postgres`. */
 const otherPostgres = process.env.POSTGRES_PROGRAMS !== undefined;

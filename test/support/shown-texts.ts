@@ -17,7 +17,7 @@ function filesBelow(folder: string): string[] {
   });
 }
 
-export interface ShownText {
+interface ShownText {
   /** Its path from the root. */
   readonly file: string;
   readonly text: string;
@@ -25,12 +25,4 @@ export interface ShownText {
 
 export function shownTexts(): readonly ShownText[] {
   return filesBelow('').map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
-}
-
-/** The commands in these texts that run a Waybill by npx, each once, up to what a shell reads as something else. */
-export function shownCommands(): readonly string[] {
-  const found = shownTexts().flatMap(({ text }) =>
-    [...text.matchAll(/npx --no waybill[\w-]*(?: [^\n`'"<>|;&(){}$\\#]+)?/g)].map(([line]) => line.trim()),
-  );
-  return [...new Set(found)].sort();
 }
