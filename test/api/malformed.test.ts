@@ -22,22 +22,10 @@ const malformed = [
   ...['{"a":"\\u0000"}', '{"\\u0000":1}', '{"a":"\\ud800"}'],
   deep('[', ']', 5_000),
   deep('{"a":', '}', 2_500).replace('}', '1}'),
-  // The right shape with wrong values.
+  // The right shape with wrong values; more: error-messages.test.ts.
   ...[
     { ...good, url: 'https://shop.example/\u0000' },
-    { ...good, url: 'https://shop.example/\ud800' },
-    { ...good, url: ['https://shop.example'] },
-    { ...good, url: {} },
-    { ...good, webhookType: ['CREATE_ORDER'] },
     { ...good, webhookType: '__proto__' },
-    { ...good, webhookType: 'toString' },
-    { ...good, active: 1 },
-    { ...good, parameters: 'x' },
-    { ...good, parameters: [1] },
-    { ...good, parameters: { withPackingLists: null } },
-    { ...good, description: { a: 1 } },
-    { ...good, description: 'x\u0000' },
-    { ...good, payloadVersion: null },
     { ...good, extra: true },
   ].map((value) => JSON.stringify(value)),
 ];

@@ -12,7 +12,6 @@ import { builtCli } from '../support/built.ts';
 import { login } from '../support/client.ts';
 import { installationOfFile, programOfFile, receiverOfTest } from '../support/lifetimes.ts';
 import { nightly } from '../support/nightly.ts';
-import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
@@ -218,14 +217,12 @@ describe('waybill demo', () => {
       ['--url', 'http://127.0.0.1:1'],
       /^No Waybill instance is running at http:\/\/127\.0\.0\.1:1: .+\.$/,
     ],
-    ['a rate of nothing', ['--rate', '0'], /^--rate must be an integer from 1 to 1000\.$/],
     [
       'two receivers',
       ['--receive', '--webhooks', 'http://a.example'],
       /^--receive and --webhooks cannot be combined: .+\.$/,
     ],
     ['a day and none', ['--clean', '--receive'], /^--clean plays no day: .+\.$/],
-    ['nothing to keep', ['--keep-webhooks'], /^--keep-webhooks needs --webhooks\.$/],
     [
       'a file of something else',
       ['--credentials', builtCli],
@@ -258,17 +255,5 @@ describe('waybill measure', () => {
     expect(JSON.parse(printed).deliveries.p99).toBeGreaterThanOrEqual(JSON.parse(printed).deliveries.p50);
     expect(code).toBe(0);
     expect(await webhooks()).toEqual([]);
-  });
-
-  it('says so when no delivery reaches it, and leaves no webhook', async () => {
-    const elsewhere = await createReceiver();
-    const { code, error } = await triedWaybill(
-      ['measure', ...target(), '--receiver-url', elsewhere.url, '--patience', '1'],
-      {},
-    );
-    expect(code).toBe(1);
-    expect(error).toContain(`No delivery reached ${elsewhere.url}`);
-    expect(await webhooks()).toEqual([]);
-    await elsewhere.close();
   });
 });

@@ -69,19 +69,7 @@ async function attemptInDyingProcess({ sql }: DeliveryStack, result?: Partial<At
   return { claimed, outcome };
 }
 
-test('a delivery that is accepted at once gets a workflow that begins with the result and schedules nothing', async () => {
-  const stack = await start();
-  const receiver = await receiverOfTest();
-  await stack.createWebhook(receiver.url);
-  const id = await stack.fireOne('10001');
-  await stack.untilState(id, 'delivered');
-  await stack.untilBegun(id);
-  expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(await story(stack, id)).toEqual([]);
-  expect(receiver.requests).toHaveLength(1);
-});
-
-test('a slow receiver: its workflow is started once there is a result', async () => {
+test('its workflow is started once there is a result, begins with it, and schedules nothing', async () => {
   const stack = await start({ scheduler: { slowMs: 10 } });
   const [answered, answer] = later();
   const receiver = await receiverOfTest(async () => {
@@ -98,17 +86,6 @@ test('a slow receiver: its workflow is started once there is a result', async ()
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(await story(stack, id)).toEqual([]);
   expect(receiver.requests).toHaveLength(1);
-});
-
-test('failed at once: the second attempt comes after its wait, and not before', async () => {
-  const stack = await start({ policy: { initialIntervalMs: 2_000 } });
-  const receiver = await receiverOfTest(({ count }) => ({ status: count === 1 ? 503 : 200 }));
-  await stack.createWebhook(receiver.url);
-  const id = await stack.fireOne('10003');
-  expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  const [first, second] = await stack.attempts(id);
-  expect(second?.startedAt.getTime()).toBeGreaterThanOrEqual(first?.nextAttemptAt?.getTime() ?? Infinity);
-  expect(receiver.requests).toHaveLength(2);
 });
 
 test.each(['all', 'undelivered'] as const)(
