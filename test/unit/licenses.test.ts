@@ -1,6 +1,6 @@
 /** The licences of everything that is installed are known, and allow what is done with it. */
 import { expect, it, test } from 'vitest';
-import { licenseCounts, licensedPackages, licenseProblems } from '../../release/licenses.ts';
+import { licensedPackages, licenseProblems } from '../../release/licenses.ts';
 
 const packages = await licensedPackages();
 
@@ -25,12 +25,4 @@ test.each([
 it('a package that was read by hand counts for that licence alone', () => {
   expect(licenseProblems([{ name: 'nub', license: 'MIT/X11', dev: false }])).toEqual([]);
   expect(licenseProblems([{ name: 'nub', license: 'GPL-3.0', dev: false }])).toHaveLength(1);
-});
-
-it('the most common comes first', () => {
-  const of = (license: string) => ({ name: license, license, dev: false });
-  expect(licenseCounts([of('ISC'), of('MIT'), of('MIT')])).toEqual([
-    ['MIT', 2],
-    ['ISC', 1],
-  ]);
 });

@@ -41,16 +41,6 @@ describe('the comparison with others', () => {
     expect(comparedAs(comparison, read('CHANGELOG.md'))).toBe(comparison);
   });
 
-  it('has the latest release, once there is one', () => {
-    const comparison = read('docs/is-it-for-me.md');
-    const first = comparedAs(comparison, '## [Unreleased]\n\n- New.\n\n## [1.0.0] - 2026-12-01\n');
-    expect(first).toContain('| status | 1.0.0, released on 2026-12-01 ([changelog]');
-    const next = comparedAs(first, released(changelog, '1.1.0', '2027-01-02'));
-    expect(next).toContain('| status | 1.1.0, released on 2027-01-02 ([changelog]');
-    const none = comparedAs(next, '## [1.0.0] - Unreleased\n');
-    expect(none).toContain('| status | no release yet: ');
-  });
-
   it('without this row stops the release', () => {
     expect(() => comparedAs('# Is it for me?\n', changelog)).toThrow('no row for the status');
   });

