@@ -38,7 +38,7 @@ const UNIT = [tests('unit/**/*')];
 /** An interrupted run leaves its workers to themselves. */
 const ENDS_WITH_THE_RUN = "data:text/javascript,process.on('disconnect',()=>process.exit())";
 
-/** Collecting a young generation of the usual 16 MiB takes an eighth of the tests' time. In MiB; more: 64 hold enough. */
+/** Collecting a young generation of the usual 16 MiB takes an eighth of the tests' time. More than 64: no gain. */
 const YOUNG_GENERATION = '--max-semi-space-size=64';
 
 /** A busy machine must fail no test: these times only end tests that hang. */
