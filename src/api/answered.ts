@@ -1,17 +1,18 @@
 /**
- * One log line and one metric for every response. The line names the route's pattern, as a path may contain
- * anything.
+ * One log line and one metric for every response, and a span for each request. They name the route's pattern, as a
+ * path may contain anything.
  */
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
+import { recordedBy, type Traces } from '../traces/traces.ts';
 import type { ApiDeps, ApiEnv, Session } from './deps.ts';
 
 /** Polled constantly by monitoring: these would drown the rest. */
-export const PROBE_PATHS = ['/healthz', '/readyz'];
+const PROBE_PATHS = ['/healthz', '/readyz'];
 /** The methods that some path supports. Others are invented by clients. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** The method, if some path supports it. */
-export function knownMethod(method: string): string {
+function knownMethod(method: string): string {
   return METHODS.includes(method) ? method : 'other';
 }
 
@@ -30,4 +31,30 @@ export function answered({ log, onAnswer }: ApiDeps, c: Context<ApiEnv>, ms: num
     { method, route, status, ms: Math.round(ms), ...eshop, requestId: c.get('requestId') },
     'request',
   );
+}
+
+export function tracedRequests(traces: Traces): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    const within = c.env?.signedIn !== undefined;
+    // The console's pages poll; only what a user does there is worth a trace.
+    const asking = c.req.method === 'GET' || c.req.method === 'HEAD';
+    if (PROBE_PATHS.includes(c.req.path) || (within && asking)) return await next();
+
+    const method = knownMethod(c.req.method);
+    const span = traces.begin({
+      name: method,
+      kind: within ? 'internal' : 'server',
+      parent: recordedBy(c.req.header('traceparent')),
+      attributes: { 'http.request.method': method === 'other' ? '_OTHER' : method, 'url.scheme': 'http' },
+    });
+    await span.within(next);
+    const route = c.get('route');
+    if (route !== undefined) {
+      span.rename(`${method} ${route}`);
+      span.set({ 'http.route': route, 'url.path': route });
+    }
+    const { status } = c.res;
+    span.set({ 'http.response.status_code': status });
+    span.end(status >= 500 ? { type: String(status) } : undefined);
+  };
 }

@@ -7,7 +7,7 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';
 import { notFound } from '../domain/problem.ts';
-import { answered } from './answered.ts';
+import { answered, tracedRequests } from './answered.ts';
 import { authenticate, requireRole } from './authenticate.ts';
 import { createBudget } from './budget/budget.ts';
 import { DELIVERY_ACTION_PATHS, deliveryActionRoutes } from './deliveries/actions.ts';
@@ -35,7 +35,6 @@ import { stockMovementResource, stockMovementRoutes } from './records/stock-move
 import { shipperServiceRoutes } from './shipper-services.ts';
 import { signingKeyRoutes } from './signing-keys.ts';
 import { systemRoutes } from './system.ts';
-import { tracedRequests } from './traced.ts';
 import { webhookOperationRoutes } from './webhooks/operations.ts';
 import { RECEIVER_TEST_PATHS, receiverTestRoutes } from './webhooks/receiver-tests.ts';
 import { RECOVER_PATH, recoveryRoutes } from './webhooks/recoveries.ts';

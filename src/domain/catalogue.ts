@@ -166,3 +166,18 @@ export function sampleOf(type: EventType): object {
 export function sampleChangesOf(type: EventType): string | null {
   return entryOf(type).samples[eventTypes[type].on]?.changed ?? null;
 }
+
+/** The number of no stock movement: they are numbered from 1. */
+const NO_MOVEMENT = 0;
+
+/**
+ * For an event that an operator triggers as a test: its record does not exist (docs/interface.md, E5).
+ * @example testRecordOf('CREATE_ORDER', new Date()).entityId; // 'TEST-MIBCPQ4C'
+ */
+export function testRecordOf(type: EventType, now: Date): { entityId: string; record: object } {
+  const entry = entryOf(type);
+  const id =
+    entry.kind === 'stockMovement' ? NO_MOVEMENT : `TEST-${now.getTime().toString(36).toUpperCase()}`;
+  const record = { ...sampleOf(type), [entry.idField]: id };
+  return { entityId: idOf(entry, record), record };
+}

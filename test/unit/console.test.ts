@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { queryText } from '../../src/console/api-client.ts';
-import { curlOf } from '../../src/console/deliveries/curl.ts';
+import { curlOf } from '../../src/console/deliveries/page.tsx';
 import { Chart, roundAbove } from '../../src/console/overview/chart.tsx';
 import { rangeOf } from '../../src/console/overview/ranges.ts';
 import { problemsIn } from '../../src/console/problems.ts';

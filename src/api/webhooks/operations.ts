@@ -1,12 +1,13 @@
-/** Switching a webhook on and off, pausing it, and regenerating its secret (docs/interface.md, W5, W8 and W23). */
-
+/** Switching a webhook on and off, pausing it, and its secret (docs/interface.md, W5, W8, W18 and W23). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { MAX_COUNTED_ROWS } from '../../db/id-range.ts';
 import type { Pool } from '../../db/pool.ts';
+import { countLostEvents } from '../../db/recoveries/lost-events.ts';
 import { replaceSecret, setActive } from '../../db/webhooks/change.ts';
 import { pauseWebhook, resumeWebhook } from '../../db/webhooks/pause.ts';
 import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
-import { described, strictComponent } from '../../domain/fields.ts';
+import { component, described, strictComponent, time, wholeNumber } from '../../domain/fields.ts';
 import { existing } from '../../domain/problem.ts';
 import { timestamp } from '../../domain/timestamp.ts';
 import { newSecretSchema, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
@@ -17,8 +18,37 @@ import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { idempotent } from '../idempotency.ts';
 import { body, params, query } from '../validate.ts';
-import { activatedWebhookSchema, missedBy } from './missed.ts';
 import { noSuchWebhook, recordOf, tag, webhookId } from './record.ts';
+
+const missed = v.pipe(
+  v.object({
+    since: described(
+      time(),
+      'When it was deactivated last, or created. After a deactivation, `recover` begins there by default.',
+    ),
+    count: described(
+      wholeNumber(),
+      `Events since then and before its activation, of the types that it had at the time, for which it has no delivery. At most ${MAX_COUNTED_ROWS} are counted.`,
+    ),
+  }),
+  v.description('The events that it missed while it was inactive.'),
+  v.metadata({ ref: 'Missed' }),
+);
+
+const activatedWebhookSchema = component('ActivatedWebhook', {
+  ...webhookRecordSchema.entries,
+  missed,
+});
+
+/** @param webhook as it is after the activation */
+async function missedBy(sql: Pool, eshopId: number, webhook: WebhookRow) {
+  const { id: webhookId, registeredAt, deactivatedAt, generationAt } = webhook;
+  const since = deactivatedAt ?? registeredAt;
+  const until = generationAt ?? registeredAt;
+  const search = { eshopId, webhookId, since, until, include: ['missed'] as const };
+  const { count } = await countLostEvents(sql, search, { enough: MAX_COUNTED_ROWS });
+  return { since: since.toISOString(), count: Math.min(count, MAX_COUNTED_ROWS) };
+}
 
 /** The body of `pause`, which may be left out. */
 const pauseInputSchema = strictComponent('PauseInput', {

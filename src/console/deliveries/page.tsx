@@ -14,10 +14,24 @@ import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Time } from '../times.tsx';
 import { useViewer } from '../viewer.ts';
 import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
-import { curlOf } from './curl.ts';
 import { Next, type NextProps, Reason } from './next.tsx';
 import type { Shown } from './standing.tsx';
 import { Timeline } from './timeline.tsx';
+
+/** Any text as one word of a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The command, with one header per line. Brackets in an address are taken literally, not as a range. */
+export function curlOf({ method, url, headers, body }: SignedRequest): string {
+  const lines = [
+    `curl --globoff --request ${method} ${quoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `--header ${quoted(`${name}: ${value}`)}`),
+    ...(body === null ? [] : [`--data-raw ${quoted(body)}`]),
+  ];
+  return lines.join(' \\\n  ');
+}
 
 const STATIC_HEADERS = ` The values of static headers are left out: put them in where it says ${MASK}.`;
 

@@ -1,7 +1,6 @@
 /** The record of a test event, which does not exist (docs/interface.md, E5). */
 import { expect, test } from 'vitest';
-import { sampleOf } from '../../../src/domain/catalogue.ts';
-import { testRecordOf } from '../../../src/domain/test-event.ts';
+import { sampleOf, testRecordOf } from '../../../src/domain/catalogue.ts';
 
 test('a test event has the sample of its type, under an identifier that no record has', () => {
   const now = new Date('2026-11-23T00:00:00Z');
