@@ -212,11 +212,7 @@ type Written = (error?: Error | null) => void;
 
 function hearWrites(socket: Socket, hear: (piece: Uint8Array) => void): void {
   const write = socket.write.bind(socket);
-  socket.write = (
-    piece: Uint8Array | string,
-    encoding?: BufferEncoding | Written,
-    written?: Written,
-  ): boolean => {
+  socket.write = (piece: Uint8Array | string, encoding?: BufferEncoding | Written, written?: Written) => {
     hear(typeof piece === 'string' ? Buffer.from(piece) : piece);
     const done = typeof encoding === 'function' ? encoding : written;
     return typeof piece === 'string' ? write(piece, undefined, done) : write(piece, done);

@@ -21,10 +21,7 @@ export async function pauseOf(client: Client, workflowId: string): Promise<Tempo
 }
 
 /** The same from a description of the workflow. */
-export function pauseIn(
-  workflowId: string,
-  { workflowExtendedInfo }: WorkflowExecutionDescription['raw'],
-): TemporalPause | null {
+export function pauseIn(workflowId: string, { workflowExtendedInfo }: WorkflowExecutionDescription['raw']) {
   const pause = workflowExtendedInfo?.pauseInfo;
   if (pause === null || pause === undefined) return null;
   const by = [pause.identity, pause.reason].filter(Boolean).join(': ');
