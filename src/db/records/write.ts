@@ -138,13 +138,10 @@ function eventTexts(
   { entry }: EntityMapping<object>,
   after: object,
   types: readonly EventType[],
-  {
-    sequence,
-    at,
-    ...made
-  }: Pick<EventText, 'sequence' | 'origin' | 'changed'> & { readonly at: string | null },
+  written: Pick<EventText, 'sequence' | 'origin' | 'changed'> & { readonly at: string | null },
 ): EventText[] {
   if (types.length === 0) return [];
+  const { sequence, at, ...made } = written;
   const snapshot = JSON.stringify(after);
   // Even with other changes, such as a note: no write of the e-shop changes a status together with other fields.
   const movesStatus = types.some((type) => eventTypes[type].on === 'statusChanged');

@@ -63,27 +63,23 @@ export interface LostSecrets {
 /**
  * Replaces everything that no key opens, in one transaction: writes secrets, a pending mail per e-shop, and settings.
  * Deleted webhooks stay as they are: they sign nothing.
- * @param settings by name, written in the same transaction
- * @param dryRun changes nothing
- * @param replaceKeys the same for the signing keys of e-shops
- * @param replaceNotices the same for the secrets of their notices
+ * @param terms.settings by name, written in the same transaction
+ * @param terms.dryRun changes nothing
+ * @param terms.replaceKeys the same for the signing keys of e-shops
+ * @param terms.replaceNotices the same for the secrets of their notices
  * @returns the e-shops that lost something
  */
 export async function replaceSecrets(
   sql: Pool,
   replace: (stored: StoredSecrets) => ReplacedSecrets,
-  {
-    settings,
-    dryRun,
-    replaceKeys,
-    replaceNotices,
-  }: {
+  terms: {
     readonly settings: Readonly<Record<string, string>>;
     readonly dryRun: boolean;
     readonly replaceKeys: ReplaceSigningKeys;
     readonly replaceNotices: ReplaceNoticeSecret;
   },
 ): Promise<LostSecrets[]> {
+  const { settings, dryRun, replaceKeys, replaceNotices } = terms;
   return await transaction(sql, async (tx) => {
     const rows = await tx<StoredSecrets[]>`
       select w.id, w.eshop_id, s.name as eshop_name, s.email, w.secret, w.headers, w.header_names, w.asymmetric,
