@@ -1,4 +1,4 @@
-/** Confidential variables from files, as Docker and Kubernetes mount them: no list of processes shows them. */
+/** Confidential variables from files, as Docker and Kubernetes mount them: in no list of variables or processes. */
 import { readFileSync, statSync } from 'node:fs';
 import { UserError } from '../lib/user-error.ts';
 

@@ -85,7 +85,7 @@ function secretsIn(values: readonly string[]): string[] {
   return [...new Set(read)].filter(({ length }) => length >= MIN_VALUE_LENGTH);
 }
 
-/** Hexadecimal and Base64, in both alphabets (RFC 4648, 4 and 5), alone and as it is within a longer text. */
+/** Hexadecimal and Base64, in both alphabets (RFC 4648, 4 and 5), alone and within the Base64 of a longer text. */
 function inOtherCodes(value: string): string[] {
   const bytes = Buffer.from(value);
   const base64 = bytes.toString('base64');

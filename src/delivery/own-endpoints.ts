@@ -20,7 +20,7 @@ export function createOwnEndpoints(passing: () => readonly number[] = () => []) 
   /** Ports of this machine, on any of its addresses. */
   const local = new Set<number>();
   const elsewhere = new Map<string, Set<number>>();
-  /** The addresses of names: when each was last found, on a clock that does not jump, and whether it is here. */
+  /** The addresses of names: when each was last found, on a clock that does not jump, and whether it is ours. */
   const leadsTo = new Map<string, Map<string, { readonly at: number; readonly here: boolean }>>();
 
   const own = {

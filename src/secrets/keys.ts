@@ -95,7 +95,7 @@ export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []) {
       const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
       return Buffer.concat([present.header, nonce, cipher.getAuthTag(), sealed]);
     },
-    /** Opens secrets sealed by any of the keys. @throws Error if changed, or sealed by another key or for another */
+    /** Opens secrets sealed by any of the keys. @throws Error if changed, or of another key or owner */
     decryptSecret(sealed: Buffer, owner: SecretOwner): string {
       const header = sealed.subarray(0, HEADER_BYTES);
       const key = all.find((candidate) => candidate.header.equals(header));

@@ -14,7 +14,7 @@ export const stockMovements: EntityMapping<StockMovementRecord> = entityMapping(
   computed: { id: sqlText`t.id::float8` },
 });
 
-/** Records a movement; fires CREATE_STOCK_MOVEMENT_<TYPE>. @throws Problem 400 without product, 409 for too few */
+/** Records a movement; fires CREATE_STOCK_MOVEMENT_<TYPE>. @throws Problem 400 for an unknown SKU, 409 for too few */
 export function createMovement(tx: Transaction, eshopId: number, origin: Origin, movement: NewMovement) {
   return inUnitOfWork(tx, eshopId, origin, (work) => stageMovement(work, movement));
 }

@@ -108,7 +108,7 @@ type Shortages = Map<
   { readonly what: NonNullable<ReturnType<typeof shortage>>; readonly had: Stock }
 >;
 
-/** Changes the stock of a locked product in memory, noting shortages. @throws Problem 400 if it is unknown */
+/** Changes the stock of a locked product in memory, noting shortages. @throws Problem 400 for an unknown SKU */
 function change(stock: StagedStock, short: Shortages, sku: string, by: StockChange): Stock {
   const had = stock.get(sku);
   if (had === undefined) throw invalid([{ path: 'sku', message: `"${sku}" is not a known product` }]);

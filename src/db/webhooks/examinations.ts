@@ -5,7 +5,7 @@ import type { Sql } from '../pool.ts';
 
 /** How long an examination counts as under way after its process died, in seconds. */
 const LEASE_S = 130;
-/** How far ahead a time may be: a statement that waited for the row read the clock earlier. Later ones are void. */
+/** How far ahead a time may be: a statement that waited for the row read the clock before. Later ones are ignored. */
 const AHEAD_S = 60;
 
 /**
