@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/db/migrate.ts';
 import { UserError } from '../../src/lib/user-error.ts';
-import type { TestDatabase } from '../support/database.ts';
 import { folderOfTest } from '../support/ends.ts';
-import { databaseOfTest } from '../support/lifetimes.ts';
+import { databaseOfFile } from '../support/lifetimes.ts';
 
-let database: TestDatabase;
+const database = await databaseOfFile();
 let directory: string;
 
 const file = (name: string) => join(directory, name);
@@ -16,8 +15,7 @@ const write = (name: string, text: string) => writeFile(file(name), text);
 const migrated = () => migrate(database.url, { directory });
 
 beforeEach(async () => {
-  database = await databaseOfTest();
-  await database.sql`drop table migrations`;
+  await database.sql`drop table if exists migrations, one, three, four`;
   directory = await folderOfTest('waybill-migrations-');
   await write('0001-one.sql', 'create table one (id int);');
   await write('0003-three.sql', 'create table three (id int);');
