@@ -39,6 +39,17 @@ interface Loop {
   stop(): Promise<void>;
 }
 
+/** The longest rest after a long step, in milliseconds. Less: load. More: `WaybillOrderingStuck` fires meanwhile. */
+const MAX_REST_MS = 30_000;
+
+/**
+ * The rest after a search that all workers make, in milliseconds: a long one takes a fifth of the time. Among 200,000
+ * records with waiting deliveries it takes seconds.
+ */
+export function restAfter(tookMs: number, leastMs: number): number {
+  return Math.max(leastMs, Math.min(MAX_REST_MS, 4 * tookMs));
+}
+
 /** Starts at once. */
 export function startLoop({ what, step, onFailure, onPass, log, options }: LoopOptions): Loop {
   const { pollMs } = options;

@@ -22,7 +22,7 @@ import {
 import { createPrecedence, type RelayLoop } from './classes.ts';
 import type { RelayDeps, RelayOptions } from './deps.ts';
 import { createInFlight } from './in-flight.ts';
-import { type Next, startLoop } from './loop.ts';
+import { type Next, restAfter, startLoop } from './loop.ts';
 import { createSuspects } from './suspects.ts';
 import { workflowStarter, workflowsOf } from './workflows.ts';
 
@@ -97,8 +97,9 @@ export function startRelay(relay: RelayOptions): Relay {
     recoveries: loop('recoveries', () => dispatchRecoveries(deps)),
     // Deliveries that missed their turn in the order of their record. This needs no Temporal.
     orderings: loop('orderings', async () => {
+      const begunAt = performance.now();
       await settleOrdering(sql, 'all');
-      return options.settleMs;
+      return restAfter(performance.now() - begunAt, options.settleMs);
     }),
     warnings: loop('warnings', () => decideNotices(deps)),
     notices: loop('notices', () => dispatchNotices(deps)),
