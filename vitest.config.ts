@@ -38,7 +38,10 @@ const UNIT = [tests('unit/**/*')];
 /** An interrupted run leaves its workers to themselves. */
 const ENDS_WITH_THE_RUN = "data:text/javascript,process.on('disconnect',()=>process.exit())";
 
-/** Collecting a young generation of the usual 16 MiB takes an eighth of the tests' time. More than 64: no gain. */
+/**
+ * In MiB. With the usual 16 its collection takes an eighth of the tests' time. More: each of five workers may keep
+ * three times as much.
+ */
 const YOUNG_GENERATION = '--max-semi-space-size=64';
 
 /** A busy machine must fail no test: these times only end tests that hang. */
