@@ -20,24 +20,14 @@ export function ConfirmPage(props: {
   values?: Query | undefined;
   children: Child;
 }) {
-  const {
-    here,
-    title,
-    button,
-    kind = 'danger sure',
-    action,
-    back,
-    refused,
-    fields = [],
-    values = {},
-  } = props;
+  const { here, title, button, action, back, refused, fields = [], values = {}, children } = props;
   return (
     <Page {...{ title, here, refused, fields }}>
       <h1>{title}</h1>
       <Form action={action} values={values} class="card form">
-        {props.children}
+        {children}
         <div class="acts">
-          <button type="submit" class={kind}>
+          <button type="submit" class={props.kind ?? 'danger sure'}>
             {button}
           </button>
           <a class="button" href={`${CONSOLE}${back}`}>
