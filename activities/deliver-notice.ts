@@ -7,7 +7,7 @@ import { dropNotice } from '../src/db/notices/outcome.ts';
 import { confirmationMail } from '../src/mail/confirmation-mail.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
 import { lostSecretsMail } from '../src/mail/lost-secrets-mail.ts';
-import { type MailContent, mailOf, merged } from '../src/mail/mail-template.ts';
+import { type MailContent, mailOf, mergeMails } from '../src/mail/mail-template.ts';
 import { noticeMessageId, recoveredMail } from '../src/mail/recovered-mail.ts';
 import { warningMail } from '../src/mail/warning-mail.ts';
 import type { DeliveryActivities, NoticeResult } from '../workflows/delivery-types.ts';
@@ -74,7 +74,7 @@ export function createNoticeActivities(
       const same = others.filter((other) => other.subject.kind === subject.kind);
       const subjects = [subject, ...same.map((other) => other.subject)];
       const contents = subjects.map((each) => contentOf({ ...notice, email: address }, each));
-      return { mail: mailOf(merged(contents), publicUrl), others: others.map((other) => other.id) };
+      return { mail: mailOf(mergeMails(contents), publicUrl), others: others.map((other) => other.id) };
     });
   }
 

@@ -3,7 +3,7 @@
  * then every webhook is deactivated, so that nothing is sent, mailed or deactivated after the demonstration.
  */
 import * as v from 'valibot';
-import { settled } from '../src/lib/settled.ts';
+import { pollUntil } from '../src/lib/poll-until.ts';
 import type { Client } from './client.ts';
 import type { DemoReceiver } from './receiver.ts';
 import type { SceneResult } from './scene-results.ts';
@@ -34,7 +34,7 @@ export async function holdWaiting(
   const waiting = scenes.find(({ scene }) => scene.name === 'waiting');
   if (waiting === undefined) return;
   const rejected = () => receiver.rejected(waiting.id);
-  await settled(rejected, (seen) => seen >= REJECTED_BEFORE_HOLD || (dayEnded.aborted && seen > 0), {
+  await pollUntil(rejected, (seen) => seen >= REJECTED_BEFORE_HOLD || (dayEnded.aborted && seen > 0), {
     ...LOOKS,
     signal,
   });
@@ -51,7 +51,7 @@ export async function waitForRecovered(
   for (const { id, kind, scene } of scenes) {
     if (scene.name !== 'down' && scene.name !== 'slow') continue;
     const wanted = fired.get(kind) ?? 0;
-    await settled(
+    await pollUntil(
       () => receiver.delivered(id),
       (seen) => seen >= wanted,
       { ...LOOKS, signal },
@@ -79,7 +79,7 @@ export async function recoverMissed(
     );
     return v.parse(stateSchema, answer.data).state;
   };
-  await settled(look, (state) => state === 'completed', { ...LOOKS, signal });
+  await pollUntil(look, (state) => state === 'completed', { ...LOOKS, signal });
 }
 
 /**
@@ -107,7 +107,7 @@ export async function giveUpGone(
     }
     return open + held.length;
   };
-  await settled(look, (open) => open === 0, { ...LOOKS, signal });
+  await pollUntil(look, (open) => open === 0, { ...LOOKS, signal });
 }
 
 /** Deactivates every webhook; an inactive one stays as it is. */

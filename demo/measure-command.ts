@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../src/config/config.ts';
-import { type CommandContext, option, runs, whole } from '../src/lib/command-line.ts';
+import { type CommandContext, option, runs, wholeNumber } from '../src/lib/command-line.ts';
 import { createProgress } from '../src/lib/progress.ts';
 import { untilInterrupted } from '../src/lib/shutdown.ts';
 import { UserError } from '../src/lib/user-error.ts';
@@ -11,12 +11,12 @@ import { type Measured, measure, type Percentiles } from './measure.ts';
 import { instanceUrl, loginOf, urlOption, webAddress } from './target.ts';
 
 const measureOptions = v.object({
-  rate: option('--rate <n>', 'changes per second', whole('rate', 1_000), '10'),
-  seconds: option('--seconds <n>', 'for how long', whole('seconds', 3_600), '30'),
+  rate: option('--rate <n>', 'changes per second', wholeNumber('rate', 1_000), '10'),
+  seconds: option('--seconds <n>', 'for how long', wholeNumber('seconds', 3_600), '30'),
   patience: option(
     '--patience <seconds>',
     'how long to wait without any delivery before giving up on the rest',
-    whole('patience', 3_600),
+    wholeNumber('patience', 3_600),
     '30',
   ),
   host: option(
@@ -25,7 +25,7 @@ const measureOptions = v.object({
     v.string(),
     '127.0.0.1',
   ),
-  port: option('--port <n>', 'port for them; 0 takes a free one', whole('port', 65_535, 0), '0'),
+  port: option('--port <n>', 'port for them; 0 takes a free one', wholeNumber('port', 65_535, 0), '0'),
   receiverUrl: option(
     '--receiver-url <url>',
     'URL by which the workers reach it; default: that host and port',

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import * as v from 'valibot';
-import { pause, settled } from '../src/lib/settled.ts';
+import { delay, pollUntil } from '../src/lib/poll-until.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { Client } from './client.ts';
 
@@ -106,7 +106,7 @@ export async function measure(
       );
 
     const arrived = (count: number) =>
-      settled(
+      pollUntil(
         () => receiver.arrivals.size,
         (came) => came >= count,
         { signal, everyMs: LOOK_EVERY_MS, patienceMs: options.patience * 1_000 },
@@ -125,7 +125,7 @@ export async function measure(
     const sent: Promise<void>[] = [];
     const start = performance.now();
     for (let index = 0; index < total; index += 1) {
-      await pause(Math.max(0, start + (index * 1_000) / options.rate - performance.now()), signal);
+      await delay(Math.max(0, start + (index * 1_000) / options.rate - performance.now()), signal);
       const at = performance.now();
       asked.push(at);
       sent.push(

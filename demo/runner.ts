@@ -2,7 +2,7 @@
 import pLimit from 'p-limit';
 import pThrottle from 'p-throttle';
 import * as v from 'valibot';
-import { pause } from '../src/lib/settled.ts';
+import { delay } from '../src/lib/poll-until.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { Answer, ApiRequest, Client } from './client.ts';
 import type { Phase, Step, Wait } from './steps.ts';
@@ -58,7 +58,7 @@ export async function playDay(client: Client, phases: readonly Phase[], pace: Pa
     const patienceMs = pace.giveUpAfterMs ?? GIVE_UP_AFTER_MS;
     const began = Date.now();
     let come = 0;
-    for (let end = began + patienceMs; ; await pause(ASK_EVERY_MS, signal)) {
+    for (let end = began + patienceMs; ; await delay(ASK_EVERY_MS, signal)) {
       const { data } = await send({ by: 'shop', method: 'GET', path: `/v21${path}` });
       const { status } = v.parse(statusSchema, data);
       if (status === untilStatus) return;

@@ -3,7 +3,7 @@
  * failing receiver is neither case.
  */
 import type { EventType } from '../src/domain/event-types.ts';
-import { pause } from '../src/lib/settled.ts';
+import { delay } from '../src/lib/poll-until.ts';
 
 /** Deliveries that are open. */
 export interface Open {
@@ -50,7 +50,7 @@ export async function untilDelivered(
   const { patience, signal, everyMs, onCount } = options;
   let most = 0;
   let waiting = 0;
-  for (let since = Date.now(); ; await pause(everyMs, signal)) {
+  for (let since = Date.now(); ; await delay(everyMs, signal)) {
     const delivered = await count();
     const total = [...delivered.values()].reduce((sum, each) => sum + each, 0);
     if ([...fired].every(([kind, wanted]) => (delivered.get(kind) ?? 0) >= wanted)) {

@@ -80,8 +80,8 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     let last: AttemptEnd | null = input.delivered ?? null;
     for (;;) {
       if (last?.kind === 'delivered') return endings.delivered(last);
-      const seen = changes;
-      const isChanged = () => changes > seen;
+      const changesSeen = changes;
+      const isChanged = () => changes > changesSeen;
       const situation = await readSituation();
       if (!situation.open)
         return await completed(() => endings.endedBefore(situation.state, isSpentBy(last)));

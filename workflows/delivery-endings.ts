@@ -109,13 +109,13 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
 
 function whyExpired(situation: OpenSituation, alarm: boolean): string {
   if (situation.spent === 'windowLost') {
-    const who = alarm
+    const cause = alarm
       ? 'an outage of Waybill used up the window'
       : 'an operator held it for most of the time it lost';
-    return `Expired: ${who}, and the last attempt failed (${situation.lastError ?? 'no answer'}). The webhook stays active.`;
+    return `Expired: ${cause}, and the last attempt failed (${situation.lastError ?? 'no answer'}). The webhook stays active.`;
   }
-  const meanwhile = situation.operator === null ? 'the webhook was inactive' : 'an operator held it';
-  return `Expired: the window ended while ${meanwhile}.`;
+  const reason = situation.operator === null ? 'the webhook was inactive' : 'an operator held it';
+  return `Expired: the window ended while ${reason}.`;
 }
 
 interface Compensated extends CompensationResult {

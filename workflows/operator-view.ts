@@ -54,8 +54,8 @@ export function createOperatorView(input: DeliverEventInput) {
 
   function attemptFailed(attempt: FailedAttempt): void {
     // A number may come twice: an interrupted attempt is made again under its number.
-    const known = failed.findIndex((other) => other.number === attempt.number);
-    if (known >= 0) failed[known] = attempt;
+    const index = failed.findIndex((other) => other.number === attempt.number);
+    if (index >= 0) failed[index] = attempt;
     else failed.push(attempt);
     headline =
       attempt.nextAttemptAt === null
@@ -87,7 +87,7 @@ export function createOperatorView(input: DeliverEventInput) {
     actionTaken(action: ShownAction): void {
       asked.push(action);
       if (asked.length > SHOWN_ACTIONS) asked.shift();
-      headline = `${ASKED[action.action]} by ${who(action)}`;
+      headline = `${ASKED[action.action]} by ${attribution(action)}`;
       show();
     },
     /** An operator holds the delivery, or its webhook is inactive or paused. */
@@ -97,7 +97,7 @@ export function createOperatorView(input: DeliverEventInput) {
       const why =
         operator === null
           ? `Held: the webhook is ${webhook}.`
-          : `Held by ${who(operator)} No attempt is made until it is resumed.`;
+          : `Held by ${attribution(operator)} No attempt is made until it is resumed.`;
       const what = operator === null && webhook === 'paused' ? 'It goes on' : 'The window ends';
       headline = `${why} ${what} ${new Date(until).toISOString()}.`;
       heldHeadline = headline;
@@ -149,7 +149,7 @@ const ASKED: Readonly<Record<ActionName, string>> = {
 };
 
 /** The person, the time and the reason of an action as Markdown: "anna at 2026-11-22T17:30:00.000Z: stock-taking." */
-function who({ by, reason, at }: Pick<ShownAction, 'by' | 'reason' | 'at'>): string {
+function attribution({ by, reason, at }: Pick<ShownAction, 'by' | 'reason' | 'at'>): string {
   return `${literal(by)} at ${at}${reason === '' ? '' : `: ${literal(reason)}`}.`;
 }
 

@@ -93,7 +93,7 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
     let look = STEP_MS;
     let open = 0;
     for (;;) {
-      const seen = changes;
+      const changesSeen = changes;
       const progress = show(await advanceRecovery(recoveryId));
       const { state, exhausted } = progress;
       if (state === 'completed' || state === 'canceled') {
@@ -105,13 +105,13 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
         await continueAsNew<typeof recoverWebhook>(input);
       }
       if (state === 'paused') {
-        await condition(() => changes > seen);
+        await condition(() => changes > changesSeen);
         look = STEP_MS;
         continue;
       }
       look = exhausted && progress.open === open ? Math.min(MAX_STEP_INTERVAL_MS, look * 1.5) : STEP_MS;
       open = progress.open;
-      await condition(() => changes > seen, look, { summary: 'until the receiver has taken more' });
+      await condition(() => changes > changesSeen, look, { summary: 'until the receiver has taken more' });
     }
   }
 }

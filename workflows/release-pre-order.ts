@@ -17,11 +17,11 @@ export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ re
     changes += 1;
   });
   for (;;) {
-    const seen = changes;
+    const changesSeen = changes;
     const pending = await readRelease(input);
     // An order without a release time is released only by hand; a later change starts this timer again.
     if (pending === null || pending.releaseAt === null) {
-      if (changes > seen) continue;
+      if (changes > changesSeen) continue;
       return { released: false };
     }
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof releasePreOrder>(input);
@@ -32,7 +32,7 @@ export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ re
           0,
           200,
         );
-      if (await condition(() => changes > seen, wait, { summary })) continue;
+      if (await condition(() => changes > changesSeen, wait, { summary })) continue;
     }
     if (await releaseOrder(input)) return { released: true };
   }

@@ -124,6 +124,6 @@ function onAllBut(
   routes: readonly string[],
   middleware: MiddlewareHandler<ApiEnv>,
 ): MiddlewareHandler<ApiEnv> {
-  const left = new Set(routes);
-  return (c, next) => (left.has(c.get('route') ?? '') ? next() : middleware(c, next));
+  const unused = new Set(routes);
+  return (c, next) => (unused.has(c.get('route') ?? '') ? next() : middleware(c, next));
 }

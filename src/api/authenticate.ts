@@ -23,11 +23,11 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
   const mayUse = createMayUse(sql);
   const verifyToken = createTokenVerifier(keys.tokenKeys);
   return async (c, next) => {
-    const known = c.env?.signedIn;
-    if (known !== undefined) {
-      c.set('session', known.session);
-      c.set('clock', clockFrom(known.now));
-      c.set('stillAllowed', known.stillAllowed);
+    const signedIn = c.env?.signedIn;
+    if (signedIn !== undefined) {
+      c.set('session', signedIn.session);
+      c.set('clock', clockFrom(signedIn.now));
+      c.set('stillAllowed', signedIn.stillAllowed);
       return await next();
     }
     const apiKey = c.req.header('x-api-key') ?? '';

@@ -76,9 +76,9 @@ export async function readList<Row extends { readonly id: string }>(
     const slice = { limit: page.limit + 1, after, before };
     const end = await source.endOf?.(slice);
     const rows = await source.list(end === undefined ? slice : { ...slice, before: end });
-    const shown = rows.slice(0, page.limit);
-    if (rows.length > shown.length)
-      return { rows: shown, cursor: { after: shown.at(-1)?.id ?? after, more: true } };
+    const listed = rows.slice(0, page.limit);
+    if (rows.length > listed.length)
+      return { rows: listed, cursor: { after: listed.at(-1)?.id ?? after, more: true } };
     if (end !== undefined) return { rows, cursor: { after: idBefore(end), more: true } };
     return { rows, cursor: { after: rows.at(-1)?.id ?? after, more: false } };
   }

@@ -52,17 +52,17 @@ export function docsRoutes(publicUrl: string | null): Hono<ApiEnv> {
   const deepest = Math.max(...[...files].map((file) => file.split('/').length));
   const prepare = async (file: string) => {
     const text = await readFile(join(folder, file), 'utf8');
-    const shown = publicUrl === null ? text : text.replaceAll(EXAMPLE_URL, () => publicUrl);
-    const hash = createHash('sha256').update(shown).digest('base64url');
-    return { zipped: new Uint8Array(await promisify(gzip)(shown)), tag: `W/"${hash}"` };
+    const page = publicUrl === null ? text : text.replaceAll(EXAMPLE_URL, () => publicUrl);
+    const hash = createHash('sha256').update(page).digest('base64url');
+    return { zipped: new Uint8Array(await promisify(gzip)(page)), tag: `W/"${hash}"` };
   };
   // Anybody may ask, and as often as they like: each file is prepared once. All of them take 4 MB.
-  const kept = new Map<string, ReturnType<typeof prepare>>();
+  const preparedFiles = new Map<string, ReturnType<typeof prepare>>();
   const read = (file: string) => {
-    const prepared = kept.get(file) ?? prepare(file);
-    kept.set(file, prepared);
+    const prepared = preparedFiles.get(file) ?? prepare(file);
+    preparedFiles.set(file, prepared);
     // One that could not be read is tried again.
-    prepared.catch(() => kept.delete(file));
+    prepared.catch(() => preparedFiles.delete(file));
     return prepared;
   };
   const unzip = async (zipped: Uint8Array) => new Uint8Array(await promisify(gunzip)(zipped));

@@ -15,8 +15,11 @@ export function ok(c: Context<ApiEnv>, message: string, data: unknown, beside: B
 
 /** The same for data that is already JSON text: sent byte for byte. */
 export function okText(c: Context<ApiEnv>, message: string, data: string, beside: Beside): Response {
-  const more = Object.entries(beside).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
-  return answer(c, `{"statusCode":200,"message":${JSON.stringify(message)},"data":${data}${more.join('')}}`);
+  const members = Object.entries(beside).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
+  return answer(
+    c,
+    `{"statusCode":200,"message":${JSON.stringify(message)},"data":${data}${members.join('')}}`,
+  );
 }
 
 /** Answers with JSON text. */

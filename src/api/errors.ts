@@ -28,8 +28,8 @@ export function failureOf(error: unknown, requestId: string) {
     return { status: error.status, message: error.message, headers: error.headers, internal: false };
   }
   if (isTransient(error)) {
-    const what = databaseLack(error) ?? 'The service cannot reach its database';
-    const message = `${what}. Try again shortly (request ${requestId}).`;
+    const cause = databaseLack(error) ?? 'The service cannot reach its database';
+    const message = `${cause}. Try again shortly (request ${requestId}).`;
     return { status: 503 as const, message, headers: { 'retry-after': '2' }, internal: true };
   }
   const message = `An unexpected error occurred; it has been logged as request ${requestId}.`;

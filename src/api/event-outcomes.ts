@@ -123,8 +123,8 @@ export async function missingEvents(
     reason: `The write of ${catalogue[kind].noun} ${entityId} at ${at.toISOString()} changed nothing, so nothing fired.`,
   }));
   if (found > 0 || fired.length > 0) return fired;
-  const there = (await kindsWith(sql, eshopId, entityId)).filter((kind) => kinds.includes(kind));
-  const [kind] = there;
+  const existingKinds = (await kindsWith(sql, eshopId, entityId)).filter((kind) => kinds.includes(kind));
+  const [kind] = existingKinds;
   if (kind === undefined) {
     const nouns = kinds.map((each) => catalogue[each].noun).join(', ');
     return [{ cause: 'unknownRecord', at: null, reason: `There is no record ${entityId} (${nouns}).` }];

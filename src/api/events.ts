@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { countEvents, findEvent, listEvents } from '../db/event-log.ts';
 import { counted } from '../db/pool.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
-import { existing } from '../domain/problem.ts';
+import { orNotFound } from '../domain/problem.ts';
 import { renderValue } from '../domain/render.ts';
 import { dateOf } from '../domain/timestamp.ts';
 import { Cursor, cursorQuery, readList, readTwice } from './cursor.ts';
@@ -36,13 +36,13 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
     query({ ...cursorQuery, ...eventFilter }),
     async (c) => {
       const { eshopId } = c.get('session');
-      const asked = c.req.valid('query');
-      const filter = { ...asked, since: dateOf(asked.since), until: dateOf(asked.until) };
-      const { rows, ...beside } = await readList(sql, asked, {
+      const query = c.req.valid('query');
+      const filter = { ...query, since: dateOf(query.since), until: dateOf(query.until) };
+      const { rows, ...beside } = await readList(sql, query, {
         list: (part) => listEvents(sql, eshopId, filter, part),
         count: () => counted(countEvents(sql, eshopId, filter)),
       });
-      const first = asked.after === undefined && (asked.page ?? 1) === 1;
+      const first = query.after === undefined && (query.page ?? 1) === 1;
       const missing = first ? await missingEvents(sql, eshopId, filter, rows.length) : undefined;
       return ok(c, 'Events found.', await withOutcomes(sql, eshopId, rows), { ...beside, missing });
     },
@@ -62,7 +62,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
     async (c) => {
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
-      const event = existing('event', id, await findEvent(sql, eshopId, id));
+      const event = orNotFound('event', id, await findEvent(sql, eshopId, id));
       const [shown] = await withOutcomes(sql, eshopId, [event]);
       const record = renderValue(event.snapshot, { version, withPackingLists: true });
       return ok(c, 'Event found.', { ...shown, record });

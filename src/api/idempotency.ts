@@ -12,7 +12,7 @@ import { described } from '../domain/fields.ts';
 import { badRequest, conflict, Problem } from '../domain/problem.ts';
 import { omitFields } from '../domain/validation.ts';
 import type { AnswerOwner, Keys } from '../secrets/keys.ts';
-import { charged } from './budget/allowance.ts';
+import { chargeTime } from './budget/allowance.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { answer } from './envelope.ts';
 import { describeSchema, documents } from './json-schema.ts';
@@ -80,17 +80,17 @@ export function idempotent(
     if (key === undefined) return await next();
     const { eshopId, role } = c.get('session');
     const owner = { eshopId, role, key };
-    const body = charged(c.get('allowance'), () => bodyOf(c, later));
+    const body = chargeTime(c.get('allowance'), () => bodyOf(c, later));
     const fingerprint = fingerprintOf(c, body);
     await transaction(sql, async (tx) => {
-      const kept = await claimKey(tx, owner);
-      if (kept === 'underWay') {
+      const stored = await claimKey(tx, owner);
+      if (stored === 'underWay') {
         throw new Problem(409, 'The request with this Idempotency-Key is under way: wait for its answer.', {
           'retry-after': '1',
         });
       }
-      if (kept !== 'free') {
-        c.res = repeated(c, opened(keys, kept, owner), fingerprint);
+      if (stored !== 'free') {
+        c.res = repeated(c, opened(keys, stored, owner), fingerprint);
         return;
       }
       await transaction(tx, async (own) => {
@@ -151,9 +151,9 @@ function opened(keys: Pick<Keys, 'decryptSecret'>, sealed: Buffer, owner: Answer
 }
 
 /** @throws Problem 422 for another request */
-function repeated(c: Context<ApiEnv>, kept: KeptAnswer, fingerprint: string): Response {
-  if (kept.fingerprint !== fingerprint)
+function repeated(c: Context<ApiEnv>, stored: KeptAnswer, fingerprint: string): Response {
+  if (stored.fingerprint !== fingerprint)
     throw new Problem(422, 'This Idempotency-Key belongs to another request: use a new one.');
   c.header(REPLAYED, 'true');
-  return answer(c, kept.body, kept.status);
+  return answer(c, stored.body, stored.status);
 }

@@ -6,7 +6,7 @@ import type * as v from 'valibot';
 import { findInvalidText } from '../domain/invalid-text.ts';
 import { badRequest, invalid, Problem } from '../domain/problem.ts';
 import { fieldsOf } from '../domain/validation.ts';
-import { charged } from './budget/allowance.ts';
+import { chargeTime } from './budget/allowance.ts';
 import type { ApiEnv } from './deps.ts';
 import { type Described, describeSchema, documents, refTo } from './json-schema.ts';
 import { hasWideObject, MAX_FIELDS } from './wide-objects.ts';
@@ -51,7 +51,7 @@ export function readJson(c: Context<ApiEnv>): unknown {
   }
   const bytes = c.get('body') ?? new Uint8Array();
   if (bytes.byteLength === 0) throw badRequest('A JSON body is required.');
-  return charged(c.get('allowance'), () => parseJson(bytes, 'body'));
+  return chargeTime(c.get('allowance'), () => parseJson(bytes, 'body'));
 }
 
 /**

@@ -63,15 +63,15 @@ const MAX_CACHED_TOKENS = 1_000;
 /** @param keys any of which may have signed a token */
 export function createTokenVerifier(keys: readonly Uint8Array[]) {
   /** The claims of verified tokens, oldest first. */
-  const known = new Map<string, VerifiedClaims>();
+  const verified = new Map<string, VerifiedClaims>();
 
   async function signedClaims(token: string): Promise<VerifiedClaims | null> {
-    const found = known.get(token);
-    if (found !== undefined) return found;
+    const claims = verified.get(token);
+    if (claims !== undefined) return claims;
     for (const key of keys) {
       const claims = await claimsOf(key, token);
       if (claims === null) continue;
-      setNewest(known, token, claims, MAX_CACHED_TOKENS);
+      setNewest(verified, token, claims, MAX_CACHED_TOKENS);
       return claims;
     }
     return null;

@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { findInvalidText, isInherited } from '../domain/invalid-text.ts';
 import { type FieldProblem, invalid } from '../domain/problem.ts';
 import { fieldsOf, omitFields, type Rule, validate } from '../domain/validation.ts';
-import { charged } from './budget/allowance.ts';
+import { chargeTime } from './budget/allowance.ts';
 import type { ApiEnv } from './deps.ts';
 import { type BodyOptions, describeBody, readJson } from './json-body.ts';
 import { describeSchema, documents } from './json-schema.ts';
@@ -36,7 +36,7 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
     if (present !== undefined) rules.push(() => changedAmong(responseOnly, fieldsOf(json), present));
     c.req.addValidatedData(
       'json',
-      charged(c.get('allowance'), () => validate(schema, sent, { rules, before: null, context: null })),
+      chargeTime(c.get('allowance'), () => validate(schema, sent, { rules, before: null, context: null })),
     );
     await next();
   };

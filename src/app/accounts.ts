@@ -38,11 +38,11 @@ export async function createEshopWithUsers(
 ): Promise<EshopCredentials> {
   return await transaction(sql, async (tx) => {
     const { eshopId, apiKey } = await createEshop(tx, eshop);
-    const made = async (role: Role) => {
+    const newUser = async (role: Role) => {
       const { password } = await createUser(tx, { eshopId, username: role, role });
       return { username: role, password };
     };
-    return { eshopId, apiKey, ...(await made('shop')), warehouse: await made('warehouse') };
+    return { eshopId, apiKey, ...(await newUser('shop')), warehouse: await newUser('warehouse') };
   });
 }
 

@@ -3,7 +3,7 @@ import { createConsole, withConsole } from '../console/console.tsx';
 import type { EmbeddedStack } from '../embedded/index.ts';
 import { listen } from '../http/http-server.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
-import { started } from '../log/log.ts';
+import { logStarted } from '../log/log.ts';
 import { type Metrics, statusClass } from '../metrics/metrics.ts';
 import { createActionRequester } from '../temporal/action-requester.ts';
 import { createUiLinks } from '../temporal/ui-links.ts';
@@ -51,7 +51,7 @@ export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise
     keepAliveMs: settings.KEEP_ALIVE_TIMEOUT,
     prefix: publicPrefix(application.publicUrl),
   });
-  const stopped = started(log, 'api', { url });
+  const stopped = logStarted(log, 'api', { url });
   await shutdown.add(async () => {
     await close();
     stopped();

@@ -18,22 +18,22 @@ const PRODUCTS = [
 const OPENING_STOCK = 100;
 
 export async function demonstrationEshop(sql: Pool, dataDir: DataDir): Promise<EshopCredentials> {
-  const known = parseCredentials(await dataDir.read('demonstration.json'));
-  if (known !== undefined) return known;
-  const made = await createEshopWithUsers(sql, { name: 'Demonstration', email: 'shop@example.com' });
+  const stored = parseCredentials(await dataDir.read('demonstration.json'));
+  if (stored !== undefined) return stored;
+  const created = await createEshopWithUsers(sql, { name: 'Demonstration', email: 'shop@example.com' });
   await transaction(sql, async (tx) => {
     const now = new Date();
     for (const product of PRODUCTS) {
-      await createRecord(tx, products, made.eshopId, 'service', productEdits.make(product, { now }));
+      await createRecord(tx, products, created.eshopId, 'service', productEdits.make(product, { now }));
       const opening = {
         type: 'stock_correction',
         sku: product.sku,
         count: OPENING_STOCK,
         note: 'opening stock',
       };
-      await createMovement(tx, made.eshopId, 'service', newMovement(opening));
+      await createMovement(tx, created.eshopId, 'service', newMovement(opening));
     }
   });
-  await dataDir.write('demonstration.json', `${JSON.stringify(made, null, 2)}\n`);
-  return made;
+  await dataDir.write('demonstration.json', `${JSON.stringify(created, null, 2)}\n`);
+  return created;
 }

@@ -30,15 +30,19 @@ export function instanceEndpoints(
     return urls.map((url) => endpointOf(url, HTTP_PORT).port);
   });
   const consoles = watchedFile(embedded.dataDir.join(OPERATOR_CONSOLES), parseConsoles);
-  const own = createOwnEndpoints(() => [...processes(), ...portsOf(consoles()), ...embedded.temporalPorts()]);
-  if (embedded.databaseUrl !== '') own.addUrl(embedded.databaseUrl, POSTGRES_PORT);
-  if (embedded.temporalAddress !== '') own.addUrl(`http://${embedded.temporalAddress}`, HTTP_PORT);
+  const endpoints = createOwnEndpoints(() => [
+    ...processes(),
+    ...portsOf(consoles()),
+    ...embedded.temporalPorts(),
+  ]);
+  if (embedded.databaseUrl !== '') endpoints.addUrl(embedded.databaseUrl, POSTGRES_PORT);
+  if (embedded.temporalAddress !== '') endpoints.addUrl(`http://${embedded.temporalAddress}`, HTTP_PORT);
   const { DATABASE_DIRECT_URL, SMTP_URL, HOST, PORT, METRICS_PORT = 0 } = settings;
   const { OTEL_EXPORTER_OTLP_ENDPOINT: collector, OUTBOUND_PROXY: proxy } = settings;
-  if (DATABASE_DIRECT_URL !== undefined) own.addUrl(DATABASE_DIRECT_URL, POSTGRES_PORT);
+  if (DATABASE_DIRECT_URL !== undefined) endpoints.addUrl(DATABASE_DIRECT_URL, POSTGRES_PORT);
   for (const url of [collector, proxy])
-    if (url !== undefined) own.addUrl(url, url.startsWith('https:') ? HTTPS_PORT : HTTP_PORT);
-  if (SMTP_URL !== undefined) own.addUrl(SMTP_URL, SMTP_PORTS[new URL(SMTP_URL).protocol] ?? 25);
-  for (const port of [PORT, METRICS_PORT]) if (port !== 0) own.add(HOST, port);
-  return own;
+    if (url !== undefined) endpoints.addUrl(url, url.startsWith('https:') ? HTTPS_PORT : HTTP_PORT);
+  if (SMTP_URL !== undefined) endpoints.addUrl(SMTP_URL, SMTP_PORTS[new URL(SMTP_URL).protocol] ?? 25);
+  for (const port of [PORT, METRICS_PORT]) if (port !== 0) endpoints.add(HOST, port);
+  return endpoints;
 }

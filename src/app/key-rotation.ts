@@ -53,14 +53,18 @@ export async function resealAll(sql: Pool, keys: Keys, batch = BATCH) {
     const { secret, headers, previousSecret } = sealed;
     if (areCurrent([secret, headers, previousSecret])) return null;
     const reseal = resealing(keys, { eshopId, webhookId: id });
-    const made = { secret: reseal(secret), headers: reseal(headers), previousSecret: reseal(previousSecret) };
-    if (made.secret === null || (headers !== null && made.headers === null)) {
+    const renewed = {
+      secret: reseal(secret),
+      headers: reseal(headers),
+      previousSecret: reseal(previousSecret),
+    };
+    if (renewed.secret === null || (headers !== null && renewed.headers === null)) {
       if (!deleted) unreadable.push(id);
       return null;
     }
     resealed += 1;
     // A previous secret that no key opens no longer signs.
-    return { ...made, secret: made.secret };
+    return { ...renewed, secret: renewed.secret };
   });
   // One that no key opens stays: its request is not repeated (`src/api/idempotency.ts`).
   await resealRows(sql, sealedAnswers, batch, ({ answer, ...owner }) =>
@@ -69,17 +73,17 @@ export async function resealAll(sql: Pool, keys: Keys, batch = BATCH) {
   const unreadableNotices: number[] = [];
   await resealRows(sql, sealedNoticeSecrets, batch, ({ eshopId, secret }) => {
     if (areCurrent([secret])) return null;
-    const made = resealing(keys, { eshopId, of: 'notices' })(secret);
-    if (made === null) unreadableNotices.push(eshopId);
-    return made;
+    const renewed = resealing(keys, { eshopId, of: 'notices' })(secret);
+    if (renewed === null) unreadableNotices.push(eshopId);
+    return renewed;
   });
   const unreadableKeys: number[] = [];
   await resealRows(sql, sealedSigningKeys, batch, ({ eshopId, privateKey, previousPrivateKey }) => {
     if (areCurrent([privateKey, previousPrivateKey])) return null;
     const reseal = resealing(keys, { eshopId, of: 'signing key' });
-    const made = reseal(privateKey);
-    if (made === null) unreadableKeys.push(eshopId);
-    return made === null ? null : { privateKey: made, previousPrivateKey: reseal(previousPrivateKey) };
+    const renewed = reseal(privateKey);
+    if (renewed === null) unreadableKeys.push(eshopId);
+    return renewed === null ? null : { privateKey: renewed, previousPrivateKey: reseal(previousPrivateKey) };
   });
   return { resealed, unreadable, unreadableNotices, unreadableKeys };
 }
@@ -105,12 +109,12 @@ export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: Da
   if (generated && (await prepareGeneratedKey(dataDir))) return { state: 'restartNeeded' } as const;
   const keys = await configuredKeys(settings, dataDir);
   const sealedWith = await readSetting(sql, CHECK_VALUE);
-  const known = sealedWith === keys.checkValue;
-  if (!known && (sealedWith === null || !keys.otherCheckValues.includes(sealedWith))) {
+  const isCurrent = sealedWith === keys.checkValue;
+  if (!isCurrent && (sealedWith === null || !keys.otherCheckValues.includes(sealedWith))) {
     throw wrongKey(settings, dataDir);
   }
   // A process that knows only the old key could not open secrets sealed from here on.
-  if (!known && (await readSetting(sql, NEXT_CHECK_VALUE)) !== keys.checkValue) {
+  if (!isCurrent && (await readSetting(sql, NEXT_CHECK_VALUE)) !== keys.checkValue) {
     return { state: 'restartNeeded' } as const;
   }
   const done = await resealAll(sql, keys);
@@ -118,7 +122,7 @@ export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: Da
   if (unreadable.length + unreadableNotices.length + unreadableKeys.length > 0)
     return { state: 'incomplete', ...done } as const;
   // The database has this key already, and nothing was sealed under another.
-  const nothing = known && resealed === 0 && keys.otherCheckValues.length === 0;
+  const nothing = isCurrent && resealed === 0 && keys.otherCheckValues.length === 0;
   if (nothing) return { state: 'nothingToDo' } as const;
   await writeSetting(sql, CHECK_VALUE, keys.checkValue);
   if (generated) await dataDir.remove(PREVIOUS_KEY_FILE);

@@ -30,29 +30,29 @@ export async function replaceLostKey(
   function replace({ id, eshopId, secret, headers, previousSecret, headerNames }: StoredSecrets) {
     const owner = { eshopId, webhookId: id };
     const reseal = resealing(keys, owner);
-    const kept = { secret: reseal(secret), headers: reseal(headers) };
-    const lostHeaders = headers !== null && kept.headers === null ? (headerNames ?? []) : [];
+    const readable = { secret: reseal(secret), headers: reseal(headers) };
+    const lostHeaders = headers !== null && readable.headers === null ? (headerNames ?? []) : [];
     return {
-      ...kept,
-      secret: kept.secret ?? keys.encryptSecret(newWebhookSecret(), owner),
+      ...readable,
+      secret: readable.secret ?? keys.encryptSecret(newWebhookSecret(), owner),
       // A previous secret that no key opens no longer signs.
       previousSecret: reseal(previousSecret),
-      lostSecret: kept.secret === null,
+      lostSecret: readable.secret === null,
       lostHeaders,
     };
   }
 
   const replaceNotices: ReplaceNoticeSecret = ({ eshopId, secret }) => {
     const owner = { eshopId, of: 'notices' } as const;
-    const kept = resealing(keys, owner)(secret);
-    return { secret: kept ?? keys.encryptSecret(newWebhookSecret(), owner), lost: kept === null };
+    const readable = resealing(keys, owner)(secret);
+    return { secret: readable ?? keys.encryptSecret(newWebhookSecret(), owner), lost: readable === null };
   };
   const replaceKeys: ReplaceSigningKeys = ({ eshopId, privateKey, previousPrivateKey }) => {
     const reseal = resealing(keys, { eshopId, of: 'signing key' });
-    const kept = reseal(privateKey);
-    return kept === null
+    const readable = reseal(privateKey);
+    return readable === null
       ? { ...newSealedPair(keys, eshopId), previousPrivateKey: null }
-      : { privateKey: kept, previousPrivateKey: reseal(previousPrivateKey), publicKey: null };
+      : { privateKey: readable, previousPrivateKey: reseal(previousPrivateKey), publicKey: null };
   };
 
   const done = await replaceSecrets(sql, replace, {

@@ -57,8 +57,8 @@ export async function masterKeys(sql: Pool, settings: Settings, dataDir: DataDir
  * @throws UserError when the database was created with another key: e-shops' secrets could not be read
  */
 export async function checkKey(sql: Pool, settings: Settings, dataDir: DataDir): Promise<void> {
-  const kept = settings.DATABASE_URL === undefined ? await dataDir.read(KEY_FILE) : undefined;
-  if (settings.SECRET_KEY !== undefined || kept !== undefined) await commandKeys(sql, settings, dataDir);
+  const storedKey = settings.DATABASE_URL === undefined ? await dataDir.read(KEY_FILE) : undefined;
+  if (settings.SECRET_KEY !== undefined || storedKey !== undefined) await commandKeys(sql, settings, dataDir);
 }
 
 /**

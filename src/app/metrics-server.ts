@@ -9,7 +9,7 @@ import { isLocalHost, isLoopback } from '../lib/local-host.ts';
 import { processIdentity } from '../lib/process-identity.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
 import { version } from '../lib/version.ts';
-import { started } from '../log/log.ts';
+import { logStarted } from '../log/log.ts';
 import { readDatabaseMetrics } from '../metrics/database-metrics.ts';
 import { type Metrics, watchProcess } from '../metrics/metrics.ts';
 import type { ApplicationParts } from './application.ts';
@@ -93,7 +93,7 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
   app.route('/', systemRoutes({ sql, healthSql, isDiskFull, temporalState, hasReachedTemporal, version }));
   const { url, address, close } = await listenSomewhere(app, HOST, METRICS_PORT);
   isPublic = !isLoopback(address);
-  const stopped = started(log, 'metrics', { url });
+  const stopped = logStarted(log, 'metrics', { url });
   await shutdown.add(async () => {
     await close();
     stopped();

@@ -9,7 +9,7 @@ import { createStatements } from '../attempt/statements.ts';
 import { throughSessions } from '../db/through-sessions.ts';
 import { processIdentity } from '../lib/process-identity.ts';
 import { createShutdown } from '../lib/shutdown.ts';
-import { started } from '../log/log.ts';
+import { logStarted } from '../log/log.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import { startOrReplace } from '../reconciler/notices.ts';
 import { startReconciler } from '../reconciler/reconciler.ts';
@@ -83,7 +83,7 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
     await parts.add(stopRelay);
 
     const where = { namespace, taskQueue, identity: processIdentity };
-    for (const part of ['worker', 'reconciler', 'relay']) stopped.push(started(log, part, where));
+    for (const part of ['worker', 'reconciler', 'relay']) stopped.push(logStarted(log, part, where));
     deps.onTemporal('up');
     terms.onReady();
     const stopClaiming = () => Promise.all([reconciler.stop(), stopRelay()]);
@@ -99,7 +99,7 @@ export async function runQueueAlone(deps: SessionDeps, until: AbortSignal): Prom
   const { namespace, taskQueue } = deps.temporal;
   const connection = Connection.lazy(connectionOptions(deps.temporal));
   const relay = sharedParts(deps, new Client({ connection, namespace })).startQueue();
-  const stopped = started(deps.log, 'relay', { namespace, taskQueue });
+  const stopped = logStarted(deps.log, 'relay', { namespace, taskQueue });
   await aborted(until);
   await relay.stop();
   await relay.ended();

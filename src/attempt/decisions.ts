@@ -122,8 +122,8 @@ export function lostTimeMs(
   const resumed = delivery.pausedUntil === null ? null : resumesAt(delivery.id, delivery.pausedUntil);
   const waitedFor = [planned, delivery.generationAt, resumed];
   // In whole milliseconds, as it is stored.
-  const late = Math.round((latenessMs(waitedFor, startedAt) ?? 0) - claimingMs);
-  return late < MOMENT_MS ? 0 : late;
+  const lateMs = Math.round((latenessMs(waitedFor, startedAt) ?? 0) - claimingMs);
+  return lateMs < MOMENT_MS ? 0 : lateMs;
 }
 
 /** An attempt that has its result. */

@@ -68,9 +68,9 @@ export async function record(
   const { delivery, result, span } = attempt;
   const { id, webhookId, ordering } = delivery;
   try {
-    const gone = result.outcome === 'gone';
+    const isGone = result.outcome === 'gone';
     const stillCurrent =
-      !gone || (await withRetries(() => webhookGeneration(sql, webhookId))) === delivery.generation;
+      !isGone || (await withRetries(() => webhookGeneration(sql, webhookId))) === delivery.generation;
     const recorded = recordOf(delivery, command, { ...attempt, stillCurrent });
     const state = await withRetries(() => statements.record(recorded));
     const way = toFirstByte(attempt);

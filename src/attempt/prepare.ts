@@ -59,17 +59,17 @@ export function createPrepare(keys: SecretKeys): Prepare {
   const opened: SecretKeys = {
     decryptSecret(sealed, owner) {
       const key = `${ownerName(owner)} ${sealed.toString('base64')}`;
-      const known = secrets.get(key) ?? keys.decryptSecret(sealed, owner);
-      secrets.set(key, known);
-      return known;
+      const cached = secrets.get(key) ?? keys.decryptSecret(sealed, owner);
+      secrets.set(key, cached);
+      return cached;
     },
   };
   const bodyOf = (delivery: DeliveryForAttempt) => {
     const key = `${delivery.eventId} ${JSON.stringify(payloadOptions(delivery))}`;
     const { snapshot } = delivery;
-    const known = bodies.get(key);
+    const cached = bodies.get(key);
     // The erasure of a customer changes what an event says.
-    const body = known?.snapshot === snapshot ? known.body : payload(delivery);
+    const body = cached?.snapshot === snapshot ? cached.body : payload(delivery);
     setNewest(bodies, key, { snapshot, body }, KEPT_BODIES);
     return body;
   };

@@ -53,16 +53,16 @@ export interface DeliveryWatch {
 
 /** Passes every report to both listeners. */
 export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWatch {
-  function both(report: (watch: DeliveryWatch) => void): void {
+  function reportToBoth(report: (watch: DeliveryWatch) => void): void {
     report(one);
     report(other);
   }
   return {
-    attempted: (attempt) => both((watch) => watch.attempted(attempt)),
-    interrupted: (interruption) => both((watch) => watch.interrupted(interruption)),
-    ended: (eventType, as) => both((watch) => watch.ended(eventType, as)),
-    deactivated: (deactivation) => both((watch) => watch.deactivated(deactivation)),
-    alarmed: (alarm) => both((watch) => watch.alarmed(alarm)),
+    attempted: (attempt) => reportToBoth((watch) => watch.attempted(attempt)),
+    interrupted: (interruption) => reportToBoth((watch) => watch.interrupted(interruption)),
+    ended: (eventType, as) => reportToBoth((watch) => watch.ended(eventType, as)),
+    deactivated: (deactivation) => reportToBoth((watch) => watch.deactivated(deactivation)),
+    alarmed: (alarm) => reportToBoth((watch) => watch.alarmed(alarm)),
   };
 }
 

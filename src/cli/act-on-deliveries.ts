@@ -28,14 +28,14 @@ export interface Answer {
   readonly paused?: true | undefined;
 }
 
-function whyNotRedelivered(made: Exclude<Redelivery, { kind: 'created' }>, id: string): string {
-  switch (made.kind) {
+function whyNotRedelivered(redelivery: Exclude<Redelivery, { kind: 'created' }>, id: string): string {
+  switch (redelivery.kind) {
     case 'inactive':
-      return `Webhook ${made.webhookId} is inactive. Activate it first: waybill webhooks activate ${made.webhookId}`;
+      return `Webhook ${redelivery.webhookId} is inactive. Activate it first: waybill webhooks activate ${redelivery.webhookId}`;
     case 'open':
-      return made.id === id
+      return redelivery.id === id
         ? `It is still open. To make its next attempt now: waybill deliveries try-now ${id}`
-        : `Delivery ${made.id} of the same event to this webhook is still open.`;
+        : `Delivery ${redelivery.id} of the same event to this webhook is still open.`;
     case 'forgotten':
       return 'Its event is no longer kept: there is nothing left to send.';
     case 'notFound':
@@ -55,10 +55,10 @@ async function answerIfEnded(sql: Pool, deliveryId: string, redelivers: boolean)
     return refused(
       `It has ended as ${state}. To send its event again: waybill deliveries redeliver ${deliveryId}`,
     );
-  const made = await redeliver(sql, target.eshopId, deliveryId);
-  if (made.kind !== 'created') return refused(whyNotRedelivered(made, deliveryId));
-  const message = `It has ended as ${state}: its event is delivered again, as ${made.id}.`;
-  return { deliveryId, done: true, message, redelivery: made.id };
+  const redelivery = await redeliver(sql, target.eshopId, deliveryId);
+  if (redelivery.kind !== 'created') return refused(whyNotRedelivered(redelivery, deliveryId));
+  const message = `It has ended as ${state}: its event is delivered again, as ${redelivery.id}.`;
+  return { deliveryId, done: true, message, redelivery: redelivery.id };
 }
 
 /** Redelivers the events of ended deliveries; `answered` is called with each answer at once. */

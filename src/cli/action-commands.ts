@@ -4,11 +4,11 @@ import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type ActionName, MAX_NAME_CHARS, MAX_REASON_CHARS } from '../domain/operator-action.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, checked, noOptions, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, noOptions, option, parseOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries, redeliverEach } from './act-on-deliveries.ts';
 import { bulkOptions } from './bulk-options.ts';
-import { account, idOf, text } from './options.ts';
+import { accountName, idOf, text } from './options.ts';
 
 const verbs: readonly {
   readonly verb: string;
@@ -54,7 +54,7 @@ queue. The batch operation runs on its own, and waybill deliveries jobs shows or
 
 ${EXIT_CODES}`;
 
-const checkedIds = (written: readonly string[]) => written.map((id) => checked(idOf('delivery'), id));
+const checkedIds = (written: readonly string[]) => written.map((id) => parseOptions(idOf('delivery'), id));
 
 /** Prints each answer at once, or all as JSON. @throws UserError if one was refused */
 async function printAnswers(
@@ -91,7 +91,7 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
       .description(description)
       .argument('[ids...]', 'of deliveries');
     part.addHelpText('after', HELP);
-    runs(part, options, async ({ json, reason = '', by = account(), dryRun, ...filter }, ...written) => {
+    runs(part, options, async ({ json, reason = '', by = accountName(), dryRun, ...filter }, ...written) => {
       const ids = checkedIds(written);
       const bulk = Object.values(filter).some((value) => value !== undefined);
       if (ids.length > 0 === bulk) {
@@ -106,8 +106,8 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
       const settings = readSettings(env);
       if (bulk) {
         const { actOnAll } = await import('./bulk-actions.ts');
-        const asked = { action, filter, input: { reason, by }, dryRun };
-        return await actOnAll(settings, asked, { print, json });
+        const request = { action, filter, input: { reason, by }, dryRun };
+        return await actOnAll(settings, request, { print, json });
       }
       const request = { action, ids, by, reason, redelivers: hidden };
       await printAnswers((answered) => actOnDeliveries(settings, request, answered), { print, json });

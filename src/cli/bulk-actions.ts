@@ -69,17 +69,17 @@ async function webhooksCalling(
   receiver: string,
   { eshop: eshopId, webhook: id }: Pick<BulkOptions, 'eshop' | 'webhook'>,
 ): Promise<readonly number[]> {
-  const found = await listAllWebhooks(sql, { receiver, eshopId, id }, MAX_WEBHOOKS_PER_QUERY + 1);
-  if (found.length === 0) {
+  const webhooks = await listAllWebhooks(sql, { receiver, eshopId, id }, MAX_WEBHOOKS_PER_QUERY + 1);
+  if (webhooks.length === 0) {
     throw new UserError(
       id === undefined ? `No webhook calls ${receiver}.` : `Webhook ${id} does not call ${receiver}.`,
     );
   }
-  if (found.length > MAX_WEBHOOKS_PER_QUERY) {
-    const most = MAX_WEBHOOKS_PER_QUERY.toLocaleString('en-US');
-    throw new UserError(`More than ${most} webhooks call ${receiver}: give an e-shop or a webhook, too.`);
+  if (webhooks.length > MAX_WEBHOOKS_PER_QUERY) {
+    const limit = MAX_WEBHOOKS_PER_QUERY.toLocaleString('en-US');
+    throw new UserError(`More than ${limit} webhooks call ${receiver}: give an e-shop or a webhook, too.`);
   }
-  return found.map(({ id }) => id);
+  return webhooks.map(({ id }) => id);
 }
 
 async function bulkFilter(sql: Sql, filter: BulkOptions): Promise<OpenFilter> {
@@ -131,10 +131,10 @@ async function watch(bulk: BulkActions, jobId: string, { print, json }: Output):
   const goesOn = `Job ${jobId} continues on its own. To follow it: waybill deliveries jobs show ${jobId}`;
   const began = performance.now();
   const status = await watched(goesOn, JOB_POLL_INTERVAL_MS, async () => {
-    const found = await bulk.read(jobId);
-    if (found === null && performance.now() - began > JOB_VISIBLE_TIMEOUT_MS) throw noSuchJob(jobId);
-    if (found !== null && found.state !== 'running') return found;
-    if (found !== null) progress.show(found.done + found.failed, found.total, 'Deliveries');
+    const webhooks = await bulk.read(jobId);
+    if (webhooks === null && performance.now() - began > JOB_VISIBLE_TIMEOUT_MS) throw noSuchJob(jobId);
+    if (webhooks !== null && webhooks.state !== 'running') return webhooks;
+    if (webhooks !== null) progress.show(webhooks.done + webhooks.failed, webhooks.total, 'Deliveries');
     return undefined;
   }).finally(() => progress.stop());
   print(json ? JSON.stringify(status) : line(status));
@@ -154,15 +154,15 @@ export async function actOnAll(
     const count = await bulk.count(query);
     const { inTemporal: open, queued: ids } = await findOpen(sql, selected);
     const missed = lackingInList(count, open, selected);
-    const found = { query, count, open, queued: ids.length };
+    const webhooks = { query, count, open, queued: ids.length };
     if (dryRun || count + ids.length === 0) {
       const inQueue = ids.length === 0 ? '' : `, ${ids.length} of them in the queue`;
       const message = `${deliveries(count + ids.length)} found${inQueue}. Nothing was changed${dryRun ? ' (dry run)' : ''}.${missed}`;
-      print(json ? JSON.stringify({ jobId: null, ...found }) : message);
+      print(json ? JSON.stringify({ jobId: null, ...webhooks }) : message);
     } else {
       const jobId = count === 0 ? null : `${PREFIX}${action}-${randomUUID()}`;
       if (jobId !== null) await startJob(bulk, { jobId, query, action, input });
-      if (json) print(JSON.stringify({ jobId, ...found }));
+      if (json) print(JSON.stringify({ jobId, ...webhooks }));
       else print(`${jobId === null ? 'In Temporal' : `Job ${jobId}`}: ${deliveries(count)}.${missed}`);
       const request = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
       if (ids.length > 0) await actInQueue(request, ids, { action, input }, output);

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { flag, option } from '../lib/command-line.ts';
 import { SEARCHABLE } from '../temporal/operator-questions.ts';
-import { eshopNumber, eventType, filled, time, webhookNumber } from './options.ts';
+import { eshopNumber, eventType, nonEmptyText, time, webhookNumber } from './options.ts';
 
 const STATES = ['retrying', 'held'] as const;
 const order = v.pipe(
@@ -20,7 +20,7 @@ export const bulkOptions = v.object({
   receiver: option(
     '--receiver <host>',
     'to this host, with or without a port',
-    v.optional(filled('--receiver')),
+    v.optional(nonEmptyText('--receiver')),
   ),
   type: option('--type <type>', 'of this event type, such as CREATE_ORDER', v.optional(eventType)),
   order: option('--order <id>', 'about this order or other record', v.optional(order)),

@@ -129,7 +129,7 @@ const commands: Readonly<Record<string, LazyCommand>> = {
  * @example await waybill(['eshop', 'list'], { env: process.env, print: console.log });
  */
 export async function waybill(args: readonly string[], context: CommandContext): Promise<void> {
-  const wanted = args[0] === 'help' ? args[1] : args[0];
+  const commandName = args[0] === 'help' ? args[1] : args[0];
   const command = new Command('waybill')
     .description(
       'Manages an instance of Waybill: the one in DATA_DIR, or the one whose database is at DATABASE_URL.',
@@ -137,7 +137,7 @@ export async function waybill(args: readonly string[], context: CommandContext):
     .version(version);
   for (const [name, [description, load]] of Object.entries(commands)) {
     const part = command.command(name).description(description);
-    if (name === wanted) (await load())(part, context);
+    if (name === commandName) (await load())(part, context);
   }
   await command.parseAsync(args, { from: 'user' });
 }

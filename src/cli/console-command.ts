@@ -2,9 +2,9 @@
 import { type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { MAX_NAME_CHARS, UNNAMED_OPERATOR } from '../domain/operator-action.ts';
-import { type CommandContext, checked, whole } from '../lib/command-line.ts';
+import { type CommandContext, parseOptions, wholeNumber } from '../lib/command-line.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
-import { account, text } from './options.ts';
+import { accountName, text } from './options.ts';
 
 const optionsSchema = v.object({
   operator: v.pipe(
@@ -14,7 +14,7 @@ const optionsSchema = v.object({
       'waybill console requires --operator, which opens the console for operators. The console for e-shops is served by the API, at /console.',
     ),
   ),
-  port: whole('port', 65_535, 0),
+  port: wholeNumber('port', 65_535, 0),
   by: v.pipe(
     text('--by', MAX_NAME_CHARS),
     v.check((by) => by !== '', '--by must not be empty.'),
@@ -33,7 +33,7 @@ export function consoleCommand(command: Command, { env, print }: CommandContext)
         '\nssh -L 9000:127.0.0.1:9000 HOST waybill console --operator --port 9000',
     )
     .action(async (given: unknown) => {
-      const { port, by = account() } = checked(optionsSchema, given);
+      const { port, by = accountName() } = parseOptions(optionsSchema, given);
       // The API and Temporal's client take longer to load than everything else.
       const { serveOperatorConsole } = await import('./operator-console.ts');
       await untilInterrupted('Stopped.', (signal) =>

@@ -11,7 +11,7 @@ import { type Contract, contractOf, contractProblems } from '../domain/contract.
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, option, runs, whole } from '../lib/command-line.ts';
+import { type CommandContext, option, runs, wholeNumber } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
@@ -50,7 +50,7 @@ const changeOptions = v.object({
   maxWebhooks: option(
     '--max-webhooks <n>',
     'maximum number of webhooks',
-    v.optional(whole('max-webhooks', MAX_ESHOP_WEBHOOKS, 0)),
+    v.optional(wholeNumber('max-webhooks', MAX_ESHOP_WEBHOOKS, 0)),
   ),
   deleteWebhooks: option(
     '--delete-webhooks <yes|no>',

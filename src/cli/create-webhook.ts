@@ -7,7 +7,7 @@ import { typesFact } from '../domain/webhook-types.ts';
 import { type CommandContext, flag, option, requiredOption, runs } from '../lib/command-line.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { eshopOption, refused } from './options.ts';
+import { eshopOption, throwUserError } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
 /** "orders" for everything about orders; "stock-movements". */
@@ -82,7 +82,7 @@ export function addCreate(command: Command, { env, print }: CommandContext): voi
         import('./imports/webhook-import.ts'),
       ]);
       const { config, own, keys } = await ownParts(env);
-      const made = await withDatabase(config.settings, async (sql) => {
+      const created = await withDatabase(config.settings, async (sql) => {
         const create = webhookImport({
           sql,
           keys: await keys(sql),
@@ -92,8 +92,8 @@ export function addCreate(command: Command, { env, print }: CommandContext): voi
           dryRun: false,
         });
         return await create({ ...fields, webhookType, additionalTypes, active: true });
-      }).catch(refused);
-      const { id, url, secret, note, outcome } = made;
+      }).catch(throwUserError);
+      const { id, url, secret, note, outcome } = created;
       if (json) return print(JSON.stringify({ webhookId: id, outcome, secret: secret ?? null, note }));
       if (outcome !== 'created' || webhookType === undefined) return print(`Not created: ${note}.`);
       print(

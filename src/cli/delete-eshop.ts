@@ -17,9 +17,9 @@ import { findEshop, setDisabled } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, checked, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, option, parseOptions, runs } from '../lib/command-line.ts';
+import { pollUntil } from '../lib/poll-until.ts';
 import { createProgress } from '../lib/progress.ts';
-import { settled } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withPatientDatabase } from './open-database.ts';
@@ -38,7 +38,7 @@ const deleteOptions = v.object({
  * How often deliveries, recoveries and changes under way are counted, and how long none may end before it gives up.
  * Shorter: a restarting worker looks like none. Longer: people wait for one that is not there.
  */
-const LOOKS = { everyMs: 500, patienceMs: 60_000 };
+const POLLING = { everyMs: 500, patienceMs: 60_000 };
 
 const HELP = `
 The e-shop loses access to the API, its webhooks are deleted, and their open deliveries end as canceled, with their workflows, which
@@ -51,12 +51,12 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
     .argument('<eshop>', 'number of the e-shop')
     .addHelpText('after', HELP);
   runs(part, deleteOptions, async ({ json, export: path, ...options }, written) => {
-    const eshop = checked(eshopNumber, written);
+    const eshop = parseOptions(eshopNumber, written);
     const dryRun = isDryRun(options);
     const settings = readSettings(env);
     await withPatientDatabase(settings, async (sql) => {
-      const found = await findEshop(sql, eshop);
-      if (found === null) throw noSuchEshop(eshop);
+      const record = await findEshop(sql, eshop);
+      if (record === null) throw noSuchEshop(eshop);
       const holdings = await countHoldings(sql, eshop);
       const end = async () => {
         if (!dryRun) await ended(sql, settings, eshop, json);
@@ -70,12 +70,14 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
       }
       if (json) {
         return print(
-          JSON.stringify({ eshopId: eshop, name: found.name, deleted: !dryRun, exported, ...holdings }),
+          JSON.stringify({ eshopId: eshop, name: record.name, deleted: !dryRun, exported, ...holdings }),
         );
       }
       if (exported !== null) print(`${counted(exported, 'line')} written to ${path}.`);
-      const what = `E-shop ${eshop} (${found.name}), with ${describeHoldings(holdings)}`;
-      print(dryRun ? `${what}, would be deleted. Nothing was changed (dry run).` : `${what}, was deleted.`);
+      const subject = `E-shop ${eshop} (${record.name}), with ${describeHoldings(holdings)}`;
+      print(
+        dryRun ? `${subject}, would be deleted. Nothing was changed (dry run).` : `${subject}, was deleted.`,
+      );
     });
   });
 }
@@ -110,9 +112,9 @@ async function requireUnpaused(settings: Settings, eshopId: number): Promise<voi
     // Workers end the work: this process may be unable to reach Temporal.
   ).catch(() => ({ count: 0, example: null }));
   if (count === 0) return;
-  const such = example === null ? '' : `: ${example.workflowId}, ${pauseAttribution(example)}`;
+  const exampleText = example === null ? '' : `: ${example.workflowId}, ${pauseAttribution(example)}`;
   throw new UserError(
-    `${counted(count, 'workflow')} of e-shop ${eshopId} paused in Temporal${such}. Unpause first, then run it again.`,
+    `${counted(count, 'workflow')} of e-shop ${eshopId} paused in Temporal${exampleText}. Unpause first, then run it again.`,
   );
 }
 
@@ -123,21 +125,21 @@ async function ended(sql: Pool, settings: Settings, eshopId: number, silent: boo
   await endWork(sql, eshopId);
   const progress = createProgress(silent);
   await untilInterrupted('Only its webhooks were deleted: run it again.', async (signal) => {
-    let most = 0;
+    let maximum = 0;
     let least = Number.POSITIVE_INFINITY;
     async function look(): Promise<number> {
-      const left = await countUnderWay(sql, eshopId);
-      most = Math.max(most, left);
-      if (left > 0) progress.show(most - left, most, 'ended');
-      least = Math.min(least, left);
+      const remaining = await countUnderWay(sql, eshopId);
+      maximum = Math.max(maximum, remaining);
+      if (remaining > 0) progress.show(maximum - remaining, maximum, 'ended');
+      least = Math.min(least, remaining);
       return least;
     }
     try {
-      const left = await settled(look, (left) => left === 0, { ...LOOKS, signal });
-      if (left === 0) return;
+      const remaining = await pollUntil(look, (remaining) => remaining === 0, { ...POLLING, signal });
+      if (remaining === 0) return;
       await requireUnpaused(settings, eshopId);
       throw new UserError(
-        `${counted(left, 'delivery or change', 'deliveries and changes')} of e-shop ${eshopId} are still in progress. Check that workers are running, then run it again.`,
+        `${counted(remaining, 'delivery or change', 'deliveries and changes')} of e-shop ${eshopId} are still in progress. Check that workers are running, then run it again.`,
       );
     } finally {
       progress.stop();

@@ -20,13 +20,13 @@ import { attribution, heldBy, type OperatorAction } from '../domain/operator-act
 import { pauseAttribution, type TemporalPause } from '../domain/operator-pause.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { statusFilter, statusFilterOf } from '../domain/status-filter.ts';
-import { type CommandContext, checked, flag, noOptions, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, flag, noOptions, option, parseOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
 import { addActions } from './action-commands.ts';
 import { pairs, second, shortMinute, table } from './layout.ts';
 import { uiUrlOf, withDatabase } from './open-database.ts';
-import { filled, idOf, limitNote, listOptions, time, webhookNumber } from './options.ts';
+import { idOf, limitNote, listOptions, nonEmptyText, time, webhookNumber } from './options.ts';
 import { briefTime } from './policy-table.ts';
 
 const state = v.picklist(deliveryStates, `--state must be one of ${deliveryStates.join(', ')}.`);
@@ -41,7 +41,11 @@ const deliveryFilters = v.pipe(
   v.object({
     ...listOptions,
     webhook: option('--webhook <id>', 'only to this webhook', v.optional(webhookNumber('--webhook'))),
-    order: option('--order <id>', 'only about this order or other record', v.optional(filled('--order'))),
+    order: option(
+      '--order <id>',
+      'only about this order or other record',
+      v.optional(nonEmptyText('--order')),
+    ),
     state: option('--state <state>', deliveryStates.join(', '), v.optional(state)),
     since: option('--since <time>', 'of events at or after this time', v.optional(time('--since'))),
     until: option('--until <time>', 'of events before this time', v.optional(time('--until'))),
@@ -187,7 +191,7 @@ export function deliveriesCommand(command: Command, context: CommandContext): vo
     .description('show a delivery with its attempts')
     .argument('<id>', 'its id');
   runs(show, noOptions, async ({ json }, written) => {
-    const id = checked(idOf('delivery'), written);
+    const id = parseOptions(idOf('delivery'), written);
     const settings = readSettings(env);
     const found = await withDatabase(settings, async (sql) => {
       const target = await deliveryTarget(sql, id);
@@ -225,7 +229,7 @@ function addJobs(command: Command, { env, print }: CommandContext): void {
     .description('show the progress until it ends; Ctrl-C only stops watching')
     .argument('<id>', 'its id');
   runs(show, noOptions, async ({ json }, written) => {
-    const id = checked(jobIdSchema, written);
+    const id = parseOptions(jobIdSchema, written);
     const { showJob } = await import('./bulk-actions.ts');
     await showJob(readSettings(env), id, { print, json });
   });
@@ -234,7 +238,7 @@ function addJobs(command: Command, { env, print }: CommandContext): void {
     .description('stop a job; actions already taken are not undone')
     .argument('<id>', 'its id');
   runs(cancel, cancelOptions, async ({ reason, json }, written) => {
-    const id = checked(jobIdSchema, written);
+    const id = parseOptions(jobIdSchema, written);
     const { cancelJob } = await import('./bulk-actions.ts');
     await cancelJob(readSettings(env), id, { reason, print, json });
   });

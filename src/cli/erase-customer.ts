@@ -16,12 +16,12 @@ import type { Pool } from '../db/pool.ts';
 import { orderTransitions } from '../domain/order/status.ts';
 import { counted } from '../domain/text.ts';
 import { type CommandContext, option, runs } from '../lib/command-line.ts';
-import { settled } from '../lib/settled.ts';
+import { pollUntil } from '../lib/poll-until.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
 import { withPatientDatabase } from './open-database.ts';
-import { account, confirmationOptions, eshopOption, filled, isDryRun } from './options.ts';
+import { accountName, confirmationOptions, eshopOption, isDryRun, nonEmptyText } from './options.ts';
 
 const repeatedOrder = new Option('--order <id>', 'this order; may be repeated').argParser(
   (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],
@@ -31,14 +31,14 @@ const eraseOptions = v.object({
   email: option(
     '--email <address>',
     'all orders with this address, now or in a stored event',
-    v.optional(filled('--email')),
+    v.optional(nonEmptyText('--email')),
   ),
   order: v.pipe(v.optional(v.array(v.string()), []), v.metadata({ option: repeatedOrder })),
   ...confirmationOptions,
 });
 
 /** How often open deliveries are counted, and how long none may end before it gives up, as in `delete-eshop.ts`. */
-const LOOKS = { everyMs: 250, patienceMs: 60_000 };
+const POLLING = { everyMs: 250, patienceMs: 60_000 };
 
 const HELP = `
 Name, addresses, e-mail, telephone, pickup point, notes and files become null in the orders, in the snapshots of their events and in the
@@ -85,8 +85,8 @@ function summary({ orders, returns }: CustomerRecords, open: number, erased: Era
 }
 
 function requireKnown({ orders }: CustomerRecords, wanted: readonly string[]): void {
-  const known = new Set(orders.map(({ id }) => id));
-  const missing = wanted.find((id) => !known.has(id));
+  const foundIds = new Set(orders.map(({ id }) => id));
+  const missing = wanted.find((id) => !foundIds.has(id));
   if (missing !== undefined) throw new UserError(`There is no order ${missing}.`);
 }
 
@@ -113,7 +113,7 @@ async function erase(
   customer: CustomerRecords,
 ): Promise<Erased> {
   return await untilInterrupted('It was interrupted; run it again.', async (signal) => {
-    const asked = new Set<string>();
+    const requestedIds = new Set<string>();
     let open: readonly string[] = [];
     let least = Number.POSITIVE_INFINITY;
     /** The result of erasing, or the number of open deliveries. */
@@ -121,14 +121,14 @@ async function erase(
       open = await openDeliveriesOf(sql, eshopId, customer);
       const erased = open.length === 0 ? await eraseCustomer(sql, eshopId, customer) : null;
       if (erased !== null) return erased;
-      const ids = open.filter((id) => !asked.has(id));
-      for (const id of ids) asked.add(id);
+      const ids = open.filter((id) => !requestedIds.has(id));
+      for (const id of ids) requestedIds.add(id);
       const reason = 'personal data are erased';
-      await actOnDeliveries(settings, { action: 'giveUp', ids, by: account(), reason }, requireUnpaused);
+      await actOnDeliveries(settings, { action: 'giveUp', ids, by: accountName(), reason }, requireUnpaused);
       least = Math.min(least, open.length);
       return least;
     }
-    const erased = await settled(look, (seen) => typeof seen !== 'number', { ...LOOKS, signal });
+    const erased = await pollUntil(look, (seen) => typeof seen !== 'number', { ...POLLING, signal });
     if (typeof erased !== 'number') return erased;
     throw new UserError(
       `${counted(open.length, 'delivery is', 'deliveries are')} still open, such as ${open[0]}. Nothing was erased: check that a worker is running, then run it again.`,

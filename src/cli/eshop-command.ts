@@ -23,14 +23,14 @@ export function eshopCommand(command: Command, context: CommandContext): void {
     .command('create')
     .description('create an e-shop with one user of each role; the API key and passwords are shown once');
   runs(create, newEshop, async ({ json, ...eshop }) => {
-    const made = await withDatabase(readSettings(env), (sql) => createEshopWithUsers(sql, eshop));
-    if (json) return print(JSON.stringify(made), true);
+    const created = await withDatabase(readSettings(env), (sql) => createEshopWithUsers(sql, eshop));
+    if (json) return print(JSON.stringify(created), true);
     print(
       pairs([
-        ['E-shop', made.eshopId],
-        ['x-api-key', made.apiKey],
-        ['Shop user', `${made.username} / ${made.password}`],
-        ['Warehouse user', `${made.warehouse.username} / ${made.warehouse.password}`],
+        ['E-shop', created.eshopId],
+        ['x-api-key', created.apiKey],
+        ['Shop user', `${created.username} / ${created.password}`],
+        ['Warehouse user', `${created.warehouse.username} / ${created.warehouse.password}`],
       ]),
       true,
     );

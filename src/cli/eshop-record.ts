@@ -93,8 +93,8 @@ export function addRecord(command: Command, { env, print }: CommandContext): voi
     const { found, sentAgain } = await withDatabase(readSettings(env), async (sql) => {
       if (!(await updateEshop(sql, eshop, { name, email }))) throw noSuchEshop(eshop);
       if (warningMails !== undefined) await chooseWarnings(sql, eshop, warningMails);
-      const again = email === undefined ? undefined : await sendMailsAgain(sql, eshop);
-      return { found: await readShown(sql, eshop), sentAgain: again };
+      const resent = email === undefined ? undefined : await sendMailsAgain(sql, eshop);
+      return { found: await readShown(sql, eshop), sentAgain: resent };
     });
     if (json) return print(JSON.stringify({ ...record(found), sentAgain }));
     print(details(found));

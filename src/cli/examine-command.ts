@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { exitCodeOf } from '../../receiver/src/examination/examine.ts';
 import { table } from '../../receiver/src/examination/table.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, checked, runs } from '../lib/command-line.ts';
+import { type CommandContext, parseOptions, runs } from '../lib/command-line.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { testedTypeOption, webhookNumber } from './options.ts';
@@ -17,16 +17,16 @@ export function examineCommand(command: Command, { env, print }: CommandContext)
         '\nExit code: 0 nothing failed, 1 could not be run, 2 something failed, 3 inconclusive.',
     );
   runs(command, testedTypeOption, async ({ json, type }, written) => {
-    const id = checked(webhookNumber('<webhook>'), written);
+    const id = parseOptions(webhookNumber('<webhook>'), written);
     // The sender takes longer to load than the other commands.
     const { examineReceiverOf } = await import('./send-test.ts');
-    const found = await untilInterrupted(`Stopped. Webhook ${id} can be examined again.`, (signal) =>
+    const examination = await untilInterrupted(`Stopped. Webhook ${id} can be examined again.`, (signal) =>
       examineReceiverOf(env, { id, type }, signal),
     );
-    print(json ? JSON.stringify(found) : table(found));
-    const exitCode = exitCodeOf(found);
+    print(json ? JSON.stringify(examination) : table(examination));
+    const exitCode = exitCodeOf(examination);
     if (exitCode === 0) return;
-    const failed = found.rows.filter(({ verdict }) => verdict === 'fail').length;
+    const failed = examination.rows.filter(({ verdict }) => verdict === 'fail').length;
     const problem =
       failed > 0
         ? `The receiver of webhook ${id} has ${counted(failed, 'fault')}.`

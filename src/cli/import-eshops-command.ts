@@ -60,7 +60,7 @@ interface EshopResult {
 
 /** Creates an e-shop with its users, unless it exists: then its number is the result, as `existing`. */
 async function importEshop(sql: Pool, eshop: v.InferOutput<typeof eshopSchema>) {
-  const made = await Promise.all(
+  const created = await Promise.all(
     eshop.users.map(async ({ username, role, passwordHash }) => {
       if (passwordHash !== null) return { user: { username, role }, passwordHash };
       const password = newPassword();
@@ -74,10 +74,10 @@ async function importEshop(sql: Pool, eshop: v.InferOutput<typeof eshopSchema>) 
     const existing = await findImportedEshop(tx, eshop);
     if (existing !== null) return { existing };
     const eshopId = await insertEshop(tx, eshop, apiKeyHash);
-    for (const { user, passwordHash } of made) {
+    for (const { user, passwordHash } of created) {
       await createUser(tx, { eshopId, username: user.username, role: user.role, passwordHash });
     }
-    return { eshop: eshopId, ...(apiKey === null ? {} : { apiKey }), users: made.map(({ user }) => user) };
+    return { eshop: eshopId, ...(apiKey === null ? {} : { apiKey }), users: created.map(({ user }) => user) };
   });
 }
 
@@ -93,10 +93,10 @@ function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Promise<Es
     const skipped = (note: string, id: number | null = null): EshopResult => {
       return { outcome: 'skipped', eshop: id, name, users: [], note };
     };
-    const there = (id: number) => skipped(`e-shop ${id} exists already`, id);
+    const alreadyExists = (id: number) => skipped(`e-shop ${id} exists already`, id);
     if (dryRun) {
       const existing = await findImportedEshop(sql, eshop);
-      if (existing !== null) return there(existing);
+      if (existing !== null) return alreadyExists(existing);
       const marks = [
         JSON.stringify([name, eshop.email]),
         ...(eshop.apiKeyHash === null ? [] : [eshop.apiKeyHash.toLowerCase()]),
@@ -105,9 +105,9 @@ function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Promise<Es
       for (const mark of marks) planned.add(mark);
       return { outcome: 'created', eshop: null, name, users, note: null };
     }
-    const made = await importEshop(sql, eshop);
-    if ('existing' in made) return there(made.existing);
-    return { outcome: 'created', ...made, name, note: null };
+    const created = await importEshop(sql, eshop);
+    if ('existing' in created) return alreadyExists(created.existing);
+    return { outcome: 'created', ...created, name, note: null };
   };
 }
 

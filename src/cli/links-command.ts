@@ -44,8 +44,8 @@ export function linksCommand(command: Command, { env, print }: CommandContext): 
     for (const { question, query, url } of links) {
       print([question, `  ${query}`, ...(url === null ? [] : [`  ${url}`]), ''].join('\n'));
     }
-    const left = Object.entries({ webhook, order, receiver }).filter(([, given]) => given === undefined);
-    const examples = left.map(([name]) => `--${name}`);
+    const missing = Object.entries({ webhook, order, receiver }).filter(([, given]) => given === undefined);
+    const examples = missing.map(([name]) => `--${name}`);
     if (examples.length > 0)
       print(`The links use examples for options that you did not give: ${examples.join(', ')}.`);
     if (uiUrl === null) print("To get links, set TEMPORAL_UI_URL to the address of Temporal's UI.");

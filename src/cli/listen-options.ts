@@ -5,7 +5,7 @@ import { eventTypeNames } from '../domain/event-types.ts';
 import { withoutProblem } from '../domain/fields.ts';
 import { webhookMethods } from '../domain/webhook-fields.ts';
 import { urlProblem } from '../domain/webhook-url.ts';
-import { flag, option, whole } from '../lib/command-line.ts';
+import { flag, option, wholeNumber } from '../lib/command-line.ts';
 import { eshopOption } from './options.ts';
 
 const TYPE_MESSAGE = '--types must be event types separated by commas, such as CREATE_ORDER,UPDATE_ORDER.';
@@ -47,7 +47,7 @@ export const listenOptions = v.object({
     v.picklist(payloadVersions, `--payload-version must be ${payloadVersions.join(' or ')}.`),
     'v2',
   ),
-  port: option('--port <n>', 'port on loopback; 0 takes a free one', whole('port', 65_535, 0), '0'),
+  port: option('--port <n>', 'port on loopback; 0 takes a free one', wholeNumber('port', 65_535, 0), '0'),
   secret: option(
     '--secret <secret>',
     'secret of the webhook, such as the one that the program behind --forward-to has; default: a new one',

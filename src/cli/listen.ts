@@ -12,7 +12,7 @@ import { listWebhooks } from '../db/webhooks/webhooks.ts';
 import { contractOf, contractProblems } from '../domain/contract.ts';
 import { type EventType, eventTypeNames } from '../domain/event-types.ts';
 import { counted } from '../domain/text.ts';
-import { settled, webhookInputSchema } from '../domain/webhook.ts';
+import { webhookInputSchema, withDefaults } from '../domain/webhook.ts';
 import { typesOf } from '../domain/webhook-types.ts';
 import { isAlive } from '../embedded/processes.ts';
 import type { CommandContext } from '../lib/command-line.ts';
@@ -58,7 +58,7 @@ async function register(
   if (webhookType === undefined)
     throw new UserError(`The contract of e-shop ${eshopId} allows no event type.`);
   const description = `${PREFIX}${process.pid}`;
-  const wanted: v.InferInput<typeof webhookInputSchema> = {
+  const given: v.InferInput<typeof webhookInputSchema> = {
     url,
     method,
     payloadVersion,
@@ -67,7 +67,7 @@ async function register(
     active: true,
     description,
   };
-  const input = settled(v.parse(webhookInputSchema, wanted));
+  const input = withDefaults(v.parse(webhookInputSchema, given));
   const [problem] = contractProblems(contract, input);
   if (problem !== undefined) throw new UserError(`E-shop ${eshopId}: ${problem.message}.`);
   const seal = sealing(keys, eshopId, { secret });
@@ -137,9 +137,9 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
       );
     }
     const opened = await keys(sql);
-    const left = await removeLeftovers(sql, eshopId);
-    if (left > 0 && !options.json)
-      print(`Removed ${counted(left, 'webhook')} left behind by a listener that was killed.`);
+    const leftovers = await removeLeftovers(sql, eshopId);
+    if (leftovers > 0 && !options.json)
+      print(`Removed ${counted(leftovers, 'webhook')} left behind by a listener that was killed.`);
     const webhook = await register(sql, opened, options, { url, secret });
     try {
       print(beginning(options, { url, secret, webhook }));

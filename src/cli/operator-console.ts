@@ -11,7 +11,7 @@ import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recover
 import { dataDirAt } from '../embedded/data-dir.ts';
 import { noteConsole } from '../embedded/operator-consoles.ts';
 import { listen } from '../http/http-server.ts';
-import { pause } from '../lib/settled.ts';
+import { delay } from '../lib/poll-until.ts';
 import { UserError } from '../lib/user-error.ts';
 import { createLog } from '../log/log.ts';
 import { openOutput } from '../log/output.ts';
@@ -65,8 +65,8 @@ function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
         await listRecoveriesUnderWay(sql),
         await listRecoveries(sql, null, MAX_ENDED_RECOVERIES),
       ];
-      const known = new Set(underWay.map(({ id }) => id));
-      return [...underWay, ...latest.filter(({ id }) => !known.has(id))].map(recoveryRecord);
+      const knownIds = new Set(underWay.map(({ id }) => id));
+      return [...underWay, ...latest.filter(({ id }) => !knownIds.has(id))].map(recoveryRecord);
     },
     async control(recoveryId, action, comment) {
       try {
@@ -134,7 +134,7 @@ export async function serveOperatorConsole(
       try {
         print(`Open this link in a browser on this machine; it works once: ${server.url}${path}`);
         print(`Actions on deliveries are recorded under the name ${by}. Press Ctrl-C to stop.`);
-        for (;;) await pause(DAY_MS, signal);
+        for (;;) await delay(DAY_MS, signal);
       } finally {
         await server.close();
         await takeBack();

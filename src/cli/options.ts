@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import * as v from 'valibot';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { Problem } from '../domain/problem.ts';
-import { flag, option, requiredOption, whole } from '../lib/command-line.ts';
+import { flag, option, requiredOption, wholeNumber } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 
 const number = (message: string) =>
@@ -27,7 +27,7 @@ const MAX_LISTED = 1_000;
 export const limitOption = option(
   '--limit <n>',
   `how many to list, up to ${MAX_LISTED}`,
-  whole('limit', MAX_LISTED),
+  wholeNumber('limit', MAX_LISTED),
   '50',
 );
 
@@ -45,11 +45,12 @@ export const testedTypeOption = v.object({
   ),
 });
 /** @param name of the option, for the message */
-export const filled = (name: string) => v.pipe(v.string(), v.minLength(1, `${name} must not be empty.`));
+export const nonEmptyText = (name: string) =>
+  v.pipe(v.string(), v.minLength(1, `${name} must not be empty.`));
 /** @param name of the option, for the message */
-export const text = (name: string, most: number) =>
+export const text = (name: string, maximum: number) =>
   v.optional(
-    v.pipe(v.string(), v.trim(), v.maxLength(most, `${name} must have at most ${most} characters.`)),
+    v.pipe(v.string(), v.trim(), v.maxLength(maximum, `${name} must have at most ${maximum} characters.`)),
   );
 
 export const listOptions = {
@@ -58,7 +59,7 @@ export const listOptions = {
   receiver: option(
     '--receiver <host>',
     'only to this host, with or without a port',
-    v.optional(filled('--receiver')),
+    v.optional(nonEmptyText('--receiver')),
   ),
   limit: limitOption,
 };
@@ -77,14 +78,14 @@ export const time = (name: string) =>
 /** @param name of the option or argument, for the message */
 export const webhookNumber = (name: string) => number(`${name} must be the number of a webhook.`);
 
-/** @param what it identifies, for the message */
-export const idOf = (what: string) =>
-  v.pipe(v.string(), v.uuid(`<id> must be the id of a ${what}.`), v.toLowerCase());
+/** @param noun it identifies, for the message */
+export const idOf = (noun: string) =>
+  v.pipe(v.string(), v.uuid(`<id> must be the id of a ${noun}.`), v.toLowerCase());
 
 export const noSuchWebhook = (id: number) => new UserError(`There is no webhook ${id}.`);
 
 /** Makes what the service refuses an error for people. */
-export function refused(error: unknown, exitCode = 1): never {
+export function throwUserError(error: unknown, exitCode = 1): never {
   throw error instanceof Problem ? new UserError(error.message, exitCode) : error;
 }
 
@@ -115,7 +116,7 @@ export const yesOrNo = (option: string) =>
   );
 
 /** The user account on this machine; empty if it has no name. */
-export function account(): string {
+export function accountName(): string {
   try {
     return userInfo().username;
   } catch {

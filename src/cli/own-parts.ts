@@ -17,7 +17,7 @@ export async function ownParts(env: Readonly<Record<string, string | undefined>>
   const uiPorts = temporalUiUrl === undefined ? [] : [Number(new URL(temporalUiUrl).port)];
   const pid = Number(await dataDir.read('temporal/pid'));
   const temporalPorts = [...uiPorts, ...(pid > 0 ? await listeningPorts(pid) : [])];
-  const own = instanceEndpoints(config, {
+  const endpoints = instanceEndpoints(config, {
     dataDir,
     databaseUrl: settings.DATABASE_URL ?? databaseUrl,
     temporalAddress: settings.TEMPORAL_ADDRESS ?? temporalAddress,
@@ -26,7 +26,7 @@ export async function ownParts(env: Readonly<Record<string, string | undefined>>
   return {
     config,
     /** Never a destination of webhooks. */
-    own,
+    own: endpoints,
     /** The keys that seal webhook secrets. @throws UserError when they are not those of this database */
     keys: (sql: Pool) => commandKeys(sql, settings, dataDir),
   };

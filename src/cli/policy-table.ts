@@ -52,25 +52,25 @@ export function policyTable(policy: RetryPolicy, plain = false): string {
   const first = row(1, 'at once', '0 s');
   const rows = [first];
   let sum = 0;
-  let made = 1;
+  let attempts = 1;
   for (const wait of waits(policy)) {
     if (sum + wait > policy.windowMs) break;
     sum += wait;
-    made += 1;
-    rows.push(row(made, formatTime(wait), formatTime(sum)));
+    attempts += 1;
+    rows.push(row(attempts, formatTime(wait), formatTime(sum)));
   }
   const planned = maxAttempts(policy);
-  const left =
-    made === planned
+  const conclusion =
+    attempts === planned
       ? `The ${counted(planned - 1, 'wait')} ${planned === 2 ? 'adds' : 'add'} up to ${sumOf(sum)}, inside the window of ${formatTime(policy.windowMs)}.`
-      : `Attempts ${made + 1} to ${planned} would begin after the window of ${formatTime(policy.windowMs)} and are not made.`;
-  if (plain) return `${table(rows)}\n\n${left}`;
+      : `Attempts ${attempts + 1} to ${planned} would begin after the window of ${formatTime(policy.windowMs)} and are not made.`;
+  if (plain) return `${table(rows)}\n\n${conclusion}`;
   const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
   return [
     line(Object.keys(first)),
     '|--:|--:|--:|',
     ...rows.map((each) => line(Object.values(each))),
     '',
-    left,
+    conclusion,
   ].join('\n');
 }

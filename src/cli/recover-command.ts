@@ -7,7 +7,7 @@ import { beginRecovery, countRecovery, measuredPace } from '../db/recoveries/rec
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
 import { estimatedDurationMs, recoverable, recoveryOfWebhook, usuallyRecovered } from '../domain/recovery.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, checked, flag, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, flag, option, parseOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { watchRecovery } from './control-recovery.ts';
 import { minute } from './layout.ts';
@@ -58,28 +58,28 @@ async function recover(sql: Pool, webhookId: number, options: Options) {
   const { since, until = null, include, dryRun } = options;
   const [webhook] = await listAllWebhooks(sql, { id: webhookId }, 1);
   if (webhook === undefined) throw noSuchWebhook(webhookId);
-  const what = recoveryOfWebhook({ since, include }, webhook);
-  if (what === null) throw new UserError(`Webhook ${webhookId} has never been deactivated: give --since.`);
+  const search = recoveryOfWebhook({ since, include }, webhook);
+  if (search === null) throw new UserError(`Webhook ${webhookId} has never been deactivated: give --since.`);
   if (!dryRun && !webhook.active)
     throw new UserError(
       `Webhook ${webhookId} is inactive. Activate it first: waybill webhooks activate ${webhookId}`,
     );
-  const input = { eshopId: webhook.eshopId, webhookId, until, ...what };
+  const input = { eshopId: webhook.eshopId, webhookId, until, ...search };
   const done = dryRun ? await countRecovery(sql, input) : await beginRecovery(sql, input);
   if (done.kind === 'busy')
     throw new UserError(
       `Recovery ${done.recoveryId} of this webhook is still looking for its events. Wait until it has found them, or cancel it.`,
     );
   const pace = await measuredPace(sql, webhookId);
-  return { ...done, ...what, estimatedDurationMs: estimatedDurationMs(done.found.count, pace) };
+  return { ...done, ...search, estimatedDurationMs: estimatedDurationMs(done.found.count, pace) };
 }
 type Answer = Awaited<ReturnType<typeof recover>>;
 
 /** "1840 events, from 2026-11-20 18:00 to 2026-11-21 05:59, in about 21 s" */
 function extent({ found, estimatedDurationMs: ms }: Answer): string {
   const { count, firstAt, lastAt } = found;
-  const when = firstAt === null || lastAt === null ? '' : `, from ${minute(firstAt)} to ${minute(lastAt)}`;
-  return `${counted(count, 'event')}${when}${count === 0 ? '' : `, in about ${formatTime(ms)}`}`;
+  const span = firstAt === null || lastAt === null ? '' : `, from ${minute(firstAt)} to ${minute(lastAt)}`;
+  return `${counted(count, 'event')}${span}${count === 0 ? '' : `, in about ${formatTime(ms)}`}`;
 }
 
 function record(webhookId: number, { found, kind, since, include, ...answer }: Answer) {
@@ -96,7 +96,7 @@ export function recoverCommand(command: Command, { env, print }: CommandContext)
         '\nExit code: 0 started, or with --watch all delivered; 1 could not be started; 2 with --watch: not all delivered.',
     );
   runs(command, recoverOptions, async ({ json, ...options }, written) => {
-    const id = checked(webhookNumber('<webhook id>'), written);
+    const id = parseOptions(webhookNumber('<webhook id>'), written);
     const settings = readSettings(env);
     const answer = await withDatabase(settings, (sql) => recover(sql, id, options));
     const { recoveryId, kind } = answer;

@@ -9,7 +9,7 @@ import {
   readRecovery,
 } from '../db/recoveries/recoveries.ts';
 import type { RecoveryAction } from '../domain/recovery.ts';
-import { type CommandContext, checked, flag, noOptions, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, flag, noOptions, option, parseOptions, runs } from '../lib/command-line.ts';
 import { control, noSuchRecovery, watchRecovery } from './control-recovery.ts';
 import { withDatabase } from './open-database.ts';
 import { idOf, limitNote, limitOption, webhookNumber } from './options.ts';
@@ -41,9 +41,9 @@ export function recoveriesCommand(command: Command, { env, print }: CommandConte
       ended ? listRecoveries(sql, webhook ?? null, limit) : listRecoveriesUnderWay(sql),
     );
     if (json) return print(JSON.stringify(rows.map(recoveryRecord)));
-    const none = ended ? 'No recoveries found.' : 'No recoveries are in progress.';
+    const emptyText = ended ? 'No recoveries found.' : 'No recoveries are in progress.';
     const note = ended ? limitNote(rows.length, limit) : '';
-    print(rows.length === 0 ? none : `${recoveriesTable(rows)}${note}`);
+    print(rows.length === 0 ? emptyText : `${recoveriesTable(rows)}${note}`);
   });
   const show = command
     .command('show')
@@ -52,7 +52,7 @@ export function recoveriesCommand(command: Command, { env, print }: CommandConte
   const printed = (row: RecoveryRow, json: boolean) =>
     print(json ? JSON.stringify(recoveryRecord(row)) : recoveryDetails(row));
   runs(show, showOptions, async ({ watch, json }, written) => {
-    const id = checked(idOf('recovery'), written);
+    const id = parseOptions(idOf('recovery'), written);
     const settings = readSettings(env);
     if (watch) return await watchRecovery(settings, id, { print, json });
     const row = await withDatabase(settings, (sql) => readRecovery(sql, id));
@@ -62,7 +62,7 @@ export function recoveriesCommand(command: Command, { env, print }: CommandConte
   for (const { action, description } of controls) {
     const part = command.command(action).description(description).argument('<id>', 'its id');
     const controlIt = async (written: string, json: boolean, reason?: string) => {
-      const id = checked(idOf('recovery'), written);
+      const id = parseOptions(idOf('recovery'), written);
       printed(await withDatabase(readSettings(env), (sql) => control(sql, id, action, reason)), json);
     };
     if (action === 'resume') runs(part, noOptions, ({ json }, written) => controlIt(written, json));

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { confidentialValues, readSettings } from '../config/config.ts';
 import { hostAndPort } from '../config/values.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, option, runs, whole } from '../lib/command-line.ts';
+import { type CommandContext, option, runs, wholeNumber } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Replayed } from '../replay/replay.ts';
 import { table } from './layout.ts';
@@ -31,7 +31,7 @@ const replayOptions = v.object({
   limit: option(
     '--limit <n>',
     'how many to replay at most: running ones first, then the latest',
-    whole('limit', MAX_HISTORIES),
+    wholeNumber('limit', MAX_HISTORIES),
     '1000',
   ),
   save: option(

@@ -14,7 +14,7 @@ import { asOfType, type TestDeliveryResult, type WebhookWithSecrets } from '../d
 import { UserError } from '../lib/user-error.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { ofItsEshop, withDatabase } from './open-database.ts';
-import { INCONCLUSIVE, refused } from './options.ts';
+import { INCONCLUSIVE, throwUserError } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -75,10 +75,10 @@ export const sendTestTo = (env: Env, tested: Tested): Promise<TestDeliveryResult
 export const examineReceiverOf = (env: Env, tested: Tested, signal: AbortSignal): Promise<Examination> =>
   toWebhook(env, tested, async ({ sql, webhook, ...parts }) => {
     const { id } = tested;
-    const until = await beginExamination(sql, id).catch(refused);
+    const until = await beginExamination(sql, id).catch(throwUserError);
     try {
       return await createExaminer(parts)(webhook, signal).catch((error: unknown) =>
-        refused(error, INCONCLUSIVE),
+        throwUserError(error, INCONCLUSIVE),
       );
     } finally {
       await endExamination(sql, id, until);

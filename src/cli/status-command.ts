@@ -44,8 +44,8 @@ const since = (seconds: number | null) =>
   seconds === null ? '' : `, the oldest for ${formatTime(seconds * 1_000)}`;
 /** "12 fresh, 3 retries"; zeros are left out. */
 const parts = (counts: Readonly<Record<string, number>>, none: string) => {
-  const there = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []));
-  return there.length === 0 ? none : there.join(', ');
+  const present = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []));
+  return present.length === 0 ? none : present.join(', ');
 };
 
 function recoveryRow(recovery: RecoveryStatus): Row {
@@ -82,7 +82,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     ['an attempt in Temporal', overdue.attemptSeconds],
     ...queueClasses.map((waiting) => [waiting, overdue.queue[waiting]] as const),
   ];
-  const late = overdueSeconds.filter(([, seconds]) => seconds >= 1);
+  const overdueClasses = overdueSeconds.filter(([, seconds]) => seconds >= 1);
   // A deliberate setting, shown at the start and in an alert, too: status does not exit with 1 for it.
   const files =
     mailFolder === null ? '' : `; without SMTP_URL they go to ${mailFolder}, and nobody gets them`;
@@ -116,9 +116,11 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     ['Open', parts({ pending: open.pending, retrying: open.retrying }, 'none')],
     [
       'Overdue',
-      late.length === 0
+      overdueClasses.length === 0
         ? 'no attempt'
-        : late.map(([what, seconds]) => `${what}, for ${formatTime(Math.floor(seconds) * 1_000)}`).join('; '),
+        : overdueClasses
+            .map(([what, seconds]) => `${what}, for ${formatTime(Math.floor(seconds) * 1_000)}`)
+            .join('; '),
     ],
     ['Held', held],
     [
@@ -157,8 +159,8 @@ export function flowRows(flow: FlowOverview): Row[] {
 }
 
 function pausedText({ count, example }: PausedWorkflows): string {
-  const such = example === null ? '' : `, such as ${example.workflowId}, ${pauseAttribution(example)}`;
-  return `${counted(count, 'workflow')} in Temporal${such}`;
+  const exampleText = example === null ? '' : `, such as ${example.workflowId}, ${pauseAttribution(example)}`;
+  return `${counted(count, 'workflow')} in Temporal${exampleText}`;
 }
 
 export function temporalRows(temporal: TemporalStatus): Row[] {

@@ -74,8 +74,8 @@ export function needsOf({ database, temporal }: Status): string[] {
 
 function* needsOfTemporal(temporal: TemporalStatus): Generator<string, void> {
   if (temporal.problem !== null) {
-    const meanwhile = temporal.away ? ' Events are still accepted, and delivered once it is back.' : '';
-    yield `${temporal.problem}${meanwhile}`;
+    const reassurance = temporal.away ? ' Events are still accepted, and delivered once it is back.' : '';
+    yield `${temporal.problem}${reassurance}`;
   } else if (temporal.workers.length === 0)
     yield `No worker is polling the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`;
   else if (temporal.unpolled.length > 0)
@@ -92,8 +92,8 @@ function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
     yield `Temporal does not begin the attempts of its deliveries: the first has been due for ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`;
   for (const waiting of queueClasses) {
     const seconds = overdue.queue[waiting];
-    const asked = overdue.lastClaims[waiting] ?? Number.POSITIVE_INFINITY;
-    if (seconds <= QUEUE_LATE_SECONDS || asked <= QUEUE_LATE_SECONDS) continue;
+    const lastClaimSeconds = overdue.lastClaims[waiting] ?? Number.POSITIVE_INFINITY;
+    if (seconds <= QUEUE_LATE_SECONDS || lastClaimSeconds <= QUEUE_LATE_SECONDS) continue;
     yield `No worker takes the deliveries of the class ${waiting} from the queue, the first due for ${formatTime(seconds * 1_000)}: the workers' log says why. Restart them: nothing is lost.`;
   }
   if (isLate(outbox.oldestChangeSeconds, CHANGE_LATE_SECONDS))
@@ -109,8 +109,8 @@ function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
     yield `${counted(mails.pending, 'mail')} to e-shops not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}, to ${eshopText(mails.oldestOf)}${error}: check SMTP_URL and the mail server.`;
   }
   if (mails.givenUp > 0) {
-    const one = mails.givenUp === 1;
-    yield `${counted(mails.givenUp, 'mail')} given up in the last day because the mail server refused ${one ? 'it' : 'them'}, ${one ? '' : 'the last one '}to ${eshopText(mails.givenUpOf)}, which does not know about it: correct its address with waybill eshop update, and ${one ? 'it is' : 'they are'} sent again.${one ? '' : " The lines of the workers' log with the alarm mailRefused name the others."}`;
+    const isOne = mails.givenUp === 1;
+    yield `${counted(mails.givenUp, 'mail')} given up in the last day because the mail server refused ${isOne ? 'it' : 'them'}, ${isOne ? '' : 'the last one '}to ${eshopText(mails.givenUpOf)}, which does not know about it: correct its address with waybill eshop update, and ${isOne ? 'it is' : 'they are'} sent again.${isOne ? '' : " The lines of the workers' log with the alarm mailRefused name the others."}`;
   }
   if (clockStep !== null)
     yield `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${formatTime(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`;

@@ -10,7 +10,7 @@ import { pauseWebhook, resumeWebhook } from '../db/webhooks/pause.ts';
 import { Problem } from '../domain/problem.ts';
 import type { TestDeliveryResult } from '../domain/test-delivery.ts';
 import { MAX_PAUSE_DAYS } from '../domain/webhook-pause.ts';
-import { type CommandContext, checked, flag, noOptions, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, flag, noOptions, option, parseOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
@@ -46,7 +46,7 @@ function addActivate(command: Command, { env, print }: CommandContext): void {
     )
     .argument('<id>', 'its number');
   runs(part, noOptions, async ({ json }, written) => {
-    const id = checked(webhookNumber('<id>'), written);
+    const id = parseOptions(webhookNumber('<id>'), written);
     await withDatabase(readSettings(env), async (sql) => {
       const { name, facts } = await concerned(sql, id);
       const switched = await setActive(sql, facts.eshopId, id, true);
@@ -78,7 +78,7 @@ function addDeactivate(command: Command, { env, print }: CommandContext): void {
     .description('stop deliveries: new events create none, and open ones are held')
     .argument('<id>', 'its number');
   runs(part, deactivateOptions, async ({ json, dryRun, yes }, written) => {
-    const id = checked(webhookNumber('<id>'), written);
+    const id = parseOptions(webhookNumber('<id>'), written);
     await withDatabase(readSettings(env), async (sql) => {
       const { name, active, facts } = await concerned(sql, id);
       if (active && !dryRun && !yes && facts.openDeliveries > MAX_UNASKED)
@@ -128,7 +128,7 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
     .description('hold deliveries until a time, without loss: new events still create them; or move the end')
     .argument('<id>', 'its number');
   runs(pause, pauseOptions, async ({ until = null, json }, written) => {
-    const id = checked(webhookNumber('<id>'), written);
+    const id = parseOptions(webhookNumber('<id>'), written);
     await withDatabase(readSettings(env), async (sql) => {
       const { name, facts } = await concerned(sql, id);
       const paused = await pauseWebhook(sql, facts.eshopId, id, until).catch(refusePause);
@@ -145,7 +145,7 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
     .description('end the pause of a webhook: held deliveries continue within seconds')
     .argument('<id>', 'its number');
   runs(part, noOptions, async ({ json }, written) => {
-    const id = checked(webhookNumber('<id>'), written);
+    const id = parseOptions(webhookNumber('<id>'), written);
     await withDatabase(readSettings(env), async (sql) => {
       const { name, facts } = await concerned(sql, id);
       const resumed = await resumeWebhook(sql, facts.eshopId, id).catch(notPaused);
@@ -196,7 +196,7 @@ export function addTest(command: Command, { env, print }: CommandContext): void 
         '\nExit code: 0 accepted, 1 could not be sent, 2 the receiver failed, 3 inconclusive.',
     );
   runs(part, testedTypeOption, async ({ json, type }, written) => {
-    const id = checked(webhookNumber('<id>'), written);
+    const id = parseOptions(webhookNumber('<id>'), written);
     // The sender takes longer to load than the other subcommands.
     const { sendTestTo } = await import('./send-test.ts');
     const result = await sendTestTo(env, { id, type });

@@ -5,7 +5,7 @@ import type { Settings } from '../config/variables.ts';
 import { type FlowOverview, readFlow } from '../db/overview.ts';
 import { atMost } from '../lib/at-most.ts';
 import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
-import { pause } from '../lib/settled.ts';
+import { delay } from '../lib/poll-until.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { pairs } from './layout.ts';
@@ -82,7 +82,7 @@ async function top(
           const began = performance.now();
           const database = { problem: null, ...(await storage()), ...(await readWork(sql)) };
           await showWith(database, await readFlow(sql));
-          await pause(Math.max(0, REFRESH_INTERVAL_MS - (performance.now() - began)), signal);
+          await delay(Math.max(0, REFRESH_INTERVAL_MS - (performance.now() - began)), signal);
         }
       });
     } catch (error) {

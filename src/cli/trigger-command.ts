@@ -7,7 +7,7 @@ import { findEshop } from '../db/eshops.ts';
 import { recordTestEvent } from '../db/outbox/test-event.ts';
 import { testRecordOf } from '../domain/catalogue.ts';
 import { eventTypeNames, eventTypes } from '../domain/event-types.ts';
-import { type CommandContext, checked, runs } from '../lib/command-line.ts';
+import { type CommandContext, parseOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
@@ -30,18 +30,18 @@ ${eventTypeNames.map((name) => `  ${name}: ${eventTypes[name].firesWhen}`).join(
 export function triggerCommand(command: Command, { env, print }: CommandContext): void {
   command.argument('<type>', 'event type, such as CREATE_ORDER').addHelpText('after', HELP);
   runs(command, oneEshop, async ({ eshop, json }, written) => {
-    const type = checked(typeSchema, written);
+    const type = parseOptions(typeSchema, written);
     const { entityId, record } = testRecordOf(type, new Date());
-    const made = await withDatabase(readSettings(env), async (sql) => {
+    const created = await withDatabase(readSettings(env), async (sql) => {
       if ((await findEshop(sql, eshop)) === null) throw noSuchEshop(eshop);
       return await recordTestEvent(sql, { eshopId: eshop, type, entityId, record });
     });
-    if (made === null) {
+    if (created === null) {
       throw new UserError(
         `E-shop ${eshop} has no active webhook of the type ${type}: nothing was triggered.`,
       );
     }
-    const { eventId, deliveries } = made;
+    const { eventId, deliveries } = created;
     if (json) return print(JSON.stringify({ eshopId: eshop, type, entityId, eventId, deliveries }));
     print(`Test event ${eventId}: ${type} ${entityId}.`);
     print(table(deliveries.map(({ id, webhookId }) => ({ delivery: id, webhook: webhookId }))));

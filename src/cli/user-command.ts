@@ -10,7 +10,7 @@ import { type CommandContext, option, requiredOption, runs } from '../lib/comman
 import { UserError } from '../lib/user-error.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { eshopOption, filled, oneEshop } from './options.ts';
+import { eshopOption, nonEmptyText, oneEshop } from './options.ts';
 
 const numbers = (name: string) =>
   v.optional(
@@ -35,7 +35,7 @@ const newUser = v.object({
     'default: the role',
     v.optional(
       v.pipe(
-        filled('--username'),
+        nonEmptyText('--username'),
         v.maxLength(MAX_USERNAME_CHARS, `--username may have at most ${MAX_USERNAME_CHARS} characters.`),
       ),
     ),
@@ -43,7 +43,7 @@ const newUser = v.object({
 });
 const oneUser = v.object({
   eshop: eshopOption,
-  username: requiredOption('--username <name>', 'name of the user', filled('--username')),
+  username: requiredOption('--username <name>', 'name of the user', nonEmptyText('--username')),
 });
 const seenOptions = v.object({
   ...oneUser.entries,

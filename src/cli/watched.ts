@@ -1,5 +1,5 @@
 /** Watching work that goes on by itself. */
-import { pause } from '../lib/settled.ts';
+import { delay } from '../lib/poll-until.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 
@@ -17,7 +17,7 @@ export async function watched<T>(
   look: () => Promise<T | undefined>,
 ): Promise<T> {
   return await untilInterrupted(goesOn, async (signal) => {
-    for (let answeredAt = Number.NEGATIVE_INFINITY; ; await pause(everyMs, signal)) {
+    for (let answeredAt = Number.NEGATIVE_INFINITY; ; await delay(everyMs, signal)) {
       try {
         const ended = await look();
         if (ended !== undefined) return ended;

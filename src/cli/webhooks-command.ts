@@ -12,7 +12,7 @@ import { counted } from '../domain/text.ts';
 import { factsOf, stateOf, whyDeactivated } from '../domain/webhook-facts.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
-import { type CommandContext, checked, flag, noOptions, runs } from '../lib/command-line.ts';
+import { type CommandContext, flag, noOptions, parseOptions, runs } from '../lib/command-line.ts';
 import { addCreate } from './create-webhook.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
@@ -127,16 +127,20 @@ export function webhooksCommand(command: Command, context: CommandContext): void
     };
     const settings = readSettings(env);
     const policy = retryPolicyOf(settings);
-    const found = await withDatabase(settings, (sql) => listAllWebhooks(sql, filter, limit));
-    if (json) return print(JSON.stringify(found.map((webhook) => record(webhook, policy))));
-    print(found.length === 0 ? 'No webhooks match.' : `${listTable(found)}${limitNote(found.length, limit)}`);
+    const webhooks = await withDatabase(settings, (sql) => listAllWebhooks(sql, filter, limit));
+    if (json) return print(JSON.stringify(webhooks.map((webhook) => record(webhook, policy))));
+    print(
+      webhooks.length === 0
+        ? 'No webhooks match.'
+        : `${listTable(webhooks)}${limitNote(webhooks.length, limit)}`,
+    );
   });
   const show = command
     .command('show')
     .description('show a webhook with its incident and last deactivation')
     .argument('<id>', 'its number');
   runs(show, noOptions, async ({ json }, written) => {
-    const id = checked(webhookNumber('<id>'), written);
+    const id = parseOptions(webhookNumber('<id>'), written);
     const settings = readSettings(env);
     const policy = retryPolicyOf(settings);
     const [found] = await withDatabase(settings, (sql) => listAllWebhooks(sql, { id }, 1));

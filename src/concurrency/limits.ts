@@ -117,8 +117,8 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   let hanging = 0;
 
   function usageIn(known: Map<number, Usage>, turns: Turns, key: number): Usage {
-    const found = known.get(key);
-    if (found !== undefined) return found;
+    const existing = known.get(key);
+    if (existing !== undefined) return existing;
     if (known.size >= REMEMBERED)
       for (const [other, usage] of known) if (usage.open === 0) known.delete(other);
     const learned = { limit: firstLimit, meanMs: 1_000, endedAt: 0, closedUntil: 0, nextAt: 0 };
@@ -148,9 +148,9 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
 
   /** An e-shop may fill the limit of a host; if others use the host too, it gets half of what they leave. */
   function hasRoomAt(host: string, eshop: Usage): boolean {
-    const own = ofEshopAtHost.of(atHostOf(eshop, host));
-    const left = greatestLimit - (hosts.of(host) - own);
-    return own < (left < greatestLimit ? left / 2 : left);
+    const ownCount = ofEshopAtHost.of(atHostOf(eshop, host));
+    const available = greatestLimit - (hosts.of(host) - ownCount);
+    return ownCount < (available < greatestLimit ? available / 2 : available);
   }
 
   function beginsSoon(usage: Usage, at: number): boolean {

@@ -56,8 +56,8 @@ export function readSettings(env: Environment): Settings {
           ? `${file} must name a file that is not empty: leave it out for the default of ${name}.`
           : `${name} must not be empty: leave it out for its default.`,
       );
-    const shown = CONFIDENTIAL.includes(name) ? '' : `, not ${JSON.stringify(written[name])}`;
-    throw new UserError(`${isFromFile ? `${name}, from ${file},` : name} ${issue.message}${shown}.`);
+    const valueText = CONFIDENTIAL.includes(name) ? '' : `, not ${JSON.stringify(written[name])}`;
+    throw new UserError(`${isFromFile ? `${name}, from ${file},` : name} ${issue.message}${valueText}.`);
   }
   return result.output;
 }

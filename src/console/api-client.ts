@@ -19,7 +19,7 @@ const Answer = v.object({ message: v.string(), data: v.unknown() });
 export type Query = Readonly<Record<string, string | undefined>>;
 
 /** The values that are not empty. */
-export function given(query: Query): Record<string, string> {
+export function nonEmpty(query: Query): Record<string, string> {
   const entries = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, value] as const],
   );
@@ -27,7 +27,7 @@ export function given(query: Query): Record<string, string> {
 }
 
 export function queryText(query: Query): string {
-  const text = new URLSearchParams(given(query)).toString();
+  const text = new URLSearchParams(nonEmpty(query)).toString();
   return text === '' ? '' : `?${text}`;
 }
 

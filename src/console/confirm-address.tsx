@@ -20,7 +20,10 @@ export function confirmationRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
    * Expired, removed and made-up links get the same page. No limit: nobody guesses 32 bytes, and behind a proxy one
    * stranger could lock everybody out.
    */
-  async function shown(c: Context<ConsoleEnv>, find: (token: string) => Promise<Confirmable | null>) {
+  async function renderConfirmation(
+    c: Context<ConsoleEnv>,
+    find: (token: string) => Promise<Confirmable | null>,
+  ) {
     const token = c.req.param('token') ?? '';
     const found = TOKEN.test(token) ? await find(token) : null;
     if (found === null) return respondPlain(c, 'This link is not valid', NO_LONGER, 404);
@@ -29,8 +32,8 @@ export function confirmationRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       : respondPlain(c, 'Notices about webhooks', <Ask token={token} {...found} />);
   }
 
-  app.get(path, (c) => shown(c, (token) => findConfirmable(sql, token)));
-  app.post(path, (c) => shown(c, (token) => confirmAddress(sql, token)));
+  app.get(path, (c) => renderConfirmation(c, (token) => findConfirmable(sql, token)));
+  app.post(path, (c) => renderConfirmation(c, (token) => confirmAddress(sql, token)));
   return app;
 }
 

@@ -57,14 +57,14 @@ function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHa
   return async (c, next) => {
     const id = authenticator.sessionOf(c);
     const live = isLive(c);
-    const found = id === undefined ? null : await authenticator.authenticate(id, !live);
-    if (id === undefined || found === null) {
+    const session = id === undefined ? null : await authenticator.authenticate(id, !live);
+    if (id === undefined || session === null) {
       if (!live) return await authenticator.unauthenticated(c);
       // The page reloads itself, which leads to the sign-in.
       c.header('hx-refresh', 'true');
       return c.body(null, 401);
     }
-    const { user, eshops, operator, now } = found;
+    const { user, eshops, operator, now } = session;
     const eshop = await requestedEshop(c, deps, eshops);
     if (eshops.length > 1 && c.req.method === 'GET' && !live) rememberEshop(c, eshop, deps);
     const viewer: Viewer = {

@@ -40,17 +40,17 @@ export async function requestedEshop(
   const [first] = eshops;
   if (first === undefined)
     throw new Problem(404, 'There are no e-shops yet. Create one with waybill eshop create.');
-  const wanted = c.req.query('eshop') || undefined;
+  const requested = c.req.query('eshop') || undefined;
   const followed = c.req.header(ESHOP_HEADER);
   // If access to it is gone, there is no fallback: an open page would show another e-shop under the name of this one.
-  if ([wanted, followed].some((number) => number !== undefined && among(eshops, number) === undefined))
+  if ([requested, followed].some((number) => number !== undefined && among(eshops, number) === undefined))
     throw new Problem(404, 'There is no such e-shop.');
   if (eshops.length === 1) return first;
   const about = named(new URL(c.req.url).pathname);
   const owner = about === null ? null : await eshopOf(sql, about.kind, about.id);
-  const its = owner === null ? undefined : among(eshops, String(owner));
-  if (its !== undefined) return its;
-  return among(eshops, followed ?? wanted ?? cookieOf(reached, CHOSEN).read(c)) ?? first;
+  const owning = owner === null ? undefined : among(eshops, String(owner));
+  if (owning !== undefined) return owning;
+  return among(eshops, followed ?? requested ?? cookieOf(reached, CHOSEN).read(c)) ?? first;
 }
 
 /** Remembers the e-shop of a page requested by a person. */

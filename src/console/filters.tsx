@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { statusClasses } from '../domain/status-filter.ts';
-import { given, type Query } from './api-client.ts';
+import { nonEmpty, type Query } from './api-client.ts';
 import { Input, Select, ValuesOfForm } from './form-fields.tsx';
 import type { FieldPaths } from './problems.ts';
 import { CONSOLE } from './session.ts';
@@ -75,7 +75,7 @@ export function Filters(props: {
 }) {
   const { path, asked, shown = [], more = [], children } = props;
   // Neither is a filter: a page of the list, and a delivery that it continues after.
-  const { page: _page, before: _before, ...set } = given(asked);
+  const { page: _page, before: _before, ...set } = nonEmpty(asked);
   return (
     <form method="get" action={`${CONSOLE}${path}`} class="filters">
       <ValuesOfForm.Provider value={asked}>

@@ -58,10 +58,10 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
     if (path === null || isFollowed) throw new Problem(400, 'Only pages of the console can be streamed.');
     const { session, eshops } = c.var.viewer;
     // A person's own e-shop is the first.
-    const own = eshops[0]?.id ?? session.eshopId;
+    const ownEshop = eshops[0]?.id ?? session.eshopId;
     const isFull =
       byPerson.of(session.userId) >= MAX_STREAMS_PER_PERSON ||
-      byEshop.of(own) >= MAX_STREAMS_PER_ESHOP ||
+      byEshop.of(ownEshop) >= MAX_STREAMS_PER_ESHOP ||
       byEshop.all() >= MAX_STREAMS;
     if (isFull)
       throw new Problem(
@@ -70,15 +70,15 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
       );
     const count = (by: 1 | -1) => {
       byPerson.change(session.userId, by);
-      byEshop.change(own, by);
+      byEshop.change(ownEshop, by);
     };
     count(1);
-    const left = new AbortController();
+    const disconnected = new AbortController();
     c.header('x-accel-buffering', 'no');
     return streamSSE(
       c,
       async (stream) => {
-        stream.onAbort(() => left.abort());
+        stream.onAbort(() => disconnected.abort());
         // A response queued behind another is not read, and misses that its connection closes: abort ends the write.
         const abort = () => stream.abort();
         const socket = c.env?.incoming?.socket;
@@ -87,7 +87,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
         const latest = setTimeout(abort, LIFETIME_MS + KEEPALIVE_INTERVAL_MS);
         const ends = performance.now() + LIFETIME_MS;
         const { signal, release } = eitherSignal(
-          stopping === undefined ? [left.signal] : [stopping, left.signal],
+          stopping === undefined ? [disconnected.signal] : [stopping, disconnected.signal],
         );
         let shown = '';
         let spoken = 0;

@@ -106,8 +106,8 @@ export function sessionCookies(reached: SessionContext) {
     end: session.remove,
     /** The id of the sign-in form's browser, created if it has none. */
     before(c: Context<ConsoleEnv>): string {
-      const known = before.read(c);
-      if (known !== undefined && /^[\w-]{43}$/.test(known)) return known;
+      const existing = before.read(c);
+      if (existing !== undefined && /^[\w-]{43}$/.test(existing)) return existing;
       const id = newId();
       before.write(c, id);
       return id;

@@ -137,7 +137,7 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
 
   app.post('/sign-in', ownForms(cookies.readBefore), async (c) => {
     const { eshop, username = '', password = '', next } = c.var.form;
-    const again = (status: 401 | 429, refused: string) => {
+    const refuse = (status: 401 | 429, refused: string) => {
       const token = csrfToken(cookies.before(c));
       const page = <SignIn {...{ token, trial, next: pathOf(next), refused, eshop, username }} />;
       return c.html(html(page), status);
@@ -152,7 +152,7 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
         address,
       };
       const user = await places.run(address, () => check(attempt, password.slice(0, 1000)));
-      if (user === null) return again(401, 'The e-shop, user name or password is incorrect.');
+      if (user === null) return refuse(401, 'The e-shop, user name or password is incorrect.');
       const former = cookies.read(c);
       if (former !== undefined) await endSession(sql, former);
       await beginSession(sql, cookies.begin(c), user);
@@ -160,7 +160,7 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 429) throw error;
       for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
-      return again(429, error.message);
+      return refuse(429, error.message);
     }
   });
 

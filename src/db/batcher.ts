@@ -5,20 +5,20 @@ interface Waiting<Item, Result> {
   resolve(result: Promise<Result>): void;
 }
 
-/** @param most the most items of one statement @param ask returns a promise for each item, in order */
+/** @param maxItems the most items of one statement @param ask returns a promise for each item, in order */
 export function createBatcher<Item, Result>(
-  most: number,
+  maxItems: number,
   ask: (items: readonly Item[]) => readonly Promise<Result>[],
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];
 
   function send(): void {
-    const all = waiting;
+    const items = waiting;
     waiting = [];
-    for (let at = 0; at < all.length; at += most) {
-      const asked = all.slice(at, at + most);
-      for (const [index, answer] of ask(asked.map(({ item }) => item)).entries())
-        asked[index]?.resolve(answer);
+    for (let at = 0; at < items.length; at += maxItems) {
+      const batch = items.slice(at, at + maxItems);
+      for (const [index, answer] of ask(batch.map(({ item }) => item)).entries())
+        batch[index]?.resolve(answer);
     }
   }
 

@@ -103,9 +103,12 @@ export async function eraseCustomer(sql: Pool, eshopId: number, customer: Custom
       stage(work, orders, ofOrders);
       stage(work, returns, ofReturns);
       for (const { kind, ids } of [ofOrders, ofReturns]) await removeAnswersOf(tx, eshopId, kind, ids);
-      const one = await eraseEvents(tx, eshopId, ofOrders);
-      const other = await eraseEvents(tx, eshopId, ofReturns);
-      return { events: one.events + other.events, responses: one.responses + other.responses };
+      const orderEvents = await eraseEvents(tx, eshopId, ofOrders);
+      const returnEvents = await eraseEvents(tx, eshopId, ofReturns);
+      return {
+        events: orderEvents.events + returnEvents.events,
+        responses: orderEvents.responses + returnEvents.responses,
+      };
     }),
   );
 }

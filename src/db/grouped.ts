@@ -31,9 +31,9 @@ export function grouped<Item, Result>(
   let underWay = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  async function executeFor(items: readonly Item[], item: Item, whole: ReturnType<typeof execute>) {
+  async function executeFor(items: readonly Item[], item: Item, groupResult: ReturnType<typeof execute>) {
     try {
-      return (await whole)(item);
+      return (await groupResult)(item);
     } catch (error) {
       if (items.length === 1 || !isOfItem(error)) throw error;
       return (await execute([item]))(item);
@@ -45,10 +45,10 @@ export function grouped<Item, Result>(
     if (waiting.length > 0) watch();
     const items = group.map(({ item }) => item);
     underWay += 1;
-    const whole = execute(items);
-    for (const { item, resolve } of group) resolve(executeFor(items, item, whole));
+    const groupResult = execute(items);
+    for (const { item, resolve } of group) resolve(executeFor(items, item, groupResult));
     // The callers of this group get its error.
-    await whole.catch(() => {});
+    await groupResult.catch(() => {});
     underWay -= 1;
     if (waiting.length > 0) void send();
   }

@@ -32,25 +32,25 @@ export const importKeysOf = participantOf(({ tx, eshopId }) => {
 
     /** Takes the keys of lines, waiting for other transactions that took them; an expired key is taken again. */
     async take(keyed: readonly KeyedLine[]): Promise<void> {
-      const wanted = new Map([...keyed].reverse().map(({ key, fingerprint }) => [key, fingerprint]));
-      if (wanted.size === 0) return;
+      const fingerprints = new Map([...keyed].reverse().map(({ key, fingerprint }) => [key, fingerprint]));
+      if (fingerprints.size === 0) return;
       const inserted = await tx<{ key: string }[]>`
         insert into import_keys (eshop_id, key, fingerprint)
         select ${eshopId}::int, key, decode(fingerprint, 'hex')
-        from unnest(${[...wanted.keys()]}::text[], ${[...wanted.values()]}::text[]) as line (key, fingerprint)
+        from unnest(${[...fingerprints.keys()]}::text[], ${[...fingerprints.values()]}::text[]) as line (key, fingerprint)
         order by key on conflict (eshop_id, key) do update
         set fingerprint = excluded.fingerprint, created_at = excluded.created_at
         where import_keys.created_at < now() - make_interval(days => ${IMPORT_KEY_DAYS})
         returning key`;
       for (const { key } of inserted) {
-        insertedKeys.set(key, wanted.get(key) ?? '');
+        insertedKeys.set(key, fingerprints.get(key) ?? '');
         lines.load(key, null);
       }
-      const known = lines.missing(wanted.keys());
-      if (known.length === 0) return;
+      const stored = lines.missing(fingerprints.keys());
+      if (stored.length === 0) return;
       const rows = await tx<KeyedLine[]>`
         select key, encode(fingerprint, 'hex') as fingerprint from import_keys
-        where eshop_id = ${eshopId} and key = any(${known}::text[])`;
+        where eshop_id = ${eshopId} and key = any(${stored}::text[])`;
       for (const { key, fingerprint } of rows) lines.load(key, fingerprint);
     },
 
@@ -72,12 +72,12 @@ export const importKeysOf = participantOf(({ tx, eshopId }) => {
       const wrong = [...insertedKeys].filter(([key, fingerprint]) => used.get(key) !== fingerprint);
       if (wrong.length === 0) return;
       const free = wrong.filter(([key]) => !used.has(key)).map(([key]) => key);
-      const other = wrong.filter(([key]) => used.has(key)).map(([key]) => key);
+      const mismatched = wrong.filter(([key]) => used.has(key)).map(([key]) => key);
       await Promise.all([
         tx`delete from import_keys where eshop_id = ${eshopId} and key = any(${free}::text[])`,
         tx`
           update import_keys k set fingerprint = decode(line.fingerprint, 'hex')
-          from unnest(${other}::text[], ${other.map((key) => used.get(key) ?? '')}::text[]) as line (key, fingerprint)
+          from unnest(${mismatched}::text[], ${mismatched.map((key) => used.get(key) ?? '')}::text[]) as line (key, fingerprint)
           where k.eshop_id = ${eshopId} and k.key = line.key`,
       ]);
     },

@@ -43,7 +43,7 @@ export function lockHolder({ relation, seconds, ...session }: Holder): string {
 export async function reportLockHolders(url: string, sql: Pool, onBlocked: (blockedBy: string) => void) {
   const [session] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
   const observer = createPool(url, 1);
-  const over = new AbortController();
+  const stopping = new AbortController();
   const reported = new Set<number>();
 
   async function look(): Promise<void> {
@@ -55,14 +55,14 @@ export async function reportLockHolders(url: string, sql: Pool, onBlocked: (bloc
   }
 
   const watching = (async () => {
-    while (!over.signal.aborted) {
-      await waitOrStop(INTERVAL_MS, over.signal);
+    while (!stopping.signal.aborted) {
+      await waitOrStop(INTERVAL_MS, stopping.signal);
       // A failed check is no reason to stop.
-      if (!over.signal.aborted) await look().catch(() => {});
+      if (!stopping.signal.aborted) await look().catch(() => {});
     }
   })();
   return async () => {
-    over.abort();
+    stopping.abort();
     await watching;
     await observer.end({ timeout: 1 });
   };

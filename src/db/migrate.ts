@@ -93,7 +93,7 @@ export async function migrate(url: string, { say = () => {}, directory }: Migrat
  * concurrently`, which waits for all statements under way.
  */
 async function withLock<T>(sql: Pool, say: (text: string) => void, work: () => Promise<T>): Promise<T> {
-  for (let said = false; ; said = true) {
+  for (let reported = false; ; reported = true) {
     const done = await sql.begin(async (tx) => {
       // In the simple protocol, which leaves no snapshot behind: `create index concurrently` would wait for it.
       await tx.unsafe(withoutTimeouts(true));
@@ -103,7 +103,7 @@ async function withLock<T>(sql: Pool, say: (text: string) => void, work: () => P
       return turn?.mine === true ? { result: await work() } : null;
     });
     if (done !== null) return done.result;
-    if (!said) say('Database: waiting for another process to finish changing tables.');
+    if (!reported) say('Database: waiting for another process to finish changing tables.');
     await sleep(TURN_INTERVAL_MS);
   }
 }

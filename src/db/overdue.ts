@@ -6,7 +6,7 @@ import { readLastClaims } from './outbox/last-claims.ts';
 import { attemptClasses } from './outbox/notify.ts';
 import { keepsOrdering, placeOf, predecessors } from './outbox/ordering.ts';
 import { CLASS } from './outbox/outbox.ts';
-import { isPaused, sends } from './pauses.ts';
+import { isPaused, makesAttempts } from './pauses.ts';
 import type { Sql } from './pool.ts';
 
 /**
@@ -60,7 +60,7 @@ async function readAttempts(sql: Sql): Promise<number> {
     due as materialized (
       -- A webhook that was activated, or whose pause is over, no longer holds its deliveries: they are due from then on.
       select l.id, l.attempts_made, greatest(l.at, w.generation_at, w.paused_until) as at from late l join webhooks w on w.id = l.webhook_id
-      where ${sends(sql, 'w')} and w.deleted_at is null
+      where ${makesAttempts(sql, 'w')} and w.deleted_at is null
         and not exists (select from changes_to_signal b where b.kind = 'webhookChanged' and b.webhook_id = w.id)
       order by 3 limit ${LOOKED_AT})
     select extract(epoch from now() - min(due.at))::float8 as seconds from due

@@ -6,7 +6,7 @@ import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
 import { CLASS } from './outbox/outbox.ts';
 import { countWithoutWorkflow } from './outbox/unstarted-workflows.ts';
-import { isPaused, sends } from './pauses.ts';
+import { isPaused, makesAttempts } from './pauses.ts';
 import { counted, oneRow, type Sql } from './pool.ts';
 
 /** The outbox. Ages are in seconds; null if nothing waits. */
@@ -96,7 +96,7 @@ export async function readOpen(sql: Sql): Promise<OpenOverview> {
            coalesce(sum(o.count) filter (where held), 0)::int as held,
            count(distinct o.webhook_id) filter (where held)::int as holding_webhooks
     from open o join webhooks w on w.id = o.webhook_id
-    cross join lateral (select not ${sends(sql, 'w')} or coalesce(o.by_operator, false) as held) h`);
+    cross join lateral (select not ${makesAttempts(sql, 'w')} or coalesce(o.by_operator, false) as held) h`);
 }
 
 /** Counts the deliveries that expired within the last day because of a failure of Waybill itself. */

@@ -10,7 +10,7 @@ export const isPaused = (sql: Sql, webhook: string) =>
   sql`(${sql(webhook)}.paused_until > clock_timestamp())`;
 
 /** The webhook of this row makes attempts: it is active and not paused. */
-export const sends = (sql: Sql, webhook: string) =>
+export const makesAttempts = (sql: Sql, webhook: string) =>
   sql`(${sql(webhook)}.active and ${isPaused(sql, webhook)} is not true)`;
 
 /** The ids of all paused webhooks: few, and found by an index. */

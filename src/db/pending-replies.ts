@@ -89,7 +89,7 @@ function eventIn(type: number, body: Buffer): SessionEvent | null {
 function messageTypes(untypedFirst: boolean, tell: (type: number, body: Buffer) => void) {
   const header = Buffer.alloc(HEADER_BYTES);
   let have = untypedFirst ? 1 : 0;
-  let left = 0;
+  let remaining = 0;
   let body: Buffer = NOTHING;
   return (piece: Uint8Array) => {
     for (let at = 0; at < piece.length; ) {
@@ -98,15 +98,15 @@ function messageTypes(untypedFirst: boolean, tell: (type: number, body: Buffer) 
         have += 1;
         at += 1;
         // The length includes itself, but not the type.
-        if (have === HEADER_BYTES) left = header.readUInt32BE(1) - 4;
+        if (have === HEADER_BYTES) remaining = header.readUInt32BE(1) - 4;
       } else {
-        const taken = piece.subarray(at, at + Math.min(left, piece.length - at));
+        const taken = piece.subarray(at, at + Math.min(remaining, piece.length - at));
         if (!untypedFirst && READ.has(header[0] ?? 0) && body.length < MAX_READ_BYTES)
           body = Buffer.concat([body, taken.subarray(0, MAX_READ_BYTES)]);
-        left -= taken.length;
+        remaining -= taken.length;
         at += taken.length;
       }
-      if (have === HEADER_BYTES && left === 0) {
+      if (have === HEADER_BYTES && remaining === 0) {
         tell(header[0] ?? 0, body);
         have = 0;
         body = NOTHING;

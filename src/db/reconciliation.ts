@@ -2,7 +2,7 @@
 import { anyOf } from './ids.ts';
 import { isOwnDeactivation } from './notices/decide.ts';
 import { type DeliveryIdentity, receiverHost } from './outbox/outbox.ts';
-import { sends } from './pauses.ts';
+import { makesAttempts } from './pauses.ts';
 import type { Sql } from './pool.ts';
 import { MAX_RELEASE_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
 
@@ -62,7 +62,7 @@ const interval = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_00
 const deliveryColumns = (sql: Sql) => sql`
   d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.dispatched_at,
   d.last_attempt_at, greatest(d.next_attempt_at, w.paused_until) as next_attempt_at, w.host as receiver_host,
-  (not ${sends(sql, 'w')} and w.deleted_at is null) or coalesce(d.operator_stop = 'hold', false)
+  (not ${makesAttempts(sql, 'w')} and w.deleted_at is null) or coalesce(d.operator_stop = 'hold', false)
     or exists (select from changes_to_signal b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
 
 /**
@@ -170,9 +170,9 @@ export async function pendingReleases(
   const past = sql`o.release_at < ${present} - ${interval(sql, graceMs)}`;
   const alone = sql`not exists (
     select from orders s where ${ofSameSecond(sql)} and s.eshop_order_id <> o.eshop_order_id)`;
-  const late = sql`${past} and (${alone} or o.release_at < ${present} - ${interval(sql, graceMs + MAX_RELEASE_SPREAD_MS)})`;
+  const overdue = sql`${past} and (${alone} or o.release_at < ${present} - ${interval(sql, graceMs + MAX_RELEASE_SPREAD_MS)})`;
   return await sql<PendingRelease[]>`
-    select o.eshop_id, o.eshop_order_id, ${late} as late, o.release_at::text as due from orders o
+    select o.eshop_id, o.eshop_order_id, ${overdue} as late, o.release_at::text as due from orders o
     where ${waiting(sql)} ${lateOnly ? sql`and ${past}` : sql``}
       ${after === null ? sql`` : sql`and (o.release_at, o.eshop_id, o.eshop_order_id) > (${after.due}::text::timestamptz, ${after.eshopId}::int, ${after.eshopOrderId})`}
     order by o.release_at, o.eshop_id, o.eshop_order_id limit ${limit}`;

@@ -15,8 +15,8 @@ export function tlsModeOf(url: string): TlsMode {
   const { searchParams } = new URL(url);
   const direct = searchParams.get('sslnegotiation') === 'direct';
   const system = searchParams.get('sslrootcert') === 'system';
-  const asked = system ? 'verify-full' : (searchParams.get('sslmode') ?? 'disable');
-  if (asked === 'disable') return { mode: 'off', verified: false };
-  const mode = direct ? 'direct' : asked === 'prefer' ? 'preferred' : 'required';
-  return { mode, verified: !UNVERIFIED.includes(asked) };
+  const requested = system ? 'verify-full' : (searchParams.get('sslmode') ?? 'disable');
+  if (requested === 'disable') return { mode: 'off', verified: false };
+  const mode = direct ? 'direct' : requested === 'prefer' ? 'preferred' : 'required';
+  return { mode, verified: !UNVERIFIED.includes(requested) };
 }

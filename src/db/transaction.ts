@@ -33,31 +33,31 @@ export type Database = Pool | Transaction;
  * another one it is a part of that: rolled back alone, committed together.
  */
 export async function transaction<T>(sql: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  if ('savepoint' in sql) return part(sql, work);
+  if ('savepoint' in sql) return savepoint(sql, work);
   const { notifier } = sql;
   const { result, relayWork, outgoing, claimed } = await sql.begin(async (begun) => {
-    const own = {
+    const state = {
       relayWork: new Set<RelayWork>(),
       outgoing: new Map<number, number>(),
       claims: notifier.hasRoom,
       claimed: [],
     };
-    return { ...own, result: await work(Object.assign(begun, own)) };
+    return { ...state, result: await work(Object.assign(begun, state)) };
   });
   for (const [eshopId, bytes] of outgoing) notifier.outgoing(eshopId, bytes);
   if (relayWork.size + claimed.length > 0) notifier.notify(relayWork, claimed);
   return result;
 }
 
-async function part<T>(whole: Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  const { relayWork, claims } = whole;
-  const { result, outgoing, claimed } = await whole.savepoint(async (begun) => {
-    const own = { relayWork, claims, outgoing: new Map<number, number>(), claimed: [] };
-    return { ...own, result: await work(Object.assign(begun, own)) };
+async function savepoint<T>(outer: Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const { relayWork, claims } = outer;
+  const { result, outgoing, claimed } = await outer.savepoint(async (begun) => {
+    const state = { relayWork, claims, outgoing: new Map<number, number>(), claimed: [] };
+    return { ...state, result: await work(Object.assign(begun, state)) };
   });
   for (const [eshopId, bytes] of outgoing)
-    whole.outgoing.set(eshopId, (whole.outgoing.get(eshopId) ?? 0) + bytes);
-  whole.claimed.push(...claimed);
+    outer.outgoing.set(eshopId, (outer.outgoing.get(eshopId) ?? 0) + bytes);
+  outer.claimed.push(...claimed);
   return result;
 }
 

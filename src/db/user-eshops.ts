@@ -22,8 +22,8 @@ export async function changeSeenEshops(
       select id, role from users where eshop_id = ${eshopId} and username = ${username} for update`;
     if (user === undefined) return { kind: 'noUser' };
     if (user.role !== 'warehouse') return { kind: 'role', role: user.role };
-    const known = await tx<{ id: number }[]>`select id from eshops where id = any(${[...add]}::int[])`;
-    const missing = add.find((id) => !known.some((each) => each.id === id));
+    const existing = await tx<{ id: number }[]>`select id from eshops where id = any(${[...add]}::int[])`;
+    const missing = add.find((id) => !existing.some((each) => each.id === id));
     if (missing !== undefined) return { kind: 'noEshop', eshopId: missing };
     await tx`
       insert into user_eshops (user_id, eshop_id)

@@ -99,7 +99,7 @@ const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
  * recovers, unlike from a rejected promise.
  */
 export async function openSocket(target: SocketTarget, deadlines: SocketDeadlines, group: SocketGroup) {
-  const late = AbortSignal.timeout(deadlines.connectMs);
+  const connectTimeout = AbortSignal.timeout(deadlines.connectMs);
   const options: TcpNetConnectOpts = {
     host: target.host,
     port: target.port,
@@ -111,12 +111,12 @@ export async function openSocket(target: SocketTarget, deadlines: SocketDeadline
   // Code that awaits an event of a socket gets its failure; a later one must not end the process.
   raw.on('error', () => {});
   try {
-    const socket = await secured(raw, target, late);
+    const socket = await secured(raw, target, connectTimeout);
     watch(socket, deadlines.silenceMs, group);
     return socket;
   } catch (error) {
     raw.destroy();
-    const cause = late.aborted
+    const cause = connectTimeout.aborted
       ? new DatabaseSilent(`The database has not accepted a connection for ${deadlines.connectMs / 1000} s.`)
       : error;
     return failing(cause instanceof Error ? cause : new Error(String(cause)));

@@ -64,18 +64,18 @@ export function createAnswer(
     status === 429 || status === 503
       ? parseRetryAfter(first(headers['retry-after']), request.at.getTime() + times.durationMs)
       : null;
-  const kept: Uint8Array[] = [];
-  const most = isEncoded(encoding) ? BODY_BYTES : EXCERPT_BYTES;
+  const chunks: Uint8Array[] = [];
+  const maxBytes = isEncoded(encoding) ? BODY_BYTES : EXCERPT_BYTES;
   let length = 0;
   return {
     /** Takes a piece of the body; false once enough has been read. */
     take(chunk: Uint8Array): boolean {
-      if (length < most) kept.push(Uint8Array.prototype.slice.call(chunk, 0, most - length));
+      if (length < maxBytes) chunks.push(Uint8Array.prototype.slice.call(chunk, 0, maxBytes - length));
       length += chunk.length;
       return length < BODY_BYTES;
     },
     result: async (): Promise<AttemptResult> => {
-      const bytes = await decodedStart(Buffer.concat(kept), encoding, EXCERPT_BYTES);
+      const bytes = await decodedStart(Buffer.concat(chunks), encoding, EXCERPT_BYTES);
       const excerpt = safeExcerpt(bytes, contentType);
       const answered = {
         status,

@@ -36,8 +36,8 @@ export function createConnections(
   const pools = new Map<number, EshopPool>();
 
   function poolOf(eshopId: number): EshopPool {
-    const known = pools.get(eshopId);
-    if (known !== undefined) return known;
+    const existing = pools.get(eshopId);
+    if (existing !== undefined) return existing;
     const connect = connectorFor(eshopId);
     // The caller has one timer for the whole attempt.
     const untimed = { connect, headersTimeout: 0, bodyTimeout: 0 };
@@ -45,7 +45,7 @@ export function createConnections(
     const fresh = new Agent({ ...untimed, pipelining: 0 });
     /** By origin, on the clock of `performance`. */
     const freshUntil = new Map<string, number>();
-    const kept = new Agent({
+    const keepAlive = new Agent({
       ...untimed,
       keepAliveTimeout: IDLE_MS,
       keepAliveTimeoutThreshold: IDLE_MS,
@@ -62,8 +62,8 @@ export function createConnections(
         }),
     });
     const connectionsTo: ConnectionsTo = (origin, always) =>
-      always || (freshUntil.get(origin) ?? 0) > performance.now() ? fresh : kept;
-    const pool: EshopPool = { kept, fresh, connectionsTo, underWay: 0, end: undefined };
+      always || (freshUntil.get(origin) ?? 0) > performance.now() ? fresh : keepAlive;
+    const pool: EshopPool = { kept: keepAlive, fresh, connectionsTo, underWay: 0, end: undefined };
     pools.set(eshopId, pool);
     return pool;
   }

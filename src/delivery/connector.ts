@@ -58,10 +58,10 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   /** The addresses that may be dialled. @throws BlockedDestination if there are none; the errors of the lookup */
   async function addressesOf(host: string, port: number): Promise<LookupAddress[]> {
     if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }];
-    const found = await resolve(host);
-    const passed = found.filter(({ address }) => guard.problemOf(address, port) === null);
+    const addresses = await resolve(host);
+    const passed = addresses.filter(({ address }) => guard.problemOf(address, port) === null);
     if (passed.length > 0) return passed;
-    const address = found[0]?.address ?? '';
+    const address = addresses[0]?.address ?? '';
     throw new BlockedDestination(address, guard.problemOf(address, port) ?? 'is not an IP address');
   }
 
@@ -70,11 +70,11 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
    * @throws BlockedDestination if one of them may not be dialled; LookupError if too many lookups are under way
    */
   async function judge(host: string, port: number): Promise<void> {
-    const found = await resolve(host).catch((error: unknown) => {
+    const addresses = await resolve(host).catch((error: unknown) => {
       if (areLookupsFull(error)) throw error;
       return [];
     });
-    for (const { address } of found) {
+    for (const { address } of addresses) {
       const reason = guard.problemOf(address, port);
       if (reason !== null) throw new BlockedDestination(address, reason);
     }
@@ -119,9 +119,9 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     if (reason !== null) return callback(new BlockedDestination(host, reason), null);
 
     const connect = (addresses: LookupAddress[], tunnel?: Socket) => {
-      const known = sessions.of(host, port);
+      const cached = sessions.of(host, port);
       const through = tunnel === undefined ? request : { ...request, httpSocket: tunnel };
-      const dial = connectorTo(addresses, remainingMs(), known?.session);
+      const dial = connectorTo(addresses, remainingMs(), cached?.session);
       dial(through, (error, socket) => {
         if (error !== null) return callback(error, null);
         const address = socket.remoteAddress ?? '';
@@ -132,7 +132,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
           return callback(new BlockedDestination(address, refused), null);
         }
         if (socket instanceof TLSSocket) {
-          sessions.keepOf(socket, host, port, known);
+          sessions.keepOf(socket, host, port, cached);
           // In TLS 1.3 the refusal of a client certificate comes after the handshake. The end of the stream, which
           // follows, would replace it as the cause.
           socket.once('error', () => socket.destroy());
@@ -161,18 +161,18 @@ const MAX_SESSIONS = 100;
 
 /** TLS sessions, by host and port, resumed for `maxAgeMs` at most: a resumed one does not check the certificate. */
 function createSessions(maxAgeMs: number) {
-  const kept = new Map<string, KeptSession>();
+  const stored = new Map<string, KeptSession>();
   const keyOf = (host: string, port: number) => `${host}:${port}`;
   return {
     of(host: string, port: number): KeptSession | undefined {
-      const known = kept.get(keyOf(host, port));
-      return known !== undefined && performance.now() - known.since < maxAgeMs ? known : undefined;
+      const cached = stored.get(keyOf(host, port));
+      return cached !== undefined && performance.now() - cached.since < maxAgeMs ? cached : undefined;
     },
     /** Keeps the sessions that a connection gets. @param offered the one that it may have resumed */
     keepOf(socket: TLSSocket, host: string, port: number, offered: KeptSession | undefined): void {
       const since = socket.isSessionReused() && offered !== undefined ? offered.since : performance.now();
       socket.on('session', (session) => {
-        setNewest(kept, keyOf(host, port), { session, since }, MAX_SESSIONS);
+        setNewest(stored, keyOf(host, port), { session, since }, MAX_SESSIONS);
       });
     },
   };

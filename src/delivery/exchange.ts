@@ -86,8 +86,8 @@ export function exchange(
       answer === null ? otherwise : resolve.bind(null, answer.result());
     /** Why there is no response, for a timer that was due after `ms`. */
     const lateFailure = (ms: number, message: string) => {
-      const late = elapsed() - ms;
-      return late < STALL_MS ? failure(message) : failure(stallMessage(host, late), 'internal');
+      const overrunMs = elapsed() - ms;
+      return overrunMs < STALL_MS ? failure(message) : failure(stallMessage(host, overrunMs), 'internal');
     };
     let deadlineMs = timeoutMs;
     const onTimeout = () =>
@@ -96,11 +96,11 @@ export function exchange(
     // Handle arrived data first: this process may have been busy with something else.
     const schedule = (ms: number, next: () => void) => setTimeout(() => setImmediate(next), ms);
     const onDue = () => {
-      const late = elapsed() - timeoutMs;
-      if (settled || connection !== null || late >= STALL_MS) return onTimeout();
+      const overrunMs = elapsed() - timeoutMs;
+      if (settled || connection !== null || overrunMs >= STALL_MS) return onTimeout();
       // The request has not left: its connection could not be made while this process was suspended, and may be now.
-      deadlineMs = elapsed() + late;
-      timer = schedule(late, onTimeout);
+      deadlineMs = elapsed() + overrunMs;
+      timer = schedule(overrunMs, onTimeout);
     };
     let timer = schedule(timeoutMs, onDue);
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -114,8 +114,8 @@ export function exchange(
           // It timed out while waiting for its connection: it must not be sent any more.
           if (settled) return controller.abort(GIVEN_UP);
           // The timer has not fired yet: this process was suspended, or busy with something else.
-          const late = elapsed() - timeoutMs;
-          if (late > 0) cutOff(() => resolve(failure(stallMessage(host, late), 'internal')));
+          const overrunMs = elapsed() - timeoutMs;
+          if (overrunMs > 0) cutOff(() => resolve(failure(stallMessage(host, overrunMs), 'internal')));
         },
         onResponseStart(_controller, status, headers) {
           if (settled) return;

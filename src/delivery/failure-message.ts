@@ -173,10 +173,10 @@ function firstOf(error: unknown): unknown {
 /** The code of an error, or of what caused it; undici wraps a socket's error. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
-  const own = 'code' in error && typeof error.code === 'string' ? error.code : null;
-  if (own !== null && SENTENCES[own] !== undefined && own !== 'UND_ERR_SOCKET') return own;
+  const ownCode = 'code' in error && typeof error.code === 'string' ? error.code : null;
+  if (ownCode !== null && SENTENCES[ownCode] !== undefined && ownCode !== 'UND_ERR_SOCKET') return ownCode;
   const inner = error.cause instanceof Error ? codeOf(error.cause) : null;
-  return inner !== null && inner !== 'unknown error' ? inner : (own ?? 'unknown error');
+  return inner !== null && inner !== 'unknown error' ? inner : (ownCode ?? 'unknown error');
 }
 
 /** "15 s", "250 ms", "2.5 s". */

@@ -22,8 +22,8 @@ const MARKS: readonly (readonly [name: string, header: string, value: RegExp])[]
  */
 export function refusingFirewall(status: number, headers: Headers): string | null {
   if (!BLOCKING_STATUSES.has(status)) return null;
-  const found = MARKS.find(([, header, value]) =>
+  const mark = MARKS.find(([, header, value]) =>
     [headers[header]].flat().some((one) => value.test(one ?? '')),
   );
-  return found?.[0] ?? null;
+  return mark?.[0] ?? null;
 }

@@ -30,9 +30,9 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly LookupAdd
     const family = isIP(address);
     if (family === 0) continue;
     for (const name of names.map((each) => each.toLowerCase())) {
-      const known = hosts.get(name);
-      if (known === undefined) hosts.set(name, [{ address, family }]);
-      else known.push({ address, family });
+      const addresses = hosts.get(name);
+      if (addresses === undefined) hosts.set(name, [{ address, family }]);
+      else addresses.push({ address, family });
     }
   }
   return hosts;

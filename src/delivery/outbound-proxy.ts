@@ -62,9 +62,9 @@ export function connectToProxy({ url }: OutboundProxy, timeoutMs: number, ca?: s
   return new Promise((resolve, reject) =>
     connect({ protocol, host, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port }, (error, socket) => {
       if (error === null) return resolve(socket);
-      const late = error instanceof errors.ConnectTimeoutError;
+      const timedOut = error instanceof errors.ConnectTimeoutError;
       const code = 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
-      const message = `our proxy cannot be reached${late ? ' in time' : code}`;
+      const message = `our proxy cannot be reached${timedOut ? ' in time' : code}`;
       reject(new ProxyError(message, true, { cause: error }));
     }),
   );
@@ -82,7 +82,7 @@ export function tunnelTo(
   timeoutMs: number,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const asked = request({
+    const connectRequest = request({
       method: 'CONNECT',
       path: authority,
       createConnection: () => socket,
@@ -101,16 +101,16 @@ export function tunnelTo(
       () => setImmediate(() => refuse(new errors.ConnectTimeoutError())),
       Math.max(1, timeoutMs),
     );
-    asked.once('error', (cause) =>
+    connectRequest.once('error', (cause) =>
       refuse(new ProxyError('our proxy closed the connection without an answer', true, { cause })),
     );
-    asked.once('connect', ({ statusCode = 0 }, tunnel, head) => {
+    connectRequest.once('connect', ({ statusCode = 0 }, tunnel, head) => {
       if (statusCode < 200 || statusCode > 299) return refuse(problemOf(statusCode));
       clearTimeout(timer);
       if (head.length > 0) tunnel.unshift(head);
       resolve(tunnel);
     });
-    asked.end();
+    connectRequest.end();
   });
 }
 

@@ -23,7 +23,7 @@ export function createOwnEndpoints(passing: () => readonly number[] = () => []) 
   /** The addresses of names: when each was last found, on a clock that does not jump, and whether it is ours. */
   const leadsTo = new Map<string, Map<string, { readonly at: number; readonly here: boolean }>>();
 
-  const own = {
+  const endpoints = {
     /** @param host an address or a name; `0.0.0.0` and `::` stand for every address of this machine */
     add(host: string, port: number): void {
       const key = normalized(host);
@@ -33,7 +33,7 @@ export function createOwnEndpoints(passing: () => readonly number[] = () => []) 
     /** Adds the endpoint of a URL; without a port in it, `defaultPort`. */
     addUrl(url: string, defaultPort: number): void {
       const { host, port } = endpointOf(url, defaultPort);
-      if (host !== '') own.add(host, port);
+      if (host !== '') endpoints.add(host, port);
     },
     /** Whether this is one of them. @param host an address, or a name as in a URL */
     includes(host: string, port: number): boolean {
@@ -61,7 +61,7 @@ export function createOwnEndpoints(passing: () => readonly number[] = () => []) 
       leadsTo.set(name, new Map([...before, ...now]));
     },
   };
-  return own;
+  return endpoints;
 }
 
 export function endpointOf(url: string, defaultPort: number): Endpoint {
@@ -86,20 +86,20 @@ type Resolve = (name: string) => Promise<readonly { readonly address: string }[]
  */
 export function combinedResolver(...ways: readonly Resolve[]): Resolve {
   return async (name) => {
-    const asked = ways.map((way) => way(name));
-    await Promise.any(asked);
-    return (await Promise.all(asked.map((each) => each.catch(() => [])))).flat();
+    const lookups = ways.map((way) => way(name));
+    await Promise.any(lookups);
+    return (await Promise.all(lookups.map((each) => each.catch(() => [])))).flat();
   };
 }
 
 /** Follows the addresses of hosts with names: another name may lead there, too. @returns a function that stops it */
-export function followNames(own: OwnEndpoints, resolve: Resolve): () => void {
+export function followNames(endpoints: OwnEndpoints, resolve: Resolve): () => void {
   async function refresh(): Promise<void> {
-    for (const { name } of own.names()) {
+    for (const { name } of endpoints.names()) {
       const addresses = await resolve(name).catch(() => null);
       // If the resolver is away, the addresses found before stay.
       if (addresses !== null)
-        own.found(
+        endpoints.found(
           name,
           addresses.map(({ address }) => address),
         );

@@ -50,10 +50,11 @@ export function buildRequest(request: AttemptRequest, version: string): WireRequ
   const target = targetOf(request);
   const body = bodyOf(request);
   const timestamp = Math.floor(request.at.getTime() / 1000);
-  const own = Object.keys(staticHeaders);
+  const ownNames = Object.keys(staticHeaders);
   const headers: Record<string, string> = { 'user-agent': userAgentOf(version) };
   // The log keeps only the beginning of a response, so compression is of no use. An e-shop's own header is sent.
-  if (!own.some((name) => name.toLowerCase() === 'accept-encoding')) headers['accept-encoding'] = 'identity';
+  if (!ownNames.some((name) => name.toLowerCase() === 'accept-encoding'))
+    headers['accept-encoding'] = 'identity';
   headers['x-service-event'] = request.eventType;
   headers['x-service-event-id'] = request.eventId;
   headers['x-service-event-time'] = request.happenedAt.toISOString();
@@ -76,7 +77,7 @@ export function buildRequest(request: AttemptRequest, version: string): WireRequ
   if (body !== null) headers['content-type'] = 'application/json';
   if (request.test === true) headers['x-service-test'] = 'true';
   if (request.traceparent !== undefined) headers.traceparent = request.traceparent;
-  for (const name of own) {
+  for (const name of ownNames) {
     const value = staticHeaders[name];
     // Our own names are refused at registration, except `traceparent`, which is not always sent.
     if (value !== undefined && !Object.hasOwn(headers, name.toLowerCase())) headers[name] = value;

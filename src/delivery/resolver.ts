@@ -150,14 +150,14 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
 
   function lookup(owner: string, queue: OwnerQueue, name: string): Promise<readonly LookupAddress[]> {
     return new Promise<readonly LookupAddress[]>((resolve, reject) => {
-      let late = false;
+      let timedOut = false;
       const patience = setTimeout(() => {
-        late = true;
+        timedOut = true;
         reject(new LookupError(name, CROWDED, true));
       }, longestWaitMs);
       const slot = queue.limit(async () => {
         clearTimeout(patience);
-        if (late) return;
+        if (timedOut) return;
         const families = [ask(name, 4), ask(name, 6)];
         const concluded = conclude(name, families).then(resolve, reject);
         // The slot becomes free only once all lookups have ended.

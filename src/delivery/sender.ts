@@ -57,8 +57,8 @@ export function createSender(options: SenderOptions) {
   const { timeoutMs, connectTimeoutMs = 5_000, allowCidrs, dnsServers = [], version, ca } = options;
   const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS } = options;
   const proxy = options.proxyUrl === undefined ? {} : { proxy: outboundProxy(options.proxyUrl) };
-  const own = options.own ?? createOwnEndpoints();
-  const guard = createAddressGuard(allowCidrs, own);
+  const ownEndpoints = options.own ?? createOwnEndpoints();
+  const guard = createAddressGuard(allowCidrs, ownEndpoints);
   const resolver = createResolver({ servers: dnsServers, timeoutMs: connectTimeoutMs * LOOKUP_SHARE });
   const connectorFor = (eshopId: number) =>
     createConnector({
@@ -74,7 +74,7 @@ export function createSender(options: SenderOptions) {
     (name) => resolver.resolve(name, 'own endpoints'),
     (name) => lookup(name, { all: true }),
   );
-  const stopFollowing = followNames(own, resolveOwn);
+  const stopFollowing = followNames(ownEndpoints, resolveOwn);
   const isInternal = (error: unknown) =>
     isInternalFailure(error, { resolverAnswers: () => resolver.answers() });
   const underWay = new Set<Promise<unknown>>();

@@ -134,20 +134,20 @@ export function absenceOf(
   const asking = changed === STOCK_ONLY ? ' that asks for changes of stock alone' : '';
   const isSkipped = absences.some(({ cause }) => cause === 'ownChange');
   const taking = isSkipped ? ' that takes changes by the e-shop itself' : '';
-  const none = `No webhook of the type ${type}${asking}${taking} was active at ${iso(at)}.`;
-  return { cause: 'noActiveWebhook', reason: [none, ...reasonsOf(absences)].join(' ') };
+  const noneActive = `No webhook of the type ${type}${asking}${taking} was active at ${iso(at)}.`;
+  return { cause: 'noActiveWebhook', reason: [noneActive, ...reasonsOf(absences)].join(' ') };
 }
 
 /** The reasons of existing webhooks; deleted ones are only counted, unless there is just one webhook, deleted. */
 function reasonsOf(absences: readonly WebhookAbsence[]): string[] {
   const existing = absences.filter(({ deleted }) => !deleted).map(({ reason }) => reason);
   if (existing.length === 0 && absences.length === 1) return absences.map(({ reason }) => reason);
-  const shown = existing.slice(0, MAX_NAMED);
-  const more = existing.length - shown.length;
+  const listed = existing.slice(0, MAX_NAMED);
+  const hiddenCount = existing.length - listed.length;
   const deleted = absences.length - existing.length;
   return [
-    ...shown,
-    ...(more > 0 ? [`${more} more are listed in \`webhooks\`.`] : []),
+    ...listed,
+    ...(hiddenCount > 0 ? [`${hiddenCount} more are listed in \`webhooks\`.`] : []),
     ...(deleted > 0
       ? [`${counted(deleted, 'deleted webhook')} ${deleted === 1 ? 'is' : 'are'} listed in \`webhooks\`.`]
       : []),

@@ -110,12 +110,12 @@ export function announce<Line extends AnnouncedLine, Sent extends LineKey>(
   sent: readonly Sent[],
   fresh: (sent: Sent) => Line,
 ): Line[] {
-  const kept = before.map((line): Line => {
+  const remaining = before.map((line): Line => {
     const match = sent.find((each) => sameLine(each, line));
     return match === undefined ? { ...line, lineState: 'D' } : { ...line, ...match, lineState: 'E' };
   });
   const added = sent.filter((each) => !before.some((line) => sameLine(line, each)));
-  return [...kept, ...added.map(fresh)];
+  return [...remaining, ...added.map(fresh)];
 }
 
 /**

@@ -37,8 +37,8 @@ export interface Retried {
 export function spentAt(policy: RetryPolicy, delivery: Retried): number {
   const { deliveryId, attemptsMade, nextAttemptAt, windowStartedAt, lastAttemptAt } = delivery;
   if (nextAttemptAt === null) return lastAttemptAt;
-  const left = windowStartedAt + policy.windowMs - nextAttemptAt;
-  return nextAttemptAt + waitsWithinWindow(policy, deliveryId, attemptsMade + 1, left);
+  const remainingMs = windowStartedAt + policy.windowMs - nextAttemptAt;
+  return nextAttemptAt + waitsWithinWindow(policy, deliveryId, attemptsMade + 1, remainingMs);
 }
 
 /** An incident as stored with its webhook: all null if there is none. */

@@ -29,8 +29,8 @@ export function findInvalidText(value: unknown, path: (string | number)[] = []):
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
       path.push(index);
-      const found = findInvalidText(item, path);
-      if (found !== null) return found;
+      const invalid = findInvalidText(item, path);
+      if (invalid !== null) return invalid;
       path.pop();
     }
     return null;
@@ -41,8 +41,8 @@ export function findInvalidText(value: unknown, path: (string | number)[] = []):
     if (UNSTORABLE.test(name)) {
       return { path: [...path.slice(0, -1), '(a field name)'].join('.'), message: unstorable };
     }
-    const found = findInvalidText(inner, path);
-    if (found !== null) return found;
+    const invalid = findInvalidText(inner, path);
+    if (invalid !== null) return invalid;
     path.pop();
   }
   return null;

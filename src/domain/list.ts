@@ -24,12 +24,12 @@ export function list<const S extends v.GenericSchema>(item: S, max: number, of =
       let typed = true;
       for (const [index, sent] of input.entries()) {
         // Each item alone through valibot's own array, which knows the types; there each is item 0.
-        const one = plain['~run']({ value: [sent] }, config);
-        for (const issue of one.issues ?? []) {
+        const element = plain['~run']({ value: [sent] }, config);
+        for (const issue of element.issues ?? []) {
           if (issue.path !== undefined) Object.assign(issue.path[0], { key: index, input });
           issues.push(issue);
         }
-        if (one.typed) value.push(...one.value);
+        if (element.typed) value.push(...element.value);
         else typed = false;
         if (issues.length >= ENOUGH_PROBLEMS) break;
       }

@@ -50,8 +50,8 @@ export function operatorHoldOf(
   actions: readonly OperatorAction[] | null,
 ): OperatorHold | null {
   if (stop === null) return null;
-  const asked = actions?.findLast(({ action }) => action === stop);
-  return { stop, by: asked?.by ?? UNNAMED_OPERATOR, reason: asked?.reason ?? '', at: asked?.at ?? '' };
+  const request = actions?.findLast(({ action }) => action === stop);
+  return { stop, by: request?.by ?? UNNAMED_OPERATOR, reason: request?.reason ?? '', at: request?.at ?? '' };
 }
 
 /** "anna at 2026-11-22T17:30:00.000Z: stock-taking" */

@@ -52,9 +52,9 @@ function messageOf({ path, message }: FieldProblem): string {
 
 /** "path: problem; path: problem", up to {@link MAX_PROBLEMS} of them. */
 export function problemsText(problems: readonly FieldProblem[]): string {
-  const left = problems.length - MAX_PROBLEMS;
+  const remaining = problems.length - MAX_PROBLEMS;
   const atLeast = problems.length >= ENOUGH_PROBLEMS ? 'at least ' : '';
-  const more = left > 0 ? [`and ${atLeast}${left} more`] : [];
+  const more = remaining > 0 ? [`and ${atLeast}${remaining} more`] : [];
   return [...problems.slice(0, MAX_PROBLEMS).map(messageOf), ...more].join('; ');
 }
 
@@ -86,7 +86,7 @@ export function recordNotFound(noun: string, id: string | number): Problem {
  * The record, if there is one.
  * @throws Problem 404 if there is none
  */
-export function existing<T>(noun: string, id: string | number, found: T | null): T {
+export function orNotFound<T>(noun: string, id: string | number, found: T | null): T {
   if (found === null) throw recordNotFound(noun, id);
   return found;
 }

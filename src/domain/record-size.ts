@@ -16,10 +16,10 @@ export const HISTORY_BYTES = 8 * 1024;
  */
 export function assertRecordSize(noun: string, record: object | string, movesStatus: boolean): void {
   const bytes = Buffer.byteLength(typeof record === 'string' ? record : JSON.stringify(record));
-  const most = movesStatus ? MAX_RECORD_BYTES : MAX_RECORD_BYTES - HISTORY_BYTES;
-  if (bytes <= most) return;
+  const maxBytes = movesStatus ? MAX_RECORD_BYTES : MAX_RECORD_BYTES - HISTORY_BYTES;
+  if (bytes <= maxBytes) return;
   throw badRequest(
-    `The ${noun} would be ${Math.ceil(bytes / 1024)} KiB as JSON, but may be at most ${most / 1024} KiB: send shorter lists or texts.`,
+    `The ${noun} would be ${Math.ceil(bytes / 1024)} KiB as JSON, but may be at most ${maxBytes / 1024} KiB: send shorter lists or texts.`,
   );
 }
 

@@ -29,7 +29,7 @@ export function recoveryProgress(recovery: StoredRecovery) {
   const open = pending + retrying;
   const done = endedOf(recovery) - failed;
   const goesOn = isUnderWay(state) && !exhausted;
-  const left = goesOn ? Math.max(open, found - done - failed - superseded) : open;
+  const remaining = goesOn ? Math.max(open, found - done - failed - superseded) : open;
   return {
     state,
     /** Why it is paused or was canceled, or what its end waits for, as a sentence for its e-shop. */
@@ -44,10 +44,10 @@ export function recoveryProgress(recovery: StoredRecovery) {
     superseded,
     open,
     /** Deliveries that have not ended: the open ones, and those still to be created. */
-    left,
+    left: remaining,
     rate,
     /** Null if not known: paused, ended, or nothing measured yet. */
-    estimatedEndAt: state === 'running' ? estimatedEnd(recovery, left) : null,
+    estimatedEndAt: state === 'running' ? estimatedEnd(recovery, remaining) : null,
     exhausted,
   };
 }
@@ -56,14 +56,14 @@ export function recoveryProgress(recovery: StoredRecovery) {
  * Computed from the measured rate, assuming that the share of superseded deliveries stays the same. If only retries
  * are left, the end is the last planned attempt, or later.
  */
-function estimatedEnd(recovery: StoredRecovery, left: number): Date | null {
+function estimatedEnd(recovery: StoredRecovery, remaining: number): Date | null {
   const { exhausted, pending, retrying, superseded, rate, lastRetryAt, now } = recovery;
-  if (left === 0) return now;
+  if (remaining === 0) return now;
   if (exhausted && pending === 0 && retrying > 0) {
     return lastRetryAt === null || lastRetryAt < now ? now : lastRetryAt;
   }
   if (rate === null || rate <= 0) return null;
   const ended = endedOf(recovery);
-  const taken = ended === 0 ? left : (left * ended) / (ended + superseded);
+  const taken = ended === 0 ? remaining : (remaining * ended) / (ended + superseded);
   return new Date(now.getTime() + Math.round((taken / rate) * 1_000));
 }

@@ -103,7 +103,7 @@ export type NextAttempt =
 export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): NextAttempt {
   const { deliveryId, number, now, windowEndsAt, retryAfterMs, lateInAllMs } = failed;
   if (number >= maxAttempts(policy)) return { at: null, internal: false };
-  const asked = Math.min(
+  const requestedMs = Math.min(
     retryAfterMs ?? 0,
     MAX_RETRY_AFTER_MS,
     Math.max(0, windowEndsAt - now - policy.attemptTimeoutMs),
@@ -113,7 +113,7 @@ export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): Ne
   if (due === 0) return { at: null, internal: false };
 
   const wait = Math.max(
-    asked,
+    requestedMs,
     lateInAllMs === 0 ? planned : shortened(policy, planned, due, windowEndsAt - now),
   );
   return now + wait > windowEndsAt ? { at: null, internal: true } : { at: now + wait };

@@ -25,8 +25,8 @@ export interface GivenTypes {
  * @param stored the additional types that stay if it leaves them out
  */
 export function typesIn(body: GivenTypes, stored: readonly EventType[]): EventType[] {
-  const more = body.additionalTypes === undefined ? stored : (body.additionalTypes ?? []);
-  return [body.webhookType, ...sortedTypes(more).filter((type) => type !== body.webhookType)];
+  const additional = body.additionalTypes === undefined ? stored : (body.additionalTypes ?? []);
+  return [body.webhookType, ...sortedTypes(additional).filter((type) => type !== body.webhookType)];
 }
 
 /** All types of a webhook: its `webhookType`, then the additional ones in the order of the interface. */

@@ -121,7 +121,7 @@ type Sent = { readonly [Field in keyof Omissible]?: Omissible[Field] | null | un
 export type GivenSettings = Omit<WebhookSettings, keyof Omissible> & Sent;
 
 /** The whole settings: what is null has its default. @param before what is left out has */
-export function settled(given: GivenSettings, before = unset): WebhookSettings {
+export function withDefaults(given: GivenSettings, before = unset): WebhookSettings {
   const sent: Sent = given;
   const after = <Field extends keyof Omissible>(field: Field): Omissible[Field] =>
     sent[field] === undefined ? before[field] : (sent[field] ?? unset[field]);

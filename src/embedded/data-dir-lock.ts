@@ -46,15 +46,15 @@ const ownName = () => `.lock.${randomBytes(8).toString('hex')}`;
 export async function putInPlace(mine: string, place: string, refuse: (path: string) => Promise<void>) {
   while (!(await unless('EEXIST', link(mine, place)))) {
     await refuse(place);
-    const left = join(dirname(mine), ownName());
-    if (!(await unless('ENOENT', rename(place, left)))) continue;
+    const leftover = join(dirname(mine), ownName());
+    if (!(await unless('ENOENT', rename(place, leftover)))) continue;
     try {
-      await refuse(left);
+      await refuse(leftover);
     } catch (error) {
-      await rename(left, place);
+      await rename(leftover, place);
       throw error;
     }
-    await rm(left);
+    await rm(leftover);
   }
 }
 

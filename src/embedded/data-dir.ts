@@ -54,11 +54,11 @@ export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 
     join: (...parts: string[]) => join(path, ...parts),
     /** Reads a file of the folder, or creates it with mode 0600. @throws UserError as `read` does */
     async readOrCreate(name: string, make: () => string): Promise<string> {
-      const known = await dataDir.read(name);
-      if (known !== undefined) return known;
-      const made = make();
-      await dataDir.write(name, made);
-      return made;
+      const stored = await dataDir.read(name);
+      if (stored !== undefined) return stored;
+      const created = make();
+      await dataDir.write(name, created);
+      return created;
     },
     /**
      * @returns undefined if there is no such file

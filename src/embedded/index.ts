@@ -110,13 +110,13 @@ export async function startEmbedded(
     async announce(apiUrl: string | null, metricsUrls: readonly string[]): Promise<void> {
       // A worker next to an API keeps the entries of the API.
       // With configured servers the folder may be anybody's: nothing but this is read in it, and replaced.
-      const known = await dataDir.readInstance().catch((): Instance => ({}));
+      const stored = await dataDir.readInstance().catch((): Instance => ({}));
       await dataDir.writeInstance({
         databaseUrl: url,
         temporalAddress,
         temporalUiUrl: temporalUiUrl ?? undefined,
-        apiUrl: apiUrl ?? known.apiUrl,
-        metricsUrls: { ...known.metricsUrls, [settings.ROLE]: [...metricsUrls] },
+        apiUrl: apiUrl ?? stored.apiUrl,
+        metricsUrls: { ...stored.metricsUrls, [settings.ROLE]: [...metricsUrls] },
       });
     },
   };

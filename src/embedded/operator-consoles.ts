@@ -43,8 +43,8 @@ export async function noteConsole(dataDir: DataDir, port: number): Promise<() =>
     await dataDir.write(OPERATOR_CONSOLES, `${JSON.stringify(consoles)}\n`, READABLE).catch(() => {});
   await note([...(await others()), mine]);
   return async () => {
-    const left = await others();
-    if (left.length > 0) await note(left);
+    const remaining = await others();
+    if (remaining.length > 0) await note(remaining);
     // As above.
     else await dataDir.remove(OPERATOR_CONSOLES).catch(() => {});
   };

@@ -21,11 +21,11 @@ type Owned = Pick<Stats, 'uid' | 'mode'>;
 const isTrusted = (uid: number, me: number) => uid === me || uid === 0;
 
 function untrusted(path: string, { uid, mode }: Owned, me: number): UserError {
-  const found = `mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
+  const stats = `mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
   const [why, remedy] = isTrusted(uid, me)
-    ? [`can be written by other users (${found}): they`, `chmod -R go-w '${path}'`]
+    ? [`can be written by other users (${stats}): they`, `chmod -R go-w '${path}'`]
     : [
-        `belongs to user ${uid} (${found}), not to user ${me}, as which Waybill runs: its owner`,
+        `belongs to user ${uid} (${stats}), not to user ${me}, as which Waybill runs: its owner`,
         `chown -R ${me} '${path}'`,
       ];
   return new UserError(
@@ -34,8 +34,8 @@ function untrusted(path: string, { uid, mode }: Owned, me: number): UserError {
 }
 
 /** Refuses what another user left in `DATA_DIR`. @throws UserError naming it, its owner and mode, and the ways out */
-export function requireOwner(path: string, found: Owned, me = process.getuid?.()): void {
-  if (me !== undefined && !isTrusted(found.uid, me)) throw untrusted(path, found, me);
+export function requireOwner(path: string, stats: Owned, me = process.getuid?.()): void {
+  if (me !== undefined && !isTrusted(stats.uid, me)) throw untrusted(path, stats, me);
 }
 
 /**
@@ -68,10 +68,10 @@ export async function requireOwnFolder(
     const inside = OF_SERVERS.includes(name) ? await readdir(file).catch(() => []) : [];
     for (const each of [file, ...inside.map((entry) => join(file, entry))]) {
       // A file that is gone meanwhile was temporary.
-      const found = [await lstat(each).catch(() => null), await stat(each).catch(() => null)];
-      for (const owned of found.filter((one) => one !== null))
+      const stats = [await lstat(each).catch(() => null), await stat(each).catch(() => null)];
+      for (const owned of stats.filter((one) => one !== null))
         if (!(OF_GUEST.includes(name) && owned.uid === guest)) requireOwner(each, owned, me);
-      const { mode = 0, uid = me } = found[1] ?? {};
+      const { mode = 0, uid = me } = stats[1] ?? {};
       if (each === file && (mode & OTHERS_WRITE) !== 0 && !NEVER_READ.includes(name))
         throw untrusted(each, { uid, mode }, me);
     }

@@ -33,13 +33,13 @@ export async function listeningPorts(pid: number): Promise<number[]> {
   const handles = await readdir(`${folder}/fd`).catch(() => null);
   if (handles === null) return await byLsof(pid);
   const targets = await Promise.all(handles.map((fd) => readlink(`${folder}/fd/${fd}`).catch(() => '')));
-  const own = new Set(targets.map((target) => /^socket:\[(\d+)\]$/.exec(target)?.[1]));
+  const ownSockets = new Set(targets.map((target) => /^socket:\[(\d+)\]$/.exec(target)?.[1]));
   const tables = await Promise.all(
     ['tcp', 'tcp6'].map((name) => readFile(`${folder}/net/${name}`, 'utf8').catch(() => '')),
   );
   // "0: 0100007F:1C41 00000000:0000 0A … inode …"
   const rows = tables.flatMap((table) => table.split('\n').map((line) => line.trim().split(/\s+/)));
-  const listening = rows.filter((row) => row[3] === LISTEN && own.has(row[9]));
+  const listening = rows.filter((row) => row[3] === LISTEN && ownSockets.has(row[9]));
   return [...new Set(listening.map((row) => Number.parseInt(row[1]?.split(':')[1] ?? '', 16)))];
 }
 

@@ -150,8 +150,8 @@ export async function startPostgres(
     await dataDir.remove('postgres-ready');
     await makeCluster(programs, directory, { ...admin, user });
   }
-  const known = Number(await dataDir.read('postgres-port'));
-  const port = await freePort(Number.isInteger(known) ? known : 0);
+  const storedPort = Number(await dataDir.read('postgres-port'));
+  const port = await freePort(Number.isInteger(storedPort) ? storedPort : 0);
   await dataDir.write('postgres-port', String(port));
   const server = await startService({
     ...service,

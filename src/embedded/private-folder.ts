@@ -20,9 +20,9 @@ export async function inaccessibleFolder(path: string, user: User): Promise<stri
   const parent = dirname(folder);
   const above = parent === folder ? null : await inaccessibleFolder(parent, user);
   if (above !== null) return above;
-  const found = await stat(folder).catch(() => null);
-  if (found === null || !found.isDirectory()) return null;
-  return (found.mode & entryBit(found, user)) === 0 ? folder : null;
+  const stats = await stat(folder).catch(() => null);
+  if (stats === null || !stats.isDirectory()) return null;
+  return (stats.mode & entryBit(stats, user)) === 0 ? folder : null;
 }
 
 /** The files and folders that an instance keeps in its folder. */

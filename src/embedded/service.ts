@@ -78,8 +78,8 @@ const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
 /** Renames a long log to `<path>.1`, before its server starts: a running one keeps writing to the renamed file. */
 async function rotateLog(path: string): Promise<void> {
-  const found = await stat(path).catch(() => null);
-  if (found !== null && found.size > MAX_LOG_BYTES) await rename(path, `${path}.1`);
+  const stats = await stat(path).catch(() => null);
+  if (stats !== null && stats.size > MAX_LOG_BYTES) await rename(path, `${path}.1`);
 }
 
 /** Lines of Postgres that say why it ends; others follow them. */
@@ -92,9 +92,9 @@ const CAUSE = /(?:ERROR|FATAL|PANIC|HINT): /;
 async function tail(path: string | undefined, from: number): Promise<string> {
   if (path === undefined) return '';
   const text = (await readFile(path).catch(() => Buffer.alloc(0))).subarray(from).toString();
-  const all = text.trim().split('\n');
-  const causes = all.filter((line) => CAUSE.test(line));
-  const lines = (causes.length > 0 ? causes : all).slice(-5).join('\n');
+  const output = text.trim().split('\n');
+  const causes = output.filter((line) => CAUSE.test(line));
+  const lines = (causes.length > 0 ? causes : output).slice(-5).join('\n');
   return lines === '' ? '' : ` Its last output, in ${path}:\n${lines}`;
 }
 

@@ -44,11 +44,11 @@ export function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string
 async function onPath({ env, report }: Ready): Promise<string | null> {
   for (const directory of (env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
     const path = join(directory, EXECUTABLE);
-    const there = await access(path, constants.X_OK).then(
+    const exists = await access(path, constants.X_OK).then(
       () => true,
       () => false,
     );
-    if (!there) continue;
+    if (!exists) continue;
     const version = await serverVersion(path);
     if (version !== null && atLeast(version, OLDEST_SERVER)) return path;
     const what = version === null ? 'does not say which server it contains' : `contains server ${version}`;

@@ -235,10 +235,10 @@ export async function listen(
   if (bound === null || typeof bound === 'string') throw new Error('A server of TCP has no address.');
   // Of all addresses, one that a browser opens.
   const reached = ANY.get(bound.address) ?? host;
-  const shown = reached.includes(':') ? `[${reached}]` : reached;
+  const hostText = reached.includes(':') ? `[${reached}]` : reached;
   return {
     /** `http://host:port` */
-    url: `http://${shown}:${bound.port}`,
+    url: `http://${hostText}:${bound.port}`,
     /** The address that it listens on, whatever `host` was. */
     address: bound.address,
     /** Accepts no more requests; those under way are answered. */

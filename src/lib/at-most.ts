@@ -10,11 +10,11 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 export async function atMost<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController();
   // What has arrived comes first: this process may have been busy with something else.
-  const late = sleep(ms, undefined, { signal: timer.signal, ref: false })
+  const timeout = sleep(ms, undefined, { signal: timer.signal, ref: false })
     .then(() => nextTurn(undefined))
     .catch(() => undefined);
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
     timer.abort();
   }

@@ -55,23 +55,23 @@ export function runs<const S extends Options>(
   }
   command.option('--json', 'print JSON for a program to read').action(async () => {
     const { json = false, ...given } = command.opts<{ json?: boolean }>();
-    await work({ ...checked(options, given), json }, ...command.args);
+    await work({ ...parseOptions(options, given), json }, ...command.args);
   });
 }
 
 /** An integer, as an option's text. @param name of the option, for the message about an invalid value */
-export const whole = (name: string, most: number, least = 1) =>
+export const wholeNumber = (name: string, maximum: number, minimum = 1) =>
   v.pipe(
     v.string(),
     v.check(
-      (text) => /^(0|[1-9]\d*)$/.test(text) && Number(text) >= least && Number(text) <= most,
-      `--${name} must be an integer from ${least} to ${most}.`,
+      (text) => /^(0|[1-9]\d*)$/.test(text) && Number(text) >= minimum && Number(text) <= maximum,
+      `--${name} must be an integer from ${minimum} to ${maximum}.`,
     ),
     v.transform(Number),
   );
 
 /** @throws UserError with one sentence, about the first mistake */
-export function checked<const S extends v.GenericSchema>(schema: S, options: unknown): v.InferOutput<S> {
+export function parseOptions<const S extends v.GenericSchema>(schema: S, options: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, options, { abortEarly: true });
   if (result.success) return result.output;
   throw new UserError(result.issues[0].message);

@@ -8,8 +8,8 @@ import { dirname } from 'node:path';
  * @throws Error with a `code` if it cannot be made, or something else has its name
  */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
-  const found = await stat(path).catch(() => null);
-  if (found?.isDirectory() === true) return;
+  const stats = await stat(path).catch(() => null);
+  if (stats?.isDirectory() === true) return;
   const above = dirname(path);
   if (above !== path) await makeFolder(above);
   await mkdir(path, { mode }).catch(async (error: unknown) => {

@@ -10,17 +10,17 @@ const MAX_REASONS = 200;
  * is to be left out. Numbers in a reason make no difference.
  */
 export function onceAMinute(now = () => performance.now()): (reason: string) => number | null {
-  const said = new Map<string, { at: number; leftOut: number }>();
+  const reports = new Map<string, { at: number; leftOut: number }>();
   return (reason) => {
     const key = reason.replace(/\d+/g, '#');
     const at = now();
-    const before = said.get(key);
+    const before = reports.get(key);
     if (before !== undefined && at - before.at < MINUTE_MS) {
       before.leftOut += 1;
       return null;
     }
-    if (said.size >= MAX_REASONS) said.clear();
-    said.set(key, { at, leftOut: 0 });
+    if (reports.size >= MAX_REASONS) reports.clear();
+    reports.set(key, { at, leftOut: 0 });
     return before?.leftOut ?? 0;
   };
 }

@@ -12,7 +12,7 @@ const MIN_STOP_TIME_MS = 250;
 /** @param onProblem called with the parts that did not stop; default: ignored */
 export function createShutdown(onProblem: (text: string) => void = () => {}) {
   const parts: { stop: Stop; patient: boolean }[] = [];
-  const asked = new AbortController();
+  const requested = new AbortController();
   const timeIsUp = new AbortController();
   let hurried = false;
   let stopping: Promise<boolean> | undefined;
@@ -31,8 +31,8 @@ export function createShutdown(onProblem: (text: string) => void = () => {}) {
     clearTimeout(timer);
     if (!clean) {
       const within = graceMs === undefined ? '' : ` within ${graceMs / 1000} s`;
-      const what = hurried ? 'Cut short: not everything stopped' : `Not everything stopped${within}`;
-      onProblem(`${what}; what was still in progress was abandoned.`);
+      const message = hurried ? 'Cut short: not everything stopped' : `Not everything stopped${within}`;
+      onProblem(`${message}; what was still in progress was abandoned.`);
     }
     return clean;
   }
@@ -43,7 +43,7 @@ export function createShutdown(onProblem: (text: string) => void = () => {}) {
    * @throws Error, after stopping it, when a stop was requested in the meantime
    */
   async function add(stop: Stop, patient = false): Promise<void> {
-    if (asked.signal.aborted) {
+    if (requested.signal.aborted) {
       await stop();
       throw new Error('Stopped while starting.');
     }
@@ -67,7 +67,7 @@ export function createShutdown(onProblem: (text: string) => void = () => {}) {
      * @returns whether all parts stopped in time; repeated calls get the same answer
      */
     stop(graceMs?: number): Promise<boolean> {
-      asked.abort();
+      requested.abort();
       stopping ??= stopAll(graceMs);
       return stopping;
     },
@@ -79,7 +79,7 @@ export function createShutdown(onProblem: (text: string) => void = () => {}) {
       timeIsUp.abort();
     },
     /** Aborted once a stop is requested. */
-    signal: asked.signal,
+    signal: requested.signal,
   };
 }
 
@@ -105,10 +105,10 @@ const SAME_KEYSTROKE_MS = 500;
 
 /**
  * Listens for SIGINT (Ctrl-C), SIGTERM and SIGHUP (the terminal was closed).
- * @param asked called with the number of signals so far, from 1
+ * @param onSignal called with the number of signals so far, from 1
  * @returns a function that stops listening
  */
-export function onInterruption(asked: (times: number) => void): () => void {
+export function onInterruption(onSignal: (times: number) => void): () => void {
   let times = 0;
   let lastAt = 0;
   const hear = (signal: NodeJS.Signals) => {
@@ -116,7 +116,7 @@ export function onInterruption(asked: (times: number) => void): () => void {
     if (times > 0 && (signal !== 'SIGINT' || now - lastAt < SAME_KEYSTROKE_MS)) return;
     times += 1;
     lastAt = now;
-    asked(times);
+    onSignal(times);
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   // Not `once`: without a listener the next signal would end the process.
@@ -132,15 +132,15 @@ const PARENT_CHECK_INTERVAL_MS = 500;
 /**
  * Notices a SIGTERM sent to npm alone: it ends npm and the shell between npm and us, and most shells do not pass it
  * on. We see that the shell is gone.
- * @param gone called once, and only in a program that npm has started
+ * @param onGone called once, and only in a program that npm has started
  */
-export function onNpmGone(gone: () => void): void {
+export function onNpmGone(onGone: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
-    gone();
+    onGone();
   }, PARENT_CHECK_INTERVAL_MS);
   timer.unref();
 }

@@ -76,7 +76,11 @@ function traceOfLine(): object {
  * Logs that a part of the process runs.
  * @returns a function that logs that it has stopped
  */
-export function started(log: Logger, part: string, where: Readonly<Record<string, string>> = {}): () => void {
+export function logStarted(
+  log: Logger,
+  part: string,
+  where: Readonly<Record<string, string>> = {},
+): () => void {
   log.info({ part, ...where }, `${part} started`);
   return () => log.info({ part }, `${part} stopped`);
 }

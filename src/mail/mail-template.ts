@@ -30,7 +30,7 @@ export interface MailContent {
 }
 
 /** Several mails of one kind to one person as one: only the first gives the advice. @param contents at least one */
-export function merged([first, ...others]: readonly MailContent[]): MailContent {
+export function mergeMails([first, ...others]: readonly MailContent[]): MailContent {
   if (first === undefined) throw new RangeError('There is nothing to mail.');
   if (others.length === 0) return first;
   const facts = others.flatMap(({ subject, blocks }) => [

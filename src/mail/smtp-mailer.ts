@@ -30,7 +30,7 @@ export function createSmtpMailer(
     const conversation = new AbortController();
     const giveUp = () => conversation.abort();
     const beforeText = setTimeout(giveUp, limits.beforeTextMs);
-    const whole = setTimeout(giveUp, limits.wholeMs);
+    const timer = setTimeout(giveUp, limits.wholeMs);
     signal?.addEventListener('abort', giveUp);
     if (signal?.aborted === true) giveUp();
     const textLeft = () => {
@@ -58,7 +58,7 @@ export function createSmtpMailer(
       throw signal?.aborted === true ? new MailError('the mail was interrupted', null) : mailErrorFrom(error);
     } finally {
       textLeft();
-      clearTimeout(whole);
+      clearTimeout(timer);
       transport.close();
     }
   }

@@ -170,12 +170,12 @@ function reading<Found, Label extends string>(
     since: performance.now(),
     /** Reads, and shows. @throws the error of the database */
     async read(): Promise<void> {
-      const found = await find();
-      for (const [gauge, value] of single) gauge.set(value(found));
+      const result = await find();
+      for (const [gauge, value] of single) gauge.set(value(result));
       if (labelled === undefined) return;
       const [gauge, values] = labelled;
       gauge.reset();
-      for (const [name, count] of Object.entries(values(found))) gauge.labels(name).set(count);
+      for (const [name, count] of Object.entries(values(result))) gauge.labels(name).set(count);
     },
     /** Unknown is not zero. */
     forget(): void {

@@ -108,11 +108,11 @@ export function createPasses(options: PassesOptions) {
     late: () =>
       pass('late', async (repairs) => {
         const before = [...woken];
-        const again = [
+        const rechecked = [
           ...(await workflows.withWorkflows([...before, ...stalls.watched()])),
           ...(await workflows.closedOf(before)),
         ];
-        const tracked = [...again, ...(await workflows.late())];
+        const tracked = [...rechecked, ...(await workflows.late())];
         // Forgotten only after all queries succeeded: if the database was away, the next pass checks them.
         woken.splice(0, before.length);
         await repairAll(tracked, repairs);

@@ -57,7 +57,7 @@ export function startReconciler(options: ReconcilerOptions) {
   const { signal } = stopping;
   const passes = createPasses({ ...options, signal, sweepPlace: memory.sweepPlace });
   /** Why everything is to be checked; null if there is no reason. */
-  let wanted: string | null = 'the worker started';
+  let sweepReason: string | null = 'the worker started';
   /** The sweep under way. */
   let sweeping: Promise<void> | null = null;
   let lastSweep = Number.NEGATIVE_INFINITY;
@@ -70,7 +70,7 @@ export function startReconciler(options: ReconcilerOptions) {
   let namespaceId: string | undefined;
 
   /** Runs a step. A failure is logged once, until the step succeeds again. @returns the result of the step */
-  async function tried(loop: string, step: () => Promise<unknown>): Promise<'done' | 'again' | 'failed'> {
+  async function tryStep(loop: string, step: () => Promise<unknown>): Promise<'done' | 'again' | 'failed'> {
     try {
       await step();
     } catch (error) {
@@ -91,7 +91,7 @@ export function startReconciler(options: ReconcilerOptions) {
   }
 
   function sweep(why: string): void {
-    wanted = null;
+    sweepReason = null;
     lastSweep = performance.now();
     log.info({ why }, 'checking everything');
     const everything = () =>
@@ -99,8 +99,8 @@ export function startReconciler(options: ReconcilerOptions) {
         .everything(why)
         .then(({ looked }) => log.info({ why, looked }, 'checked everything'))
         .catch(unreadable);
-    sweeping = tried('sweep', everything).then((result) => {
-      if (result === 'failed') wanted ??= why;
+    sweeping = tryStep('sweep', everything).then((result) => {
+      if (result === 'failed') sweepReason ??= why;
       sweeping = null;
     });
   }
@@ -113,15 +113,15 @@ export function startReconciler(options: ReconcilerOptions) {
     namespaceId ??= id;
     if (id !== namespaceId) setBack = 'the namespace was recreated';
     if (setBack !== null) options.onSetBack(setBack);
-    if (wanted !== null && sweeping === null && performance.now() - lastSweep >= sweepSpacingMs)
-      sweep(wanted);
+    if (sweepReason !== null && sweeping === null && performance.now() - lastSweep >= sweepSpacingMs)
+      sweep(sweepReason);
     await passes.endedExternally().then(() => {
-      if (unlisted) wanted ??= 'the list of workflows could not be read';
+      if (unlisted) sweepReason ??= 'the list of workflows could not be read';
       unlisted = false;
     }, unreadable);
     const { repairs } = await passes.late();
     // If one workflow is missing, others may be missing whose next step is hours away.
-    if (repairs.some(({ reason }) => reason === 'missing')) wanted ??= 'a workflow was missing';
+    if (repairs.some(({ reason }) => reason === 'missing')) sweepReason ??= 'a workflow was missing';
     if (repairs.some(({ reason }) => reason === 'stuck')) {
       const now = performance.now();
       if (now - memory.stuckAt > SAME_CAUSE_MS) setBack = 'a workflow could not go on';
@@ -141,8 +141,8 @@ export function startReconciler(options: ReconcilerOptions) {
     // If Temporal does not answer, the checks say so.
     repeat(() => executions.namespaceId().then(options.onAnswered, () => {})),
     repeat(async () => {
-      if ((await tried('checks', checkOnce)) === 'again')
-        wanted ??= 'Temporal or the database was unreachable';
+      if ((await tryStep('checks', checkOnce)) === 'again')
+        sweepReason ??= 'Temporal or the database was unreachable';
     }),
   ]);
   return {

@@ -225,8 +225,8 @@ function idsIn(workflowIds: readonly string[]): string[] {
 function dueOf(delivery: db.DispatchedDelivery, graceMs: number): Due {
   const { dispatchedAt, lastAttemptAt, nextAttemptAt, held, readAt } = delivery;
   if (held) return 'held';
-  const late = latenessMs([dispatchedAt, lastAttemptAt, nextAttemptAt], readAt);
-  return late !== null && late > graceMs ? 'late' : 'ahead';
+  const lateByMs = latenessMs([dispatchedAt, lastAttemptAt, nextAttemptAt], readAt);
+  return lateByMs !== null && lateByMs > graceMs ? 'late' : 'ahead';
 }
 
 /** Reads page after page; each page begins after the last row of the page before. */

@@ -79,12 +79,12 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
     hasRoom: () => !stopping.aborted && precedence.isEmpty(name) && room() >= 1,
     async start(claimed) {
       const free = stopping.aborted ? 0 : room();
-      const own = withinQuotas(claimed, limits.quotas(1)).slice(0, free);
-      inFlight.start(own, name);
-      const left = claimed.filter((delivery) => !own.includes(delivery));
-      if (left.length > 0) precedence.waiting(name);
-      await giveBack(sql, left);
-      return left.length;
+      const accepted = withinQuotas(claimed, limits.quotas(1)).slice(0, free);
+      inFlight.start(accepted, name);
+      const returned = claimed.filter((delivery) => !accepted.includes(delivery));
+      if (returned.length > 0) precedence.waiting(name);
+      await giveBack(sql, returned);
+      return returned.length;
     },
   };
 }

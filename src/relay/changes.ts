@@ -79,7 +79,8 @@ async function passOnPage(
   if (signalledId === null) await settleOrdering(sql, { eshopId });
   if (orderingOnly) return await removeChanges(sql, [id]);
   const passedOn = signalledId ?? (await begin(deps, change));
-  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteSignalled(sql, id, passedOn);
+  if ((await applyToQueued(deps, change)) === PAGE_WITHOUT_WORKFLOW)
+    return await noteSignalled(sql, id, passedOn);
   // One delivery more than the page holds: it tells whether any are left after the page.
   const next = await nextToSignal(sql, change, page + 1);
   const signalled = next.slice(0, page);
@@ -103,7 +104,7 @@ async function begin({ sql, log }: ChangesDeps, change: WebhookChange): Promise<
 }
 
 /** Applies the change to the deliveries without a workflow. @returns how many were changed */
-async function settle({ sql, watch, policy }: ChangesDeps, change: WebhookChange): Promise<number> {
+async function applyToQueued({ sql, watch, policy }: ChangesDeps, change: WebhookChange): Promise<number> {
   if (change.deleted) {
     const canceled = await cancelWithoutWorkflow(sql, change);
     for (const eventType of canceled) watch.ended(eventType, 'canceled');

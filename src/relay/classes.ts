@@ -60,14 +60,14 @@ export type Precedence = ReturnType<typeof createPrecedence>;
  * @param now in milliseconds, on a clock that does not jump
  */
 export function createPrecedence(patienceMs: number, now: () => number = () => performance.now()) {
-  const left = new Map<ClassName, boolean>();
+  const remaining = new Map<ClassName, boolean>();
   const claimedAt = new Map<ClassName, number>();
   const triedAt = new Map<ClassName, number>();
   const claimingSince = new Map<ClassName, number>();
   const begunAt = now();
   /** Whether the last claim of the class left nothing. */
-  const isEmpty = (name: ClassName): boolean => left.get(name) === false;
-  function tried(name: ClassName): void {
+  const isEmpty = (name: ClassName): boolean => remaining.get(name) === false;
+  function noteTry(name: ClassName): void {
     const at = now();
     if (at - (triedAt.get(name) ?? Number.NEGATIVE_INFINITY) > BREAK_MS) claimingSince.set(name, at);
     triedAt.set(name, at);
@@ -75,17 +75,17 @@ export function createPrecedence(patienceMs: number, now: () => number = () => p
   return {
     /** After a claim. */
     claimed(name: ClassName, more: boolean): void {
-      tried(name);
+      noteTry(name);
       claimedAt.set(name, now());
-      left.set(name, more);
+      remaining.set(name, more);
     },
     /** The loop had no room for a claim: deliveries of the class may be waiting. */
     full(name: ClassName): void {
-      tried(name);
-      left.set(name, true);
+      noteTry(name);
+      remaining.set(name, true);
     },
     /** Deliveries were added to the class. */
-    waiting: (name: ClassName): void => void left.set(name, true),
+    waiting: (name: ClassName): void => void remaining.set(name, true),
     isEmpty,
     /** Whether nothing is left of the classes before this one, or this one has waited long enough. */
     mayClaim(name: ClassName): boolean {

@@ -168,14 +168,14 @@ export function createInFlight(deps: RelayDeps): InFlight {
   return {
     count(name) {
       const slowSince = performance.now() - options.slowMs;
-      const own = counted[name];
-      for (const [id, since] of own) if (since < slowSince) own.delete(id);
-      return own.size;
+      const ids = counted[name];
+      for (const [id, since] of ids) if (since < slowSince) ids.delete(id);
+      return ids.size;
     },
     start(deliveries, name) {
       for (const delivery of deliveries) {
-        const one = run(delivery, name).finally(() => running.delete(one));
-        running.add(one);
+        const task = run(delivery, name).finally(() => running.delete(task));
+        running.add(task);
       }
     },
     async end() {

@@ -30,7 +30,7 @@ export async function callEach<Item>(
   concurrency: number,
   { call, what, ids, postpone }: Calls<Item>,
 ) {
-  const left = new Set(items);
+  const remaining = new Set(items);
   let failure: { readonly error: unknown } | undefined;
   await pLimit(concurrency).map(items, async (item) => {
     if (failure !== undefined || stopping.aborted) return;
@@ -50,14 +50,14 @@ export async function callEach<Item>(
         refused ? `Temporal rejected ${what}` : `${what} keeps failing`,
       );
       await postpone?.(item);
-      left.delete(item);
+      remaining.delete(item);
       if (refused) onAnswered();
       return;
     }
     onAnswered();
-    left.delete(item);
+    remaining.delete(item);
   });
-  return { left: [...left], failure };
+  return { left: [...remaining], failure };
 }
 
 interface Changes<Change> extends Calls<Change> {

@@ -14,11 +14,11 @@ function firstDecision({ events }: History): number {
 
 /** A worker that replays, without a server. It is created with the first replay. */
 export function startReplayer(workflowBundle: WorkflowBundleOption) {
-  let wanted: HistoryAndWorkflowId | undefined;
+  let pending: HistoryAndWorkflowId | undefined;
   async function* histories(): AsyncGenerator<HistoryAndWorkflowId> {
-    while (wanted !== undefined) {
-      const next = wanted;
-      wanted = undefined;
+    while (pending !== undefined) {
+      const next = pending;
+      pending = undefined;
       yield next;
     }
   }
@@ -28,7 +28,7 @@ export function startReplayer(workflowBundle: WorkflowBundleOption) {
     /** The error of Temporal's SDK; undefined if the history replays. One call at a time. */
     async replay(workflowId: string, history: History): Promise<Error | undefined> {
       if (firstDecision(history) < 0) return undefined;
-      wanted = { workflowId, history };
+      pending = { workflowId, history };
       const { done, value } = await results.next();
       if (done === true) throw new Error(`The history of ${workflowId} was not replayed.`);
       return value.error;

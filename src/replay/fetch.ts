@@ -83,8 +83,8 @@ const STARTED_WITHIN_MS = 60 * 60_000;
 /** The workflow of a delivery: its id ends with the delivery's, whose time tells where to search Temporal's list. */
 async function runOfDelivery(client: Client, deliveryId: string): Promise<Run | null> {
   if (!isUuid(deliveryId)) return null;
-  const made = timeOf(deliveryId).getTime();
-  const at = (ms: number) => `'${new Date(made + ms).toISOString()}'`;
+  const createdAtMs = timeOf(deliveryId).getTime();
+  const at = (ms: number) => `'${new Date(createdAtMs + ms).toISOString()}'`;
   for (const when of [
     `StartTime >= ${at(-MAX_CLOCK_SKEW_MS)} AND StartTime < ${at(STARTED_WITHIN_MS)}`,
     `StartTime >= ${at(STARTED_WITHIN_MS)}`,

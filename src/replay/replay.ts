@@ -74,8 +74,8 @@ export async function replayRuns(
         if (finding === undefined) counts.saved += 1;
         else refused.push({ workflowId, runId, ...finding });
       }
-      const found = await breakOf(replayer, workflowId, history);
-      if (found !== undefined) broken.push({ workflowId, runId, ...found });
+      const breakage = await breakOf(replayer, workflowId, history);
+      if (breakage !== undefined) broken.push({ workflowId, runId, ...breakage });
       counts[live ? 'live' : 'closed'] += 1;
     }
   } finally {

@@ -75,7 +75,7 @@ export function createDispatcher(
   /** @returns false if this delivery already has a workflow that prevents the start */
   async function start(
     delivery: AttemptedDelivery,
-    made: Pick<DeliverEventInput, 'delivered' | 'failures'>,
+    previous: Pick<DeliverEventInput, 'delivered' | 'failures'>,
     how: Pick<WorkflowOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'>,
   ): Promise<boolean> {
     const { id: deliveryId, eshopId, webhookId, eventType, entityId, receiverHost, attemptsMade } = delivery;
@@ -89,7 +89,7 @@ export function createDispatcher(
       // If today's policy allows no more, one is left: Temporal's client refuses a policy with none. The workflow
       // makes it only if the row has a time for it.
       policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
-      ...made,
+      ...previous,
       ...mailTimes,
     };
     return await startWorkflow<typeof deliverEvent>(client, 'deliverEvent', {
@@ -105,7 +105,7 @@ export function createDispatcher(
         { key: webhookTypeKey, value: eventType },
         { key: entityIdKey, value: entityId },
         ...(receiverHost === null ? [] : [{ key: receiverHostKey, value: searchableHost(receiverHost) }]),
-        ...(made.delivered !== undefined ? [{ key: deliveryStateKey, value: 'delivered' }] : []),
+        ...(previous.delivered !== undefined ? [{ key: deliveryStateKey, value: 'delivered' }] : []),
       ]),
     });
   }
@@ -132,11 +132,11 @@ export function createDispatcher(
      */
     async startDelivery(delivery: QueuedDelivery, last?: QueueAttempt): Promise<void> {
       const attemptsMade = last?.number ?? delivery.attemptsMade;
-      const made = madeBefore(delivery, last);
-      await start({ ...delivery, attemptsMade }, made, {
+      const previous = madeBefore(delivery, last);
+      await start({ ...delivery, attemptsMade }, previous, {
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         // An eager start would overtake waiting tasks. One that is delivered has only this task.
-        requestEagerStart: last !== undefined || made.delivered !== undefined,
+        requestEagerStart: last !== undefined || previous.delivered !== undefined,
       });
     },
     /** Starts a delivery's workflow again, by the present retry policy. @returns false if another worker was first */

@@ -92,8 +92,8 @@ export function createOperatorActions(deps: OperatorActionsDeps): RequestAction 
       if (answered !== null) return answered;
     }
     const by = input.by.trim() || UNNAMED_OPERATOR;
-    const asked = { ...input, id: randomUUID(), action, by };
-    const result = await recordOperatorAction(sql, deliveryId, asked, policy);
+    const request = { ...input, id: randomUUID(), action, by };
+    const result = await recordOperatorAction(sql, deliveryId, request, policy);
     // Its workflow may have begun meanwhile.
     if (result?.accepted === true && (await deliveryTarget(sql, deliveryId))?.queued === false)
       await signalWorkflow(client, deliveryWorkflowId(target), { name: webhookChangedSignal });

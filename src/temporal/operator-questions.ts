@@ -29,8 +29,8 @@ export interface Question {
 
 /** The condition that a delivery goes to a host; without a port, to any of its ports. */
 function calls(host: string): string {
-  const same = `${receiverHostKey.name} = "${host}"`;
-  return /:\d+$/.test(host) ? same : `(${same} OR ${receiverHostKey.name} STARTS_WITH "${host}:")`;
+  const equals = `${receiverHostKey.name} = "${host}"`;
+  return /:\d+$/.test(host) ? equals : `(${equals} OR ${receiverHostKey.name} STARTS_WITH "${host}:")`;
 }
 
 /** All questions, in the order of the documents. */

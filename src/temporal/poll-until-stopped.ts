@@ -21,26 +21,26 @@ export async function pollUntilStopped(
   intervalMs = LOOK_MS,
 ) {
   const stopping = new AbortController();
-  let said = '';
-  async function once(): Promise<'again' | 'done'> {
+  let lastReport = '';
+  async function pollOnce(): Promise<'again' | 'done'> {
     try {
       const next = await look();
-      said = '';
+      lastReport = '';
       return next;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (reason !== said && !stopping.signal.aborted) log.warn({ err: error }, failure);
-      said = reason;
+      if (reason !== lastReport && !stopping.signal.aborted) log.warn({ err: error }, failure);
+      lastReport = reason;
       return 'again';
     }
   }
   async function repeat(): Promise<void> {
     while (!stopping.signal.aborted) {
       await waitOrStop(intervalMs, stopping.signal);
-      if (!stopping.signal.aborted && (await once()) === 'done') return;
+      if (!stopping.signal.aborted && (await pollOnce()) === 'done') return;
     }
   }
-  const looking = (await once()) === 'done' ? Promise.resolve() : repeat();
+  const looking = (await pollOnce()) === 'done' ? Promise.resolve() : repeat();
   return {
     /** Ends it; resolves after a look under way. */
     async stop() {

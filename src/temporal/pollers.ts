@@ -51,10 +51,10 @@ export function ownPolls(client: Client, taskQueue: string, identity: string) {
     const pollers = await readPollers(client, taskQueue).catch(() => null);
     if (pollers === null) return polledKinds;
     return polledKinds.filter((kind) => {
-      const own = pollers[kind].find((each) => each.identity === identity);
-      if (own === undefined) return false;
+      const entry = pollers[kind].find((each) => each.identity === identity);
+      if (entry === undefined) return false;
       // By Temporal's clock, which may differ from this one.
-      const polledAt = `${own.seconds}.${own.nanos}`;
+      const polledAt = `${entry.seconds}.${entry.nanos}`;
       if (polledAt === last.get(kind)) return false;
       last.set(kind, polledAt);
       return true;

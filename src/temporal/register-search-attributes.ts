@@ -32,13 +32,13 @@ export async function keepSearchAttributes(
   return await pollUntilStopped(look, log, WANTED, intervalMs);
 }
 
-const wanted = Object.entries(searchAttributeTypes);
-const WANTED = `search attributes could not be checked; the namespace needs ${wanted.map(([name, type]) => `${name}=${type}`).join(', ')}`;
+const expected = Object.entries(searchAttributeTypes);
+const WANTED = `search attributes could not be checked; the namespace needs ${expected.map(([name, type]) => `${name}=${type}`).join(', ')}`;
 
 async function addMissing(connection: NativeConnection, namespace: string): Promise<void> {
   await connection.withDeadline(Date.now() + CALL_DEADLINE_MS, async () => {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-    const missing = wanted.filter(([name]) => !(name in customAttributes));
+    const missing = expected.filter(([name]) => !(name in customAttributes));
     if (missing.length === 0) return;
     await connection.operatorService.addSearchAttributes({
       namespace,

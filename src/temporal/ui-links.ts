@@ -19,16 +19,16 @@ interface About {
 
 /** The questions about this subject, in the order of the documents. */
 function questions({ webhookId, entityId }: About): Question[] {
-  const all = operatorQuestions({
+  const candidates = operatorQuestions({
     ...EXAMPLE,
     ...(webhookId === undefined ? {} : { webhookId }),
     entityId: entityId ?? EXAMPLE.entityId,
   });
-  const asked = new Set<Question['name']>();
-  if (webhookId !== undefined) asked.add('webhook');
-  if (entityId !== undefined && SEARCHABLE.test(entityId)) asked.add('order');
-  if (asked.size === 0) for (const name of ['failing', 'held'] as const) asked.add(name);
-  return all.filter(({ name }) => asked.has(name));
+  const names = new Set<Question['name']>();
+  if (webhookId !== undefined) names.add('webhook');
+  if (entityId !== undefined && SEARCHABLE.test(entityId)) names.add('order');
+  if (names.size === 0) for (const name of ['failing', 'held'] as const) names.add(name);
+  return candidates.filter(({ name }) => names.has(name));
 }
 
 /** @param uiUrl the address of Temporal's UI */

@@ -40,12 +40,15 @@ export const icon: Asset = { type: 'image/svg+xml', text: shared('icon.svg') };
  * @returns `address` of an asset by its name, and its `routes`, each below `/assets`
  */
 export function serveAssets<Name extends string>(prefix: string, assets: Readonly<Record<Name, Asset>>) {
-  const all: [string, Asset][] = Object.entries(assets);
+  const entries: [string, Asset][] = Object.entries(assets);
   const versions = new Map(
-    all.map(([name, { text }]) => [name, createHash('sha256').update(text).digest('base64url').slice(0, 12)]),
+    entries.map(([name, { text }]) => [
+      name,
+      createHash('sha256').update(text).digest('base64url').slice(0, 12),
+    ]),
   );
   const routes = new Hono();
-  for (const [name, { type, text }] of all) {
+  for (const [name, { type, text }] of entries) {
     routes.get(`/assets/${name}`, (c) => {
       c.header('content-type', type);
       c.header('cache-control', 'public, max-age=31536000, immutable');

@@ -12,7 +12,7 @@ export interface TraceContext {
 
 const storage = new AsyncLocalStorage<TraceContext>();
 
-export function within<T>(context: TraceContext, work: () => T): T {
+export function runWithin<T>(context: TraceContext, work: () => T): T {
   return storage.run(context, work);
 }
 

@@ -26,7 +26,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Settings } from '../config/variables.ts';
 import { atMost } from '../lib/at-most.ts';
-import { currentTrace, type TraceContext, within } from './context.ts';
+import { currentTrace, runWithin, type TraceContext } from './context.ts';
 import type { NewSpan, OpenSpan, Traces } from './traces.ts';
 
 /** Spans in one request to the collector. */
@@ -56,9 +56,9 @@ export async function recordTraces(
   const logger = { error: tell, warn: tell, info() {}, debug() {}, verbose() {} };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   setGlobalErrorHandler(onTrouble);
-  const own = resourceFromAttributes({ 'service.name': serviceName, 'service.version': version });
+  const resource = resourceFromAttributes({ 'service.name': serviceName, 'service.version': version });
   const provider = new TracerProvider({
-    resource: own.merge(detectResources({ detectors: [envDetector] })),
+    resource: resource.merge(detectResources({ detectors: [envDetector] })),
     sampler: samplerOf(settings.OTEL_TRACES_SAMPLER, settings.OTEL_TRACES_SAMPLER_ARG),
     spanProcessors: [
       new BatchSpanProcessor({
@@ -92,7 +92,7 @@ function openSpan(span: Span): OpenSpan {
     context,
     set: (attributes) => void span.setAttributes(attributes),
     rename: (name) => void span.updateName(name),
-    within: (work) => within(context, work),
+    within: (work) => runWithin(context, work),
     end(failure) {
       if (ended) return;
       ended = true;
@@ -108,8 +108,8 @@ function openSpan(span: Span): OpenSpan {
 
 function parentOf(parent: string | null | undefined): Context {
   const traceparent = parent === undefined ? currentTrace()?.traceparent : parent;
-  const found = parseTraceParent(traceparent ?? '');
-  return found === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...found, isRemote: true });
+  const remote = parseTraceParent(traceparent ?? '');
+  return remote === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true });
 }
 
 function samplerOf(name: Settings['OTEL_TRACES_SAMPLER'], ratio: number): Sampler {

@@ -11,7 +11,7 @@ import { newestRecords } from '../../src/db/console/records.ts';
 import { selectOpenDeliveries } from '../../src/db/erasure.ts';
 import { countEvents, deliveriesOf, type EventFilter, listEvents } from '../../src/db/event-log.ts';
 import type { Slice } from '../../src/db/id-range.ts';
-import { fired, firedEvents, insertDeliveries } from '../../src/db/outbox/events.ts';
+import { firedEvents, firedRows, insertDeliveries } from '../../src/db/outbox/events.ts';
 import { selectCountOfLost } from '../../src/db/recoveries/lost-events.ts';
 import {
   countAllDeliveries,
@@ -233,7 +233,7 @@ test('an event finds its webhooks by one step of an index, of one webhook with a
     changed: null,
   } as const;
   const { scanned, indexes, read } = await planner.planOf(sql`
-    with fired as materialized (${fired(sql, firedEvents([event]))})
+    with fired as materialized (${firedRows(sql, firedEvents([event]))})
     ${insertDeliveries(sql, other)}`);
   expect(scanned).toEqual([]);
   expect(indexes).toContain('webhook_types_subscribed');

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { WatchedAttempt } from '../../src/attempt/watch.ts';
 import { onceAMinute } from '../../src/lib/once-a-minute.ts';
 import { logDeliveries } from '../../src/log/delivery-log.ts';
-import { createLog, started } from '../../src/log/log.ts';
+import { createLog, logStarted } from '../../src/log/log.ts';
 import { loggedError } from '../../src/log/logged-error.ts';
 import type { Output } from '../../src/log/output.ts';
 
@@ -44,7 +44,7 @@ const failed: WatchedAttempt = {
 describe('for machines', () => {
   test('one JSON object per line, with the role', async () => {
     const { log, lines } = await logTo(false);
-    started(log, 'relay', { taskQueue: 'deliveries' })();
+    logStarted(log, 'relay', { taskQueue: 'deliveries' })();
     log.debug('not at this level');
     expect(lines().map((line) => JSON.parse(line))).toMatchObject([
       { level: 30, role: 'worker', part: 'relay', taskQueue: 'deliveries', msg: 'relay started' },

@@ -1,13 +1,13 @@
 /** Checking until the goal is reached, or until nothing changes any more. */
 import { expect, test } from 'vitest';
-import { settled } from '../../src/lib/settled.ts';
+import { pollUntil } from '../../src/lib/poll-until.ts';
 
 const looks = { everyMs: 1, patienceMs: 30, signal: new AbortController().signal };
 
 test('it ends with what was wanted', async () => {
   let seen = 0;
   expect(
-    await settled(
+    await pollUntil(
       () => ++seen,
       (count) => count === 5,
       looks,
@@ -23,7 +23,7 @@ test('a value that keeps changing is waited for beyond the patience, and one tha
     if (performance.now() - began < 5 * looks.patienceMs) left -= 1;
     return left;
   };
-  const last = await settled(look, (seen) => seen === -1_000, looks);
+  const last = await pollUntil(look, (seen) => seen === -1_000, looks);
   expect(last).toBe(left);
   expect(performance.now() - began).toBeGreaterThanOrEqual(5 * looks.patienceMs);
 });
@@ -31,7 +31,7 @@ test('a value that keeps changing is waited for beyond the patience, and one tha
 test('interrupted it throws the reason', async () => {
   const interruption = new AbortController();
   const reason = new Error('interrupted');
-  const waiting = settled(
+  const waiting = pollUntil(
     () => 1,
     () => false,
     { ...looks, patienceMs: 60_000, signal: interruption.signal },

@@ -75,13 +75,13 @@ export function createBudget(limits: BudgetLimits) {
 
   function enter(eshopId: number, response: PendingResponse | undefined): () => void {
     inFlight.change(eshopId, 1);
-    const left = response === undefined ? undefined : unread.watch(eshopId, response);
+    const stopWatching = response === undefined ? undefined : unread.watch(eshopId, response);
     let inside = true;
     return () => {
       if (!inside) return;
       inside = false;
       inFlight.change(eshopId, -1);
-      left?.();
+      stopWatching?.();
     };
   }
 
@@ -141,12 +141,12 @@ export function createBudget(limits: BudgetLimits) {
       let held = false;
       const hold = (waiting: PendingResponse) => {
         held = true;
-        const left = unread.watch(eshopId, waiting);
+        const stopWatching = unread.watch(eshopId, waiting);
         const end = () => {
-          left();
+          stopWatching();
           if (connection === null) leave();
         };
-        if (connection !== null) onceGone(connection, left);
+        if (connection !== null) onceGone(connection, stopWatching);
         return end;
       };
       c.set('allowance', allowanceOf(eshopId, hold));

@@ -24,16 +24,16 @@ export function createPlaces(limits: TurnLimits, timeoutMs: number, message: str
         const refuse = () => reject(tooManyRequests(message, RETRY_AFTER_MS));
         if (waiting.all() >= MAX_QUEUED || waiting.of(key) >= MAX_QUEUED_PER_KEY) return refuse();
         waiting.change(key, 1);
-        let late = false;
+        let timedOut = false;
         const patience = setTimeout(() => {
-          late = true;
+          timedOut = true;
           refuse();
         }, timeoutMs);
         void turns.run(key, async () => {
           // Work refused as late also counts as waiting until here: only its turn takes it out of the queue.
           waiting.change(key, -1);
           clearTimeout(patience);
-          if (!late) await work().then(resolve, reject);
+          if (!timedOut) await work().then(resolve, reject);
         });
       }),
   };

@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
 import { type DeliveryLogRow, findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { type ActionName, askedBy, noTryWhilePaused } from '../../domain/operator-action.ts';
-import { conflict, existing, Problem } from '../../domain/problem.ts';
+import { conflict, orNotFound, Problem } from '../../domain/problem.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
@@ -61,7 +61,7 @@ export function deliveryActionRoutes(
 
   /** @throws Problem (404) */
   async function findFull(eshopId: number, id: string) {
-    return existing('delivery', id, await turn(eshopId, () => findDelivery(sql, eshopId, id)));
+    return orNotFound('delivery', id, await turn(eshopId, () => findDelivery(sql, eshopId, id)));
   }
 
   async function foundEnded(eshopId: number, id: string) {

@@ -6,7 +6,7 @@ import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findSentRequest } from '../../db/webhooks/request-settings.ts';
 import { described } from '../../domain/fields.ts';
 import { payloadOf } from '../../domain/payload.ts';
-import { badRequest, conflict, existing, recordNotFound } from '../../domain/problem.ts';
+import { badRequest, conflict, orNotFound, recordNotFound } from '../../domain/problem.ts';
 import { webhookMethods } from '../../domain/webhook-fields.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
@@ -77,7 +77,7 @@ export function deliveryOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params({ id: deliveryId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const found = existing('delivery', id, await findSentRequest(sql, c.get('session').eshopId, id));
+      const found = orNotFound('delivery', id, await findSentRequest(sql, c.get('session').eshopId, id));
       const { method, url, body } = payloadOf(found);
       const contentType = body === null ? null : 'application/json';
       c.header('x-service-sequence', String(found.sequence));
@@ -110,24 +110,24 @@ export function deliveryOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { id } = c.req.valid('param');
       const { eshopId } = c.get('session');
-      const own = c.get('sql') ?? sql;
-      const made = await redeliver(own, eshopId, id);
-      if (made.kind === 'notFound') throw recordNotFound('delivery', id);
-      if (made.kind === 'inactive') {
-        throw badRequest(`Webhook ${made.webhookId} is inactive; activate it, then redeliver.`);
+      const connection = c.get('sql') ?? sql;
+      const redelivery = await redeliver(connection, eshopId, id);
+      if (redelivery.kind === 'notFound') throw recordNotFound('delivery', id);
+      if (redelivery.kind === 'inactive') {
+        throw badRequest(`Webhook ${redelivery.webhookId} is inactive; activate it, then redeliver.`);
       }
-      if (made.kind === 'open') {
+      if (redelivery.kind === 'open') {
         throw conflict(
-          made.id === id
+          redelivery.id === id
             ? `Delivery ${id} is still open.`
-            : `Delivery ${made.id}, a redelivery of the same event to this webhook, is still open.`,
+            : `Delivery ${redelivery.id}, a redelivery of the same event to this webhook, is still open.`,
         );
       }
-      if (made.kind === 'forgotten') {
+      if (redelivery.kind === 'forgotten') {
         throw conflict(`The event of delivery ${id} is no longer kept; there is nothing left to send.`);
       }
       // There is none if its webhook was deleted just now.
-      const found = existing('delivery', id, await findDelivery(own, eshopId, made.id));
+      const found = orNotFound('delivery', id, await findDelivery(connection, eshopId, redelivery.id));
       return ok(c, 'Delivery created.', fullRecordOf(found));
     },
   );

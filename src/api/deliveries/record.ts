@@ -46,7 +46,7 @@ export const changed = v.pipe(
   v.examples(['status,statusHistory']),
 );
 
-const asked = {
+const requestFields = {
   by: described(v.string(), 'The name that was given with the request.'),
   reason: described(v.string(), 'The reason they gave; empty if none.'),
   at: time(),
@@ -107,7 +107,7 @@ const deliveryEntries = {
     'What its first attempt is waiting for; while its webhook is paused, also a retry. Null if nothing holds it up.',
   ),
   heldBy: described(
-    v.nullable(component('HeldBy', asked)),
+    v.nullable(component('HeldBy', requestFields)),
     'The operator of the warehouse who holds it: no attempt is made until they resume it, and its 48 hours keep running. Null if it is not held, or only because its webhook is inactive or paused.',
   ),
 };
@@ -123,7 +123,7 @@ export const DeliveryWithAttempts = component('DeliveryWithAttempts', {
           v.picklist(actionNames),
           '`tryNow`: the next attempt was made immediately. `hold`, `resume`: see `heldBy`. `giveUp`: the delivery ended as `canceled`.',
         ),
-        ...asked,
+        ...requestFields,
       }),
     ),
     'Actions by operators of the warehouse and users of the e-shop, oldest first.',

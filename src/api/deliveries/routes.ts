@@ -9,7 +9,7 @@ import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
 import { described, identifier } from '../../domain/fields.ts';
-import { existing, invalid } from '../../domain/problem.ts';
+import { invalid, orNotFound } from '../../domain/problem.ts';
 import { attemptsFilter, statusFilter, statusFilterOf } from '../../domain/status-filter.ts';
 import { dateOf, timestamp } from '../../domain/timestamp.ts';
 import { Cursor, cursorQuery, pagesEnd, readList, readPage, readTwice } from '../cursor.ts';
@@ -76,10 +76,10 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       const { id } = c.req.valid('param');
       const { state, entityId, since, until, lastStatus, attempts, ...wanted } = c.req.valid('query');
       const status = statusOf({ lastStatus, attempts });
-      existing('webhook', id, await findWebhook(sql, eshopId, id));
+      orNotFound('webhook', id, await findWebhook(sql, eshopId, id));
       const page = pageOf(wanted);
-      const made = { since: dateOf(since), until: dateOf(until) };
-      const filter = { webhookId: id, state, entityId, made, status };
+      const createdWithin = { since: dateOf(since), until: dateOf(until) };
+      const filter = { webhookId: id, state, entityId, made: createdWithin, status };
       const { rows, pagination } = await readPage(page, 'until', sourceOf(sql, eshopId, filter));
       return ok(c, 'Deliveries found.', rows.map(recordOf), { pagination });
     },
@@ -97,7 +97,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     params({ id: deliveryId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const found = existing('delivery', id, await findDelivery(sql, c.get('session').eshopId, id));
+      const found = orNotFound('delivery', id, await findDelivery(sql, c.get('session').eshopId, id));
       return ok(c, 'Delivery found.', fullRecordOf(found));
     },
   );
@@ -130,15 +130,15 @@ export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): 
     }),
     async (c) => {
       const { eshopId } = c.get('session');
-      const asked = c.req.valid('query');
-      const { lastStatus, attempts, ...wanted } = asked;
+      const query = c.req.valid('query');
+      const { lastStatus, attempts, ...wanted } = query;
       const filter = {
         ...wanted,
         since: dateOf(wanted.since),
         until: dateOf(wanted.until),
         status: statusOf({ lastStatus, attempts }),
       };
-      const { rows, ...beside } = await readList(sql, asked, sourceOf(sql, eshopId, filter));
+      const { rows, ...beside } = await readList(sql, query, sourceOf(sql, eshopId, filter));
       return ok(c, 'Deliveries found.', rows.map(recordOf), beside);
     },
   );

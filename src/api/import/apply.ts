@@ -5,7 +5,7 @@ import { fingerprintOf } from '../../db/import-keys.ts';
 import { described, identifier, oneOf, text, wholeNumber } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
 import { isObject, validate } from '../../domain/validation.ts';
-import { type Allowance, charged } from '../budget/allowance.ts';
+import { type Allowance, chargeTime } from '../budget/allowance.ts';
 import type { ApiDeps } from '../deps.ts';
 import { failureOf, reasonPhrase } from '../errors.ts';
 import { parseJson } from '../json-body.ts';
@@ -96,7 +96,7 @@ export function createApplyLine(
     const about: Pick<LineResult, 'line' | 'idempotencyKey'> = { line: line.number };
     try {
       if (access.refused()) await access.check();
-      const { parsed, prepared } = charged(allowance, () => {
+      const { parsed, prepared } = chargeTime(allowance, () => {
         const parsed = parseLine(line);
         if (parsed.idempotencyKey !== undefined) about.idempotencyKey = parsed.idempotencyKey;
         return { parsed, prepared: prepare(parsed) };

@@ -55,7 +55,7 @@ export function createBatches(
   /** This many of the next lines are written alone: the database has refused one of them. */
   let alone = 0;
   /** The lines of the next transaction: more after one that took all of its lines, fewer after one that did not. */
-  let most = FIRST_LINES;
+  let lineLimit = FIRST_LINES;
 
   async function writeWaiting(): Promise<void> {
     writing = true;
@@ -63,7 +63,7 @@ export function createBatches(
     await new Promise((round) => setImmediate(round));
     while (waiting.length > 0) {
       await turns.run(eshopId, async () => {
-        const batch = waiting.slice(0, alone > 0 ? 1 : sizeOf(waiting, most));
+        const batch = waiting.slice(0, alone > 0 ? 1 : sizeOf(waiting, lineLimit));
         // An occasional line is delivered like any change. Large lines make small batches, with more lines waiting.
         const much = batch.length >= FIRST_LINES || (alone === 0 && batch.length < waiting.length);
         const outcomes = await outcomesOf(
@@ -73,8 +73,10 @@ export function createBatches(
         alone = Math.max(0, alone - outcomes.length);
         for (const [index, outcome] of outcomes.entries()) batch[index]?.answer(outcome);
         waiting.splice(0, outcomes.length);
-        most =
-          outcomes.length < batch.length ? Math.max(1, outcomes.length) : Math.min(BATCH_LINES, 2 * most);
+        lineLimit =
+          outcomes.length < batch.length
+            ? Math.max(1, outcomes.length)
+            : Math.min(BATCH_LINES, 2 * lineLimit);
       });
     }
     writing = false;
@@ -132,11 +134,11 @@ export function createBatches(
 }
 
 /** How many of the waiting lines go into one transaction. */
-function sizeOf(waiting: readonly Waiting[], most: number): number {
+function sizeOf(waiting: readonly Waiting[], lineLimit: number): number {
   let bytes = 0;
   const end = waiting.findIndex(({ line }, index) => {
     bytes += line.bytes;
-    return index > 0 && (index >= most || bytes > BATCH_BYTES);
+    return index > 0 && (index >= lineLimit || bytes > BATCH_BYTES);
   });
   return end < 0 ? waiting.length : end;
 }

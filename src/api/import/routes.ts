@@ -32,13 +32,13 @@ const UNREAD_BYTES = 8 * 1024 * 1024;
 /**
  * Lines → the text of their results, in the order of the lines.
  * @param turn called before each line, may wait
- * @param over true once no further line will be applied: the results end with those of the lines read so far
+ * @param isOver true once no further line will be applied: the results end with those of the lines read so far
  * @param sent called with the size of each result in bytes
  */
 function applyLines(
   apply: ApplyLine,
   turn: () => Promise<void>,
-  over: () => boolean,
+  isOver: () => boolean,
   sent: (bytes: number) => void,
 ): TransformStream<Line, Uint8Array> {
   const encoder = new TextEncoder();
@@ -62,7 +62,7 @@ function applyLines(
           controller.enqueue(bytes);
           unanswered -= 1;
           bytesOpen -= line.bytes?.length ?? 0;
-          if (over() && unanswered === 0) controller.terminate();
+          if (isOver() && unanswered === 0) controller.terminate();
         })();
         // If the client has gone, nothing handles its rejection.
         last.catch(() => {});

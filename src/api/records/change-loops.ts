@@ -39,8 +39,9 @@ export function createChangeLoops({
     changed(eshopId: number, kind: EntityKind, entityId: string): number | null {
       const key = `${eshopId}/${kind}/${entityId}`;
       const at = now();
-      const known = records.get(key);
-      const record = known === undefined || at - known.since >= MINUTE_MS ? { since: at, changes: 0 } : known;
+      const current = records.get(key);
+      const record =
+        current === undefined || at - current.since >= MINUTE_MS ? { since: at, changes: 0 } : current;
       record.changes += 1;
       setNewest(records, key, record, MAX_RECORDS);
       const { changes } = record;

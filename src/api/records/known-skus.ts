@@ -22,9 +22,9 @@ export async function withKnownSkus<T>(
   } catch (error) {
     const unknown = error instanceof postgres.PostgresError && error.code === NO_SUCH_PRODUCT;
     if (skus.length === 0 || !(unknown || (error instanceof Problem && error.status !== 404))) throw error;
-    const known = await knownSkus(sql, eshopId, skus);
+    const existing = await knownSkus(sql, eshopId, skus);
     // A missing product may have been created in the meantime.
-    if (known.size === skus.length && !unknown) throw error;
-    return write(known);
+    if (existing.size === skus.length && !unknown) throw error;
+    return write(existing);
   }
 }

@@ -23,7 +23,7 @@ const rules = `
 - Every \`sku\` must be a product of the e-shop.
 - The billing fields may be left out altogether; they then equal those of the recipient.`;
 
-const late = ` From \`processing\` on, only ${changeableWhileFulfilled.map((field) => `\`${field}\``).join(', ')} can be changed; anything else returns 409. \`status\` and the response-only fields are ignored.`;
+const lateChanges = ` From \`processing\` on, only ${changeableWhileFulfilled.map((field) => `\`${field}\``).join(', ')} can be changed; anything else returns 409. \`status\` and the response-only fields are ignored.`;
 
 const stock = `From \`received\` until it leaves, an order has the units of its lines reserved: the transition to \`received\` returns a 409 that names every SKU that is short (then set \`productsNotAvailable\`). \`canceled\`, \`suspended\` and \`productsNotAvailable\` release them; \`onTheWay\` takes them out of the stock, one \`order\` movement per line.`;
 
@@ -75,7 +75,7 @@ export function orderResource(marketplaces: readonly string[]): Resource<OrderRe
     packingLists:
       '`withPackingLists=true` adds `orderProducts[].packingLists`: which units are in which package, with SSCC codes and serial numbers.',
     creates: 'Create',
-    late,
+    late: lateChanges,
     tooLate: 'it is too late to change these fields.',
     rules,
     inputSchema: v.strictObject(entries),

@@ -6,11 +6,11 @@ import type { TableMapping } from '../../db/records/table-mapping.ts';
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
 import { described, identifier } from '../../domain/fields.ts';
-import { existing } from '../../domain/problem.ts';
+import { orNotFound } from '../../domain/problem.ts';
 import { type RenderOptions, render, renderValue } from '../../domain/render.ts';
 import { article, capital } from '../../domain/text.ts';
 import { timestamp } from '../../domain/timestamp.ts';
-import { type Allowance, charged } from '../budget/allowance.ts';
+import { type Allowance, chargeTime } from '../budget/allowance.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation, inVersion } from '../describe.ts';
 import { ok, okText } from '../envelope.ts';
@@ -54,7 +54,7 @@ async function rendered(
   const texts: string[] = [];
   for (const record of records) {
     await allowance?.slice();
-    texts.push(charged(allowance, () => render(record, options)));
+    texts.push(chargeTime(allowance, () => render(record, options)));
   }
   return texts;
 }
@@ -83,8 +83,8 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
       const page = pageOf({ page: number, items });
       const { eshopId } = c.get('session');
       const { records, totalCount } = await listRecords(deps.sql, mapping, eshopId, asked, page);
-      const shown = await rendered(records, { version, withPackingLists: false }, c.get('allowance'));
-      return okText(c, foundAll, `[${shown.join(',')}]`, { pagination: paginationOf(page, totalCount) });
+      const renderings = await rendered(records, { version, withPackingLists: false }, c.get('allowance'));
+      return okText(c, foundAll, `[${renderings.join(',')}]`, { pagination: paginationOf(page, totalCount) });
     },
   );
 
@@ -103,12 +103,12 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
     query(flags),
     async (c) => {
       const { id } = c.req.valid('param');
-      const record = existing(noun, id, await readRecord(deps.sql, mapping, c.get('session').eshopId, id));
-      const asked = c.req.valid('query');
-      const withPackingLists = 'withPackingLists' in asked && asked.withPackingLists === true;
+      const record = orNotFound(noun, id, await readRecord(deps.sql, mapping, c.get('session').eshopId, id));
+      const query = c.req.valid('query');
+      const withPackingLists = 'withPackingLists' in query && query.withPackingLists === true;
       const options = { version, withPackingLists };
-      const shown = charged(c.get('allowance'), () => renderValue(record, options));
-      return ok(c, found, shown);
+      const renderings = chargeTime(c.get('allowance'), () => renderValue(record, options));
+      return ok(c, found, renderings);
     },
   );
   return app;

@@ -14,7 +14,7 @@ import { eventOn } from '../../domain/event-types.ts';
 import type { WriteContext } from '../../domain/order/rules.ts';
 import { renderValue } from '../../domain/render.ts';
 import { article, capital } from '../../domain/text.ts';
-import { charged } from '../budget/allowance.ts';
+import { chargeTime } from '../budget/allowance.ts';
 import type { ApiDeps, ApiEnv, Session } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
@@ -52,7 +52,7 @@ export function resourceRoutes<Rec extends object>(
   const rules = resource.rules === undefined ? '' : `\n${resource.rules}`;
   const { entry } = mapping;
   const { kind, noun, path, idField, responseOnly } = entry;
-  const one = `${path}/:id`;
+  const itemPath = `${path}/:id`;
   const named = article(noun);
   /** @param conflict the reason for a 409 */
   const errors = (conflict: string | undefined) => ({
@@ -86,7 +86,7 @@ export function resourceRoutes<Rec extends object>(
     );
   };
   const rendered = (c: Context<ApiEnv>, record: Rec, withPackingLists = false) =>
-    charged(c.get('allowance'), () => renderValue(record, { version: 'v21', withPackingLists }));
+    chargeTime(c.get('allowance'), () => renderValue(record, { version: 'v21', withPackingLists }));
   /** Changes a record; `message` is that of the response, unless nothing was changed. */
   const change = async ({ eshopId, role }: Session, id: string, message: string, by: Change<Rec>) => {
     let before: Rec | undefined;
@@ -118,7 +118,7 @@ export function resourceRoutes<Rec extends object>(
       const sql = c.get('sql') ?? deps.sql;
       const body = c.req.valid('json');
       const created = await writing({ sql, eshopId, clock: c.get('clock') }, body, async (context) => {
-        const record = charged(c.get('allowance'), () => resource.make(body, context));
+        const record = chargeTime(c.get('allowance'), () => resource.make(body, context));
         return await create(sql, insert, mapping, eshopId, role, record);
       });
       return ok(c, messages.created, rendered(c, created));
@@ -148,7 +148,7 @@ export function resourceRoutes<Rec extends object>(
   ] as const;
   for (const { method, verb, name, summary, how, partial, apply } of updates) {
     app[method](
-      one,
+      itemPath,
       describeOperation(tag, {
         id: `${verb}${capital(kind)}`,
         summary,
@@ -166,7 +166,7 @@ export function resourceRoutes<Rec extends object>(
         const asked = { sql: deps.sql, eshopId: session.eshopId, clock: c.get('clock') };
         const { after, message } = await writing(asked, body, (context) =>
           change(session, id, messages.updated, (record, now) =>
-            charged(c.get('allowance'), () => apply(record, body, { ...context, now })),
+            chargeTime(c.get('allowance'), () => apply(record, body, { ...context, now })),
           ),
         );
         return ok(c, message, rendered(c, after));
@@ -176,7 +176,7 @@ export function resourceRoutes<Rec extends object>(
 
   for (const { name, summary, description, conflict, message, change: act } of resource.actions) {
     app.post(
-      `${one}/${name}`,
+      `${itemPath}/${name}`,
       describeOperation(tag, {
         id: `${name}${capital(kind)}`,
         summary,
@@ -197,7 +197,7 @@ export function resourceRoutes<Rec extends object>(
   for (const operation of resource.operations) {
     const { name, summary, description, conflict, message, withPackingLists } = operation;
     app.put(
-      `/warehouse${one}/${name}`,
+      `/warehouse${itemPath}/${name}`,
       describeOperation('Warehouse', {
         id: `set${capital(kind)}${inCapitals(name)}`,
         summary,
@@ -209,10 +209,10 @@ export function resourceRoutes<Rec extends object>(
       params(idParams(entry)),
       jsonBody(operation.body),
       async (c) => {
-        const prepared = charged(c.get('allowance'), () => operation.prepare(c.req.valid('json')));
+        const prepared = chargeTime(c.get('allowance'), () => operation.prepare(c.req.valid('json')));
         const { id } = c.req.valid('param');
         const { after, message: said } = await change(c.get('session'), id, message, (record, now) =>
-          charged(c.get('allowance'), () => prepared.change(record, now)),
+          chargeTime(c.get('allowance'), () => prepared.change(record, now)),
         );
         return ok(c, said, rendered(c, after, withPackingLists));
       },

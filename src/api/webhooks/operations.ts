@@ -8,7 +8,7 @@ import { replaceSecret, setActive } from '../../db/webhooks/change.ts';
 import { pauseWebhook, resumeWebhook } from '../../db/webhooks/pause.ts';
 import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { component, described, strictComponent, time, wholeNumber } from '../../domain/fields.ts';
-import { existing } from '../../domain/problem.ts';
+import { orNotFound } from '../../domain/problem.ts';
 import { timestamp } from '../../domain/timestamp.ts';
 import { newSecretSchema, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
@@ -122,7 +122,7 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { until } = c.req.valid('json');
       const end = until === null ? null : new Date(until);
       const { eshopId } = c.get('session');
-      const webhook = existing('webhook', id, await pauseWebhook(sql, eshopId, id, end));
+      const webhook = orNotFound('webhook', id, await pauseWebhook(sql, eshopId, id, end));
       return ok(c, 'Webhook paused.', recordOf(policy, webhook));
     },
   );
@@ -143,7 +143,7 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
       async (c) => {
         const { id } = c.req.valid('param');
         const { eshopId } = c.get('session');
-        const { webhook } = existing('webhook', id, await change(sql, eshopId, id));
+        const { webhook } = orNotFound('webhook', id, await change(sql, eshopId, id));
         const missed = activates ? { missed: await missedBy(sql, eshopId, webhook) } : {};
         return ok(c, message, { ...recordOf(policy, webhook), ...missed });
       },
@@ -176,8 +176,8 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const overlap = c.req.valid('query').overlap === undefined;
       const { eshopId } = c.get('session');
       const sealed = keys.encryptSecret(secret, { eshopId, webhookId: id });
-      const own = c.get('sql') ?? sql;
-      const row = existing('webhook', id, await replaceSecret(own, eshopId, id, sealed, overlap));
+      const connection = c.get('sql') ?? sql;
+      const row = orNotFound('webhook', id, await replaceSecret(connection, eshopId, id, sealed, overlap));
       return ok(c, 'Secret regenerated.', { ...recordOf(policy, row), secret });
     },
   );

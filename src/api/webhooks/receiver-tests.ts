@@ -8,7 +8,7 @@ import { beginExamination, endExamination } from '../../db/webhooks/examinations
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { EXAMINATIONS_PER_HOUR, examinationSchema } from '../../domain/examination.ts';
-import { existing } from '../../domain/problem.ts';
+import { orNotFound } from '../../domain/problem.ts';
 import { asOfType, testedType, testResultSchema } from '../../domain/test-delivery.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -45,8 +45,8 @@ export function receiverTestRoutes(
   );
 
   /** @throws Problem (400, 404) */
-  async function found(eshopId: number, id: number, type: EventType | undefined) {
-    return asOfType(existing('webhook', id, await findWebhookWithSecrets(sql, eshopId, id)), type);
+  async function findTarget(eshopId: number, id: number, type: EventType | undefined) {
+    return asOfType(orNotFound('webhook', id, await findWebhookWithSecrets(sql, eshopId, id)), type);
   }
 
   app.post(
@@ -71,7 +71,7 @@ export function receiverTestRoutes(
       const { id } = c.req.valid('param');
       const { type } = c.req.valid('query');
       const result = await tests.run(eshopId, async () =>
-        sendTest(await turn(eshopId, () => found(eshopId, id, type))),
+        sendTest(await turn(eshopId, () => findTarget(eshopId, id, type))),
       );
       return ok(c, 'Webhook tested.', result);
     },
@@ -106,7 +106,7 @@ export function receiverTestRoutes(
       const { type } = c.req.valid('query');
       const result = await examinations.run(eshopId, async () => {
         const [webhook, until] = await turn(eshopId, async () => {
-          return [await found(eshopId, id, type), await beginExamination(sql, id)] as const;
+          return [await findTarget(eshopId, id, type), await beginExamination(sql, id)] as const;
         });
         try {
           return await examine(webhook);

@@ -13,7 +13,7 @@ import {
 import type { Database } from '../../db/transaction.ts';
 import { findWebhook, type WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { described, uuid } from '../../domain/fields.ts';
-import { badRequest, conflict, existing, invalid, type Problem } from '../../domain/problem.ts';
+import { badRequest, conflict, invalid, orNotFound, type Problem } from '../../domain/problem.ts';
 import { estimatedDurationMs, isUnderWay, recoveryOfWebhook } from '../../domain/recovery.ts';
 import { dateOf, isoTimestamp } from '../../domain/timestamp.ts';
 import { createPlaces } from '../budget/places.ts';
@@ -84,12 +84,16 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
   );
 
   async function foundWebhook(eshopId: number, id: number, from: Database = sql): Promise<WebhookRow> {
-    return existing('webhook', id, await findWebhook(from, eshopId, id));
+    return orNotFound('webhook', id, await findWebhook(from, eshopId, id));
   }
 
   async function foundRecovery(eshopId: number, id: number, recoveryId: string): Promise<RecoveryRow> {
     await foundWebhook(eshopId, id);
-    return existing('recovery', recoveryId, await findRecovery(sql, { eshopId, webhookId: id, recoveryId }));
+    return orNotFound(
+      'recovery',
+      recoveryId,
+      await findRecovery(sql, { eshopId, webhookId: id, recoveryId }),
+    );
   }
 
   const recordWithPace = async (row: RecoveryRow) => recoveryOf(row, await measuredPace(sql, row.webhookId));
@@ -119,23 +123,25 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
     (c, next) => places.run(c.get('session').eshopId, next),
     idempotent(deps),
     async (c) => {
-      const own = c.get('sql') ?? sql;
+      const connection = c.get('sql') ?? sql;
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
-      const asked = c.req.valid('json');
-      const webhook = await foundWebhook(eshopId, id, own);
-      if (!asked.dryRun && !webhook.active) throw inactive(id);
-      const what = recoveryOfWebhook({ since: dateOf(asked.since), include: asked.include }, webhook);
-      if (what === null)
+      const body = c.req.valid('json');
+      const webhook = await foundWebhook(eshopId, id, connection);
+      if (!body.dryRun && !webhook.active) throw inactive(id);
+      const search = recoveryOfWebhook({ since: dateOf(body.since), include: body.include }, webhook);
+      if (search === null)
         throw invalid([{ path: 'since', message: 'is required: the webhook has never been deactivated' }]);
-      const { since, include } = what;
+      const { since, include } = search;
       if (since > c.get('clock').now())
         throw invalid([{ path: 'since', message: 'must not be in the future' }]);
-      const until = asked.until === null ? null : new Date(asked.until);
+      const until = body.until === null ? null : new Date(body.until);
       if (until !== null && until <= since)
         throw invalid([{ path: 'until', message: 'must be later than since' }]);
       const input = { eshopId, webhookId: id, since, until, include };
-      const done = asked.dryRun ? await countRecovery(own, input) : await beginRecovery(own, input);
+      const done = body.dryRun
+        ? await countRecovery(connection, input)
+        : await beginRecovery(connection, input);
       if (done.kind === 'busy') {
         throw conflict(
           `Recovery ${done.recoveryId} of this webhook is still looking for its events. Wait for it, or cancel it.`,
@@ -151,7 +157,7 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
         count: found.count,
         first: isoTimestamp(found.firstAt),
         last: isoTimestamp(found.lastAt),
-        estimatedDurationMs: estimatedDurationMs(found.count, await measuredPace(own, id)),
+        estimatedDurationMs: estimatedDurationMs(found.count, await measuredPace(connection, id)),
       });
     },
   );

@@ -8,17 +8,17 @@ import { deleteWebhook, replaceWebhook } from '../../db/webhooks/change.ts';
 import { createWebhook } from '../../db/webhooks/create.ts';
 import { countWebhooks, findWebhook, listWebhooks, type WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { type Contract, contractOf, contractProblems } from '../../domain/contract.ts';
-import { badRequest, existing, invalid, recordNotFound } from '../../domain/problem.ts';
+import { badRequest, invalid, orNotFound, recordNotFound } from '../../domain/problem.ts';
 import { headersOrNull, replacedHeaders } from '../../domain/static-headers.ts';
 import { counted } from '../../domain/text.ts';
 import {
-  settled,
   type WebhookSettings,
   webhookCreationSchema,
   webhookInputSchema,
   webhookRecordSchema,
   webhookResponseOnly,
   webhookWithSecretSchema,
+  withDefaults,
 } from '../../domain/webhook.ts';
 import { omissible } from '../../domain/webhook-fields.ts';
 import { typeRules } from '../../domain/webhook-rules.ts';
@@ -74,11 +74,11 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     query(pageQuery),
     async (c) => {
       const { eshopId } = c.get('session');
-      const wanted = c.req.valid('query');
-      if (wanted.page === undefined && wanted.items === undefined) {
+      const query = c.req.valid('query');
+      if (query.page === undefined && query.items === undefined) {
         return ok(c, 'Webhooks found.', (await listWebhooks(sql, eshopId, null)).map(recordFor));
       }
-      const page = pageOf(wanted);
+      const page = pageOf(query);
       const [rows, count] = await Promise.all([
         listWebhooks(sql, eshopId, page),
         countWebhooks(sql, eshopId),
@@ -105,12 +105,13 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.get('session');
       const { secret: given, headers: sent, ...input } = c.req.valid('json');
       const headers = headersOrNull(sent);
-      const own = c.get('sql') ?? sql;
-      const { maxWebhooks } = await checkInput(own, eshopId, settled(input));
-      if (input.asymmetric === true) await ensureSigningKey(own, eshopId, () => newSealedPair(keys, eshopId));
+      const connection = c.get('sql') ?? sql;
+      const { maxWebhooks } = await checkInput(connection, eshopId, withDefaults(input));
+      if (input.asymmetric === true)
+        await ensureSigningKey(connection, eshopId, () => newSealedPair(keys, eshopId));
       const secret = given ?? newWebhookSecret();
       const seal = sealing(keys, eshopId, { secret, headers });
-      const row = await createWebhook(own, eshopId, input, seal, maxWebhooks);
+      const row = await createWebhook(connection, eshopId, input, seal, maxWebhooks);
       if (row === null) throw badRequest(`The contract allows at most ${counted(maxWebhooks, 'webhook')}.`);
       return ok(c, 'Webhook created.', { ...recordFor(row), secret });
     },
@@ -128,7 +129,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params({ id: webhookId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const row = existing('webhook', id, await findWebhook(sql, c.get('session').eshopId, id));
+      const row = orNotFound('webhook', id, await findWebhook(sql, c.get('session').eshopId, id));
       return ok(c, 'Webhook found.', recordFor(row));
     },
   );
@@ -161,8 +162,8 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const { headers: sent, ...input } = c.req.valid('json');
-      const before = existing('webhook', id, await findWebhook(sql, eshopId, id));
-      await checkInput(sql, eshopId, settled(input, before), before.url);
+      const before = orNotFound('webhook', id, await findWebhook(sql, eshopId, id));
+      await checkInput(sql, eshopId, withDefaults(input, before), before.url);
       if (input.asymmetric === true) await ensureSigningKey(sql, eshopId, () => newSealedPair(keys, eshopId));
       const owner = { eshopId, webhookId: id };
       const active = c.env?.keepsActive === true ? null : input.active;
@@ -171,7 +172,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
         const headers = replacedHeaders(sent, input.url, { url, open });
         return headers === undefined ? undefined : sealHeaders(keys, headers, owner);
       });
-      return ok(c, 'Webhook updated.', recordFor(existing('webhook', id, row)));
+      return ok(c, 'Webhook updated.', recordFor(orNotFound('webhook', id, row)));
     },
   );
 
@@ -190,7 +191,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
-      existing('webhook', id, await findWebhook(sql, eshopId, id));
+      orNotFound('webhook', id, await findWebhook(sql, eshopId, id));
       if (!(await contract(sql, eshopId)).deleteWebhooks) {
         throw badRequest('Your contract does not allow deleting webhooks; deactivate this one instead.');
       }

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { type EventType, eventTypeNames, sortedTypes } from '../../domain/event-types.ts';
-import { checked } from '../../lib/command-line.ts';
+import { parseOptions } from '../../lib/command-line.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { type ForeignSystem, readers } from './foreign-records.ts';
 import type { ImportLine } from './import-lines.ts';
@@ -52,7 +52,7 @@ export async function readMapping(file: string): Promise<Mapping> {
     // The parser's message repeats the text, which may be from a file with secrets.
     throw new UserError(`${file} is not JSON.`);
   }
-  return checked(mappingSchema, read);
+  return parseOptions(mappingSchema, read);
 }
 
 /** The records of a list; anything else is one record. */
@@ -160,10 +160,10 @@ function* webhookOf(
   for (const each of [...without, ...lost.map((part) => `${part} has no counterpart`)])
     yield { line, problem: `${nameOf(record)}${each}`, outcome: 'unmapped' };
   if (found.size === 0) return;
-  const made = { ...webhook, method: 'POST', ...(eshop === undefined ? {} : { eshop }) };
-  if (endpoint === null) return yield lineOf({ line, webhook: made, types: found });
+  const input = { ...webhook, method: 'POST', ...(eshop === undefined ? {} : { eshop }) };
+  if (endpoint === null) return yield lineOf({ line, webhook: input, types: found });
   const key = JSON.stringify([eshop, endpoint]);
-  const known = endpoints.get(key);
-  if (known === undefined) endpoints.set(key, { line, webhook: made, types: found });
-  else for (const type of found) known.types.add(type);
+  const existing = endpoints.get(key);
+  if (existing === undefined) endpoints.set(key, { line, webhook: input, types: found });
+  else for (const type of found) existing.types.add(type);
 }

@@ -81,8 +81,8 @@ function parsed(line: number, text: string): ImportLine {
 }
 
 function* csv(lines: readonly string[], fields: Titles): Generator<ImportLine, void> {
-  const known = Object.keys(fields);
-  const json = known.filter((name) => !isPlain(fields[name] ?? {}));
+  const knownFields = Object.keys(fields);
+  const json = knownFields.filter((name) => !isPlain(fields[name] ?? {}));
   let titles: readonly string[] | null = null;
   for (const { line, fields: found } of csvRecords(lines)) {
     if (found === null) {
@@ -95,14 +95,18 @@ function* csv(lines: readonly string[], fields: Titles): Generator<ImportLine, v
       if (titles.some((title) => title.includes(UNDECODED))) return yield { line, problem: NOT_UTF8 };
       const twice = titles.find((title, index) => title !== '' && titles?.indexOf(title) !== index);
       if (twice !== undefined) return yield { line, problem: `has the column "${twice}" twice` };
-      const unknown = titles.filter((title) => title !== '' && !known.includes(title));
-      if (unknown.length > 0) return yield { line, problem: unknownTitles(unknown, titles, known) };
+      const unknown = titles.filter((title) => title !== '' && !knownFields.includes(title));
+      if (unknown.length > 0) return yield { line, problem: unknownTitles(unknown, titles, knownFields) };
     } else yield recordOf(line, titles, found, json);
   }
 }
 
-function unknownTitles(unknown: readonly string[], titles: readonly string[], known: readonly string[]) {
-  const may = `columns are ${known.join(', ')}`;
+function unknownTitles(
+  unknown: readonly string[],
+  titles: readonly string[],
+  knownFields: readonly string[],
+) {
+  const may = `columns are ${knownFields.join(', ')}`;
   // Not repeated if none is known: it is the first line of a file without titles, and may contain a secret.
   if (unknown.length === titles.length) return `is neither JSON nor a header line: ${may}`;
   return `has unknown columns: ${unknown.map((title) => `"${title}"`).join(', ')}; ${may}`;

@@ -32,8 +32,8 @@ export function urlOf(value: unknown): string | null {
   const given = fieldOf(value, 'url');
   if (typeof given !== 'string' || given === '') return null;
   const scheme = /^(?:[a-z][a-z\d+.-]*:[\\/]+)?/i.exec(given)?.[0] ?? '';
-  const shown = isWithoutUser(given) ? given : given.replace(/^.*@/s, `${scheme}•••@`);
-  return shown.slice(0, MAX_CHARS);
+  const safeText = isWithoutUser(given) ? given : given.replace(/^.*@/s, `${scheme}•••@`);
+  return safeText.slice(0, MAX_CHARS);
 }
 
 function isWithoutUser(url: string): boolean {

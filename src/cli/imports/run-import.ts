@@ -48,8 +48,13 @@ async function resultOf<Result extends { readonly outcome: Outcome }>(
 /** @throws UserError at the end if a line was refused; after the current line if it was interrupted */
 export async function runImport<Result extends { readonly outcome: Outcome }>(run: Import<Result>) {
   const { dryRun, print, lines } = run;
-  const made = dryRun ? 'would be created' : 'created';
-  const labels = { created: made, skipped: 'skipped', refused: 'refused', unmapped: 'no counterpart' };
+  const createdLabel = dryRun ? 'would be created' : 'created';
+  const labels = {
+    created: createdLabel,
+    skipped: 'skipped',
+    refused: 'refused',
+    unmapped: 'no counterpart',
+  };
   const counts = { created: 0, skipped: 0, refused: 0, unmapped: 0 };
   const progress = createProgress(false);
   let held: Cells[] = [];
@@ -83,7 +88,7 @@ export async function runImport<Result extends { readonly outcome: Outcome }>(ru
   const { created, skipped, refused, unmapped } = counts;
   if (!run.json) {
     const without = unmapped === 0 ? '' : `, ${unmapped} without a counterpart`;
-    print(`${counted(created, run.noun)} ${made}, ${skipped} skipped, ${refused} refused${without}.`);
+    print(`${counted(created, run.noun)} ${createdLabel}, ${skipped} skipped, ${refused} refused${without}.`);
   }
   if (refused > 0) throw new UserError(`${counted(refused, 'line was', 'lines were')} refused.`, REFUSED);
 }

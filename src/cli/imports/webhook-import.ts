@@ -12,7 +12,7 @@ import { badRequest, invalid } from '../../domain/problem.ts';
 import { headersOrNull } from '../../domain/static-headers.ts';
 import { counted } from '../../domain/text.ts';
 import { omitFields, validate } from '../../domain/validation.ts';
-import { settled, webhookCreationSchema } from '../../domain/webhook.ts';
+import { webhookCreationSchema, withDefaults } from '../../domain/webhook.ts';
 import { typeRules } from '../../domain/webhook-rules.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
@@ -92,14 +92,14 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       before: null,
       context: null,
     });
-    const input = settled(deps.inactive ? { ...given, active: false } : given);
+    const input = withDefaults(deps.inactive ? { ...given, active: false } : given);
     const stored = await readContract(sql, eshop);
     if (stored === null) throw badRequest(`eshop: there is no e-shop ${eshop}`);
     const contract = contractOf(stored);
     const { url, webhookType, additionalTypes, method } = input;
     const shown = { eshop, url, webhookType, additionalTypes, method };
     const existing = await findDuplicate(sql, eshop, input);
-    const same = typesOf(input).map((type) => JSON.stringify([eshop, url, type, method]));
+    const duplicateKeys = typesOf(input).map((type) => JSON.stringify([eshop, url, type, method]));
     const skipped = (there: number): ImportResult => ({
       outcome: 'skipped',
       ...shown,
@@ -107,7 +107,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       note: `webhook ${there} exists already`,
     });
     if (existing !== null) return skipped(existing);
-    if (same.some((key) => planned.webhooks.has(key)))
+    if (duplicateKeys.some((key) => planned.webhooks.has(key)))
       return { outcome: 'skipped', ...shown, id: null, note: 'an earlier line is the same webhook' };
     const headers = headersOrNull(sent);
     const destination = deps.destinationProblem(url);
@@ -117,27 +117,27 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     ];
     if (problems.length > 0) throw invalid(problems);
     const used = id !== undefined && (planned.ids.has(id) || (await isWebhookIdUsed(sql, id)));
-    const wanted = used ? undefined : id;
+    const requestedId = used ? undefined : id;
     const full = badRequest(`The contract allows at most ${counted(contract.maxWebhooks, 'webhook')}.`);
     const renumbered = used ? `the number ${id} has been used: the webhook gets another` : null;
     if (dryRun) {
       const count = planned.counts.get(eshop) ?? (await countWebhooks(sql, eshop));
       if (count >= contract.maxWebhooks) throw full;
       planned.counts.set(eshop, count + 1);
-      for (const key of same) planned.webhooks.add(key);
-      if (wanted !== undefined) planned.ids.add(wanted);
-      return { outcome: 'created', ...shown, id: wanted ?? null, note: renumbered };
+      for (const key of duplicateKeys) planned.webhooks.add(key);
+      if (requestedId !== undefined) planned.ids.add(requestedId);
+      return { outcome: 'created', ...shown, id: requestedId ?? null, note: renumbered };
     }
     if (input.asymmetric) await ensureSigningKey(sql, eshop, () => newSealedPair(keys, eshop));
     const secret = own ?? newWebhookSecret();
     const seal = sealing(keys, eshop, { secret, headers });
-    const made = await importWebhook(sql, eshop, input, seal, contract.maxWebhooks, wanted ?? null);
-    if (made === null) throw full;
-    if ('existing' in made) return skipped(made.existing);
+    const created = await importWebhook(sql, eshop, input, seal, contract.maxWebhooks, requestedId ?? null);
+    if (created === null) throw full;
+    if ('existing' in created) return skipped(created.existing);
     return {
       outcome: 'created',
       ...shown,
-      id: made.id,
+      id: created.id,
       ...(own === null ? { secret } : {}),
       note: renumbered,
     };

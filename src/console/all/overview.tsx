@@ -62,7 +62,7 @@ function Eshops({ webhooks }: { webhooks: readonly OperatorsWebhook[] }) {
         numbers={['Webhooks', 'Need attention', 'Pending', 'Retrying', 'Held']}
       >
         {eshops.map(({ id, name }) => {
-          const its = found.get(id) ?? nothing;
+          const counts = found.get(id) ?? nothing;
           return (
             <tr>
               <th scope="row">
@@ -70,13 +70,13 @@ function Eshops({ webhooks }: { webhooks: readonly OperatorsWebhook[] }) {
                   {id} · {name}
                 </a>
               </th>
-              <td class="number">{count(its.webhooks, `${CONSOLE}/webhooks?eshop=${id}`)}</td>
+              <td class="number">{count(counts.webhooks, `${CONSOLE}/webhooks?eshop=${id}`)}</td>
               <td class="number">
-                {count(its.troubled, `${CONSOLE}${ALL}/webhooks?among=${id}&trouble=true`)}
+                {count(counts.troubled, `${CONSOLE}${ALL}/webhooks?among=${id}&trouble=true`)}
               </td>
-              <td class="number">{count(its.pending, list(id, 'pending'))}</td>
-              <td class="number">{count(its.retrying, list(id, 'retrying'))}</td>
-              <td class="number">{count(its.held, list(id, 'held'))}</td>
+              <td class="number">{count(counts.pending, list(id, 'pending'))}</td>
+              <td class="number">{count(counts.retrying, list(id, 'retrying'))}</td>
+              <td class="number">{count(counts.held, list(id, 'held'))}</td>
             </tr>
           );
         })}

@@ -12,7 +12,7 @@ import { askedBy, type RequestedResult } from '../../domain/operator-action.ts';
 import { notFound } from '../../domain/problem.ts';
 import { attemptsFilter, statusFilter, statusFilterOf } from '../../domain/status-filter.ts';
 import { timestamp } from '../../domain/timestamp.ts';
-import { given, type Query } from '../api-client.ts';
+import { nonEmpty, type Query } from '../api-client.ts';
 import { ActionForm, isUnderWay } from '../deliveries/actions.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
@@ -76,11 +76,11 @@ export function allRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     missing?: string,
   ) {
     const { viewer } = c.var;
-    const query = v.safeParse(DeliveryQuery, given(asked));
+    const query = v.safeParse(DeliveryQuery, nonEmpty(asked));
     const { among: eshopId, lastStatus, attempts, ...filter } = query.success ? query.output : {};
     const status = statusFilterOf({ lastStatus, attempts });
-    const wanted = { ...filter, status, eshopId, among: scopeOf(viewer) };
-    const deliveries = query.success ? await findDeliveries(sql, wanted, MAX_ROWS) : [];
+    const search = { ...filter, status, eshopId, among: scopeOf(viewer) };
+    const deliveries = query.success ? await findDeliveries(sql, search, MAX_ROWS) : [];
     const refused = query.success
       ? missing
       : 'Enter the number of the webhook or e-shop, such as 7, an HTTP status such as 403, 5xx or none, and times such as 2026-11-20T02:00.';

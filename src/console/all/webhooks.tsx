@@ -7,7 +7,7 @@ import { listAllWebhooks, openByState } from '../../db/webhooks/all-webhooks.ts'
 import { eventTypeNames, shortTypes } from '../../domain/event-types.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
-import { given, type Query, queryText } from '../api-client.ts';
+import { nonEmpty, type Query, queryText } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Filters } from '../filters.tsx';
 import { Page, respond } from '../layout.tsx';
@@ -32,7 +32,7 @@ export function webhooksOfAll({ sql, policy }: ConsoleDeps): Handler<ConsoleEnv>
     const { viewer } = c.var;
     const titles = titlesOf(viewer);
     const asked: Query = c.req.query();
-    const query = v.safeParse(WebhookQuery, given(asked));
+    const query = v.safeParse(WebhookQuery, nonEmpty(asked));
     const { among: eshopId, trouble, ...filter } = query.success ? query.output : {};
     const troubled = trouble === 'true';
     const wanted = { ...filter, troubled, longestWaitFirst: troubled, eshopId, among: scopeOf(viewer) };

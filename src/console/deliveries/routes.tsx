@@ -9,7 +9,7 @@ import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
 import { Problem } from '../../domain/problem.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
-import { given, piece, type Query, queryText, rejectionOf } from '../api-client.ts';
+import { nonEmpty, piece, type Query, queryText, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { ChoiceFilter, FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Page, respond } from '../layout.tsx';
@@ -34,7 +34,7 @@ function DeliveriesPage(props: {
   refused?: Rejection | undefined;
 }) {
   const { asked, names, found, refused } = props;
-  const { page: _, ...filters } = given(asked);
+  const { page: _, ...filters } = nonEmpty(asked);
   const filtered = Object.keys(filters).length > 0;
   return (
     <Page title="Deliveries" here={PATH} fields={FILTER_FIELDS} refused={refused}>
@@ -105,7 +105,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     return signAgain({ deliveryId: delivery.id, number: Math.max(1, delivery.attemptsMade), webhook, event });
   }
 
-  async function shown(
+  async function renderDelivery(
     c: Asking,
     id: string,
     messages: { notice?: string | undefined; refused?: Rejection },
@@ -147,7 +147,9 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
   });
 
   app.get('/deliveries/:id', (c) =>
-    shown(c, c.req.param('id'), { notice: c.req.query('done') === 'redelivered' ? REDELIVERED : undefined }),
+    renderDelivery(c, c.req.param('id'), {
+      notice: c.req.query('done') === 'redelivered' ? REDELIVERED : undefined,
+    }),
   );
 
   app.post('/deliveries/:id/redeliver', async (c) => {
@@ -157,7 +159,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
       const { data: made } = await c.var.api.send(DeliveryWithAttempts, 'POST', path);
       return c.redirect(`${CONSOLE}/deliveries/${made.id}?done=redelivered`, 303);
     } catch (error) {
-      return await shown(c, id, { refused: rejectionOf(error) }, 409);
+      return await renderDelivery(c, id, { refused: rejectionOf(error) }, 409);
     }
   });
 
@@ -174,14 +176,14 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const { role, username } = c.var.viewer.session;
     const asked = v.safeParse(ActionForm, c.var.form);
     if (requestAction === null || !asked.success || !actionsOf(role).includes(asked.output.action)) {
-      return await shown(c, id, { refused: 'Only a user of the warehouse can do this.' }, 403);
+      return await renderDelivery(c, id, { refused: 'Only a user of the warehouse can do this.' }, 403);
     }
     const { action, reason } = asked.output;
     const answer = await requestAction(action, id, { ...askedBy(role, username), reason });
     const { accepted } = answer;
     const message = (c.var.viewer.operator ? answer.forOperators : undefined) ?? answer.message;
     const messages = accepted ? { notice: message } : { refused: message };
-    return await shown(c, id, messages, accepted ? 200 : 409);
+    return await renderDelivery(c, id, messages, accepted ? 200 : 409);
   });
   return app;
 }

@@ -56,9 +56,9 @@ function attemptMoment(attempt: Shown['attempts'][number]): Moment {
 }
 
 function actionMoment({ action, by, reason, at }: Shown['operatorActions'][number], viewer: Role): Moment {
-  const asked = whoAsked(by, viewer);
+  const requester = whoAsked(by, viewer);
   // The name of an account stays as it is.
-  const who = asked === by ? by : capital(asked);
+  const who = requester === by ? by : capital(requester);
   return {
     at,
     tone: 'calm',

@@ -55,7 +55,7 @@ const MAX_SHOWN = 4;
 
 /** The most urgent ones, on one line. */
 export function OutcomeLine({ outcomes, names }: { outcomes: readonly Outcome[]; names: WebhookNames }) {
-  const more = outcomes.length - MAX_SHOWN;
+  const hiddenCount = outcomes.length - MAX_SHOWN;
   return (
     <>
       {byUrgency(outcomes)
@@ -65,7 +65,7 @@ export function OutcomeLine({ outcomes, names }: { outcomes: readonly Outcome[];
             <WebhookLink id={outcome.webhookId} names={names} /> <OutcomeBadge outcome={outcome} />
           </span>
         ))}
-      {more > 0 ? <span>and {more} more</span> : null}
+      {hiddenCount > 0 ? <span>and {hiddenCount} more</span> : null}
     </>
   );
 }

@@ -7,7 +7,7 @@ import { listUndeliveredEvents } from '../../db/console/undelivered-events.ts';
 import { eventTypes } from '../../domain/event-types.ts';
 import { Problem } from '../../domain/problem.ts';
 import { dateOf } from '../../domain/timestamp.ts';
-import { given, piece, type Query, rejectionOf } from '../api-client.ts';
+import { nonEmpty, piece, type Query, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
 import { Card, Code, Facts, recordPath, Table, TypeName } from '../parts.tsx';
@@ -35,30 +35,33 @@ export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv>
   const app = new Hono<ConsoleEnv>();
 
   /** @throws Problem 400 if a filter is invalid */
-  async function search({ var: { api, viewer } }: Context<ConsoleEnv>, asked: Query): Promise<FoundEvents> {
-    const { arrived, ...rest } = asked;
-    const query = { ...rest, since: fromField(asked.since), until: fromField(asked.until) };
-    const filter = v.safeParse(Filter, given(query));
+  async function search(
+    { var: { api, viewer } }: Context<ConsoleEnv>,
+    formQuery: Query,
+  ): Promise<FoundEvents> {
+    const { arrived, ...rest } = formQuery;
+    const query = { ...rest, since: fromField(formQuery.since), until: fromField(formQuery.until) };
+    const filter = v.safeParse(Filter, nonEmpty(query));
     if (arrived !== NOTHING_CAME || !filter.success) return await api.list(EventList, '/v21/events', query);
     const { eshopId } = viewer.session;
     const { since, until, ...more } = filter.output;
-    const wanted = { ...more, since: dateOf(since), until: dateOf(until) };
-    const rows = await listUndeliveredEvents(sql, eshopId, wanted, MAX_ROWS);
+    const filters = { ...more, since: dateOf(since), until: dateOf(until) };
+    const rows = await listUndeliveredEvents(sql, eshopId, filters, MAX_ROWS);
     return { data: await withOutcomes(sql, eshopId, rows) };
   }
 
   app.get('/events', async (c) => {
-    const asked = Object.fromEntries(FILTERS.map((name) => [name, c.req.query(name)?.trim()]));
+    const formQuery = Object.fromEntries(FILTERS.map((name) => [name, c.req.query(name)?.trim()]));
     try {
-      const found = await search(c, asked);
+      const found = await search(c, formQuery);
       const names = await namesIn(
         sql,
         found.data.flatMap(({ webhooks }) => webhooks),
       );
-      return respond(c, <EventsPage {...{ asked, found, names }} />);
+      return respond(c, <EventsPage {...{ asked: formQuery, found, names }} />);
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 400) throw error;
-      const page = { asked, found: null, names: new Map(), refused: rejectionOf(error) };
+      const page = { asked: formQuery, found: null, names: new Map(), refused: rejectionOf(error) };
       return respond(c, <EventsPage {...page} />, 400);
     }
   });

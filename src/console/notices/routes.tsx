@@ -48,7 +48,7 @@ const SHOWN = 50;
 export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 
-  async function shown(
+  async function renderNotices(
     c: Context<ConsoleEnv>,
     { email, notifications }: v.InferOutput<typeof eshopRecordSchema>,
     more: { readonly fields?: Query; readonly notice?: string; readonly refused?: Rejection },
@@ -117,7 +117,7 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   }
   const read = (c: Context<ConsoleEnv>) => c.var.api.get(eshopRecordSchema, '/v21/eshop');
 
-  app.get(NOTICES, async (c) => shown(c, await read(c), {}));
+  app.get(NOTICES, async (c) => renderNotices(c, await read(c), {}));
 
   // The page is the answer to the form: a new secret is on it, and nowhere else.
   app.post(NOTICES, async (c) => {
@@ -125,9 +125,9 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     try {
       const change = { notifications: changeOf(form) };
       const { data: eshop } = await api.send(eshopRecordSchema, 'PATCH', '/v21/eshop', change);
-      return await shown(c, eshop, { notice: 'The notices were changed.' });
+      return await renderNotices(c, eshop, { notice: 'The notices were changed.' });
     } catch (error) {
-      return await shown(c, await read(c), { fields: form, refused: rejectionOf(error) });
+      return await renderNotices(c, await read(c), { fields: form, refused: rejectionOf(error) });
     }
   });
   return app;

@@ -22,8 +22,8 @@ const FORM = 'control';
 
 function actionsOf({ state }: ShownRecovery): readonly (readonly [RecoveryAction, string])[] {
   if (!isUnderWay(state)) return [];
-  const other = state === 'running' ? (['pause', 'Pause'] as const) : (['resume', 'Resume'] as const);
-  return [other, ['cancel', 'Cancel']];
+  const toggle = state === 'running' ? (['pause', 'Pause'] as const) : (['resume', 'Resume'] as const);
+  return [toggle, ['cancel', 'Cancel']];
 }
 
 function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookNames }) {
@@ -91,7 +91,7 @@ export function operatorRoutes(
 ): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 
-  async function shown(c: Context<ConsoleEnv>, messages: { notice?: string; refused?: string }) {
+  async function renderOperator(c: Context<ConsoleEnv>, messages: { notice?: string; refused?: string }) {
     const listed = await recoveries();
     const names = await namesIn(sql, listed);
     const titles = titlesOf(c.var.viewer);
@@ -136,7 +136,7 @@ export function operatorRoutes(
     return respond(c, page, messages.refused === undefined ? 200 : 409);
   }
 
-  app.get(`${ALL}/recoveries`, (c) => shown(c, {}));
+  app.get(`${ALL}/recoveries`, (c) => renderOperator(c, {}));
 
   app.post(`${ALL}/recoveries`, async (c) => {
     const { form, viewer } = c.var;
@@ -146,7 +146,7 @@ export function operatorRoutes(
     const [action, id] = asked;
     const by = viewer.session.username;
     const { done, message } = await control(id, action, reason === '' ? by : `${reason} (${by})`);
-    return await shown(c, done ? { notice: message } : { refused: message });
+    return await renderOperator(c, done ? { notice: message } : { refused: message });
   });
   return app;
 }

@@ -67,7 +67,7 @@ function Tick({ x, at, range: { seconds } }: { x: number; at: Date; range: Range
 
 /** @param now its right end */
 export function Chart({ steps, range, now }: { steps: readonly CountStep[]; range: Range; now: Date }) {
-  const most = roundAbove(Math.max(1, ...steps.map(countOf)));
+  const maximum = roundAbove(Math.max(1, ...steps.map(countOf)));
   const stepMs = range.stepSeconds * 1_000;
   const last = Math.floor(now.getTime() / stepMs) * stepMs;
   // From the first delivery on: what was before is empty.
@@ -75,25 +75,25 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
   const bars = Math.min(Math.round(range.seconds / range.stepSeconds), Math.max(MIN_BARS, since));
   const first = last - (bars - 1) * stepMs;
   const slot = (WIDTH - LEFT) / bars;
-  const perUnit = (HEIGHT - BOTTOM - TOP) / most;
+  const perUnit = (HEIGHT - BOTTOM - TOP) / maximum;
   const total = steps.reduce((sum, step) => sum + countOf(step), 0);
   const lost = steps.reduce((sum, step) => sum + step.lost, 0);
   const summary = `Deliveries ${range.step}: ${total} in all, ${lost} of them failed, expired or canceled.`;
   // Only webhooks with the order `latest` have superseded deliveries.
   const shown = PARTS.filter(({ key }) => key !== 'superseded' || steps.some((step) => step[key] > 0));
-  const lines = most % 2 === 0 ? [0, 0.5, 1] : [0, 1];
+  const lines = maximum % 2 === 0 ? [0, 0.5, 1] : [0, 1];
   const ticks = [0, 0.25, 0.5, 0.75].map((part) => Math.round(part * bars));
   if (total === 0) return <p class="quiet">No deliveries in this time.</p>;
   return (
     <figure class="chart stack">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={summary}>
         {lines.map((part) => {
-          const y = HEIGHT - BOTTOM - part * most * perUnit;
+          const y = HEIGHT - BOTTOM - part * maximum * perUnit;
           return (
             <>
               <line class="grid" x1={LEFT} x2={WIDTH} y1={y} y2={y} />
               <text x={LEFT - 8} y={y + 4} text-anchor="end">
-                {(part * most).toLocaleString('en-US', { notation: 'compact' })}
+                {(part * maximum).toLocaleString('en-US', { notation: 'compact' })}
               </text>
             </>
           );

@@ -115,8 +115,8 @@ function createCountsReader(sql: ConsoleDeps['sql']) {
   const remembered = new Map<string, { readonly at: number; readonly counts: Promise<DeliveryCounts> }>();
   return async (eshopId: number, { name, seconds, stepSeconds }: Range, now: Date) => {
     const key = `${eshopId} ${name}`;
-    const known = remembered.get(key);
-    if (known !== undefined && performance.now() - known.at < COUNTS_CACHE_MS) return await known.counts;
+    const cached = remembered.get(key);
+    if (cached !== undefined && performance.now() - cached.at < COUNTS_CACHE_MS) return await cached.counts;
     const since = new Date(now.getTime() - seconds * 1_000);
     const counts = readDeliveryCounts(sql, eshopId, { since, stepSeconds });
     if (remembered.size >= MAX_CACHED_COUNTS) remembered.clear();

@@ -24,7 +24,7 @@ export function idIn(item: Item, { idField }: CatalogueEntry): string {
   return plain(item[idField]) ?? '';
 }
 
-function shown(value: unknown): Child | null {
+function displayed(value: unknown): Child | null {
   const text = plain(value);
   if (text !== null) return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? <Time at={text} /> : text;
   const listed = Array.isArray(value) ? value.map(plain).filter((each) => each !== null) : [];
@@ -41,7 +41,7 @@ function itemsIn(value: unknown): readonly Item[] {
 
 function ItemTable({ title, items }: { title: string; items: readonly Item[] }) {
   const fields = [...new Set(items.flatMap((item) => Object.keys(item)))].filter((field) =>
-    items.some((item) => shown(item[field]) !== null),
+    items.some((item) => displayed(item[field]) !== null),
   );
   return (
     <section class="card" aria-label={title}>
@@ -50,7 +50,7 @@ function ItemTable({ title, items }: { title: string; items: readonly Item[] }) 
         {items.map((item) => (
           <tr>
             {fields.map((field) => (
-              <td>{shown(item[field]) ?? '–'}</td>
+              <td>{displayed(item[field]) ?? '–'}</td>
             ))}
           </tr>
         ))}
@@ -74,9 +74,9 @@ export function Fields({ item }: { item: Item }) {
   const facts = Object.entries(item).flatMap(([field, value]) =>
     isItem(value)
       ? Object.entries(value).map(
-          ([inner, each]) => [`${labelOf(field)}: ${labelOf(inner).toLowerCase()}`, shown(each)] as const,
+          ([inner, each]) => [`${labelOf(field)}: ${labelOf(inner).toLowerCase()}`, displayed(each)] as const,
         )
-      : [[labelOf(field), shown(value)] as const],
+      : [[labelOf(field), displayed(value)] as const],
   );
   return (
     <div class="wide">

@@ -21,11 +21,11 @@ function toneOfEvent({ webhooks }: Happened): Tone {
 /** The delivery that it waits for, or that replaced it; otherwise its reason, if any. */
 function Place({ outcome, deliveries }: { outcome: Outcome; deliveries: Deliveries }) {
   const { reason, deliveryId, state, lastError } = outcome;
-  const numberOf = (id: string) => deliveries.find((other) => other.id === id)?.sequence;
-  const own = deliveries.find(({ id }) => id === deliveryId);
-  const other = own?.supersededBy ?? own?.waitsFor?.deliveryId ?? null;
-  const number = other === null ? undefined : numberOf(other);
-  if (own === undefined || other === null || number === undefined) {
+  const numberOf = (id: string) => deliveries.find((relatedId) => relatedId.id === id)?.sequence;
+  const delivery = deliveries.find(({ id }) => id === deliveryId);
+  const relatedId = delivery?.supersededBy ?? delivery?.waitsFor?.deliveryId ?? null;
+  const number = relatedId === null ? undefined : numberOf(relatedId);
+  if (delivery === undefined || relatedId === null || number === undefined) {
     // Of one without a delivery, the state says why.
     const detail = deliveryId === null || state === 'delivered' ? null : (reason ?? lastError);
     if (detail === null) return null;
@@ -35,9 +35,9 @@ function Place({ outcome, deliveries }: { outcome: Outcome; deliveries: Deliveri
       </span>
     );
   }
-  const link = <a href={`${CONSOLE}/deliveries/${other}`}>{number}</a>;
-  if (own.supersededBy !== null) return <span class="quiet">by {link}</span>;
-  const next = own.waitsFor?.nextAttemptAt ?? null;
+  const link = <a href={`${CONSOLE}/deliveries/${relatedId}`}>{number}</a>;
+  if (delivery.supersededBy !== null) return <span class="quiet">by {link}</span>;
+  const next = delivery.waitsFor?.nextAttemptAt ?? null;
   return (
     <span class="quiet">
       waits for {link}

@@ -129,13 +129,13 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
   async function confirmation(
     c: Context<ConsoleEnv>,
     page: (typeof confirmations)[keyof typeof confirmations],
-    again: { readonly fields?: Query; readonly refused?: Rejection } = {},
+    retryForm: { readonly fields?: Query; readonly refused?: Rejection } = {},
   ) {
     const at = `/v21/webhooks/${piece(c.req.param('id') ?? '')}`;
     const webhook = await c.var.api.get(webhookRecordSchema, at);
     const overlapUntil = await overlapOf(c, webhook.id);
-    const content = page({ webhook, policy, overlapUntil, ...again });
-    return respond(c, content, again.refused === undefined ? 200 : 409);
+    const content = page({ webhook, policy, overlapUntil, ...retryForm });
+    return respond(c, content, retryForm.refused === undefined ? 200 : 409);
   }
 
   for (const [name, page] of Object.entries(confirmations)) {
@@ -163,8 +163,8 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
       await api.send(webhookRecordSchema, 'PUT', `/v21/webhooks/${id}/pause`, { until: end });
       return c.redirect(`${CONSOLE}/webhooks/${id}?done=paused`, 303);
     } catch (error) {
-      const again = { fields: form, refused: rejectionOf(error) };
-      return await confirmation(c, confirmations.pause, again);
+      const retryForm = { fields: form, refused: rejectionOf(error) };
+      return await confirmation(c, confirmations.pause, retryForm);
     }
   });
 
@@ -177,8 +177,8 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
       secrets.keep(c, webhook.id, webhook.secret);
       return c.redirect(`${CONSOLE}/webhooks/${webhook.id}?done=rotated`, 303);
     } catch (error) {
-      const again = { fields: form, refused: rejectionOf(error) };
-      return await confirmation(c, confirmations.rotate, again);
+      const retryForm = { fields: form, refused: rejectionOf(error) };
+      return await confirmation(c, confirmations.rotate, retryForm);
     }
   });
 

@@ -99,7 +99,7 @@ export function webhookList({ sql }: ConsoleDeps): Handler<ConsoleEnv> {
     const { done = '', ...asked }: Query = c.req.query();
     const { q = '', state = '' } = asked;
     const found = webhooks.filter((webhook) => hasText(webhook, q.trim()));
-    const shown = byUrgency(found).filter((webhook) => state === '' || stateOf(webhook) === state);
+    const listed = byUrgency(found).filter((webhook) => state === '' || stateOf(webhook) === state);
     return respond(
       c,
       <Page title="Webhooks" here={PATH} notice={NOTICES.get(done)}>
@@ -126,9 +126,9 @@ export function webhookList({ sql }: ConsoleDeps): Handler<ConsoleEnv> {
           <div class="stack">
             {webhooks.length === 0 ? null : <States webhooks={found} asked={asked} />}
             <section class="card flush" aria-label="Webhooks found">
-              {shown.length > 0 ? (
+              {listed.length > 0 ? (
                 <ul class="rows">
-                  {shown.map((webhook) => (
+                  {listed.map((webhook) => (
                     <Row webhook={webhook} accepted={accepted.get(webhook.id)} />
                   ))}
                 </ul>

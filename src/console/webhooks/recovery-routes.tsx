@@ -111,11 +111,11 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { act }: WebhookPages): 
     const webhook = await api.get(webhookRecordSchema, `/v21/webhooks/${piece(id)}`);
     const page = { id, name: nameOf(webhook), fields: form, include };
     const until = form.until === '' ? undefined : fromField(form.until);
-    const asked = { since: fromField(form.since), ...(until === undefined ? {} : { until }), include };
+    const input = { since: fromField(form.since), ...(until === undefined ? {} : { until }), include };
     const dryRun = form.go !== 'begin';
     try {
       const path = `/v21/webhooks/${piece(id)}/recover`;
-      const { data: counted } = await api.send(recoverAnswer, 'POST', path, { ...asked, dryRun });
+      const { data: counted } = await api.send(recoverAnswer, 'POST', path, { ...input, dryRun });
       return dryRun
         ? respond(c, <RecoverPage {...page} counted={counted} />)
         : c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=recovering`, 303);

@@ -34,7 +34,7 @@ export function webhookPages(deps: ConsoleDeps) {
 
   const overlapOf = (c: Asking, id: number) => findOverlap(sql, c, id);
 
-  async function shown(c: Asking, id: string, extra: Extra) {
+  async function renderWebhook(c: Asking, id: string, extra: Extra) {
     const page = await readWebhook(deps, c, id);
     const secret = secrets.take(c, page.webhook.id);
     return respond(
@@ -50,7 +50,7 @@ export function webhookPages(deps: ConsoleDeps) {
     try {
       return await act(`/webhooks/${piece(id)}`);
     } catch (error) {
-      return await shown(c, id, { refused: rejectionOf(error) });
+      return await renderWebhook(c, id, { refused: rejectionOf(error) });
     }
   }
 
@@ -61,7 +61,7 @@ export function webhookPages(deps: ConsoleDeps) {
       return c.redirect(`${CONSOLE}${at}?done=${done}`, 303);
     });
 
-  return { policy, secrets, overlapOf, shown, orRefused, act };
+  return { policy, secrets, overlapOf, shown: renderWebhook, orRefused, act };
 }
 
 export type WebhookPages = ReturnType<typeof webhookPages>;

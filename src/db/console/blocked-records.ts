@@ -1,5 +1,5 @@
 import { CLASS } from '../outbox/outbox.ts';
-import { sends } from '../pauses.ts';
+import { makesAttempts } from '../pauses.ts';
 import { oneRow, type Sql } from '../pool.ts';
 
 /**
@@ -25,5 +25,5 @@ export async function readBlockedRecords(sql: Sql, eshopId: number): Promise<Blo
         select entity_id, created_at from deliveries
         where class = ${CLASS.blocked} and eshop_id = ${eshopId} and webhook_id = w.id and dispatched_at is null and state = 'pending'
         limit ${MOST}) d
-      where w.eshop_id = ${eshopId} and ${sends(sql, 'w')} limit ${MOST}) d`);
+      where w.eshop_id = ${eshopId} and ${makesAttempts(sql, 'w')} limit ${MOST}) d`);
 }

@@ -41,14 +41,14 @@ export type DeliveryCounts = Awaited<ReturnType<typeof readDeliveryCounts>>;
  * The newest deliveries of these webhooks, as SQL: those of each webhook by index, merged as they are read. A lateral
  * join would read the full number for each webhook.
  */
-function newest(sql: Sql, webhooks: readonly number[], since: Date, most: number) {
+function newest(sql: Sql, webhooks: readonly number[], since: Date, limit: number) {
   const ofOne = (webhook: number) => sql`
     (select d.id, d.state, d.created_at from deliveries d
      where d.webhook_id = ${webhook}::bigint and d.id >= ${idAt(since)}::uuid order by d.id desc)`;
-  const none = sql`select null::uuid as id, null::text as state, null::timestamptz as created_at where false`;
+  const emptyQuery = sql`select null::uuid as id, null::text as state, null::timestamptz as created_at where false`;
   const [first, ...more] = webhooks.map(ofOne);
-  const all = more.reduce((sum, each) => sql`${sum} union all ${each}`, first ?? none);
-  return sql`select id, state, created_at from (${all}) n order by id desc limit ${most}`;
+  const union = more.reduce((sum, each) => sql`${sum} union all ${each}`, first ?? emptyQuery);
+  return sql`select id, state, created_at from (${union}) n order by id desc limit ${limit}`;
 }
 
 export function selectSteps(sql: Sql, webhooks: readonly number[], { since, stepSeconds }: CountRange) {

@@ -10,7 +10,7 @@ import {
   unhealthyByOneDelivery,
 } from '../notices/decide.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
-import { isPaused, movedByPauses, sends } from '../pauses.ts';
+import { isPaused, makesAttempts, movedByPauses } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { joinFailures } from './failures.ts';
@@ -92,7 +92,7 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes) {
     join failures f on f.webhook_id = w.id and f.generation = w.generation and f.last_call is not null
     ${joinSuccessor(tx, tx`f.last_call`)}
     where d.state in ('pending', 'retrying') and d.operator_stop is null
-      and ${failing(tx)} and ${sends(tx, 'w')} and w.deleted_at is null
+      and ${failing(tx)} and ${makesAttempts(tx, 'w')} and w.deleted_at is null
       and ${unwarnedSince(tx, tx`least(now() - ${seconds(tx, leadMs)}, i.since)`)}
     order by w.id, d.id
     returning id`;

@@ -100,7 +100,7 @@ async function setAddresses(
   const listed = addresses.map((address) => address.toLowerCase());
   await tx`
     delete from notice_addresses where eshop_id = ${eshopId} and lower(address) <> all(${listed}::text[])`;
-  const asked: number[] = [];
+  const requestedIds: number[] = [];
   for (const address of addresses) {
     // An unconfirmed one whose link has expired is asked again.
     const [row] = await tx<{ id: number }[]>`
@@ -108,9 +108,9 @@ async function setAddresses(
       on conflict (eshop_id, lower(address)) do update set asked_at = now()
         where a.confirmed_at is null and a.asked_at < now() - make_interval(days => ${CONFIRMATION_DAYS})
       returning id`;
-    if (row !== undefined) asked.push(row.id);
+    if (row !== undefined) requestedIds.push(row.id);
   }
-  if (asked.length === 0) return;
+  if (requestedIds.length === 0) return;
   if (!canLink) {
     const message =
       'cannot be confirmed: the operator of the warehouse has not set the address of this service (PUBLIC_URL)';
@@ -119,12 +119,12 @@ async function setAddresses(
   const recent = await tx<{ at: Date; waitMs: number }[]>`
     select at, extract(epoch from at + interval '1 day' - now())::float8 * 1000 as wait_ms
     from notices where eshop_id = ${eshopId} and kind = 'confirmation' and at > now() - interval '1 day' order by at`;
-  const beyond = recent.length + asked.length - CONFIRMATIONS_PER_DAY;
+  const beyond = recent.length + requestedIds.length - CONFIRMATIONS_PER_DAY;
   if (beyond > 0) {
     const retryAfterMs = recent[Math.min(beyond, recent.length) - 1]?.waitMs ?? 0;
     throw tooManyRequests('Ten confirmation mails have been sent within a day.', retryAfterMs);
   }
-  for (const id of asked) {
+  for (const id of requestedIds) {
     await tx`
       insert into notices (eshop_id, kind, recipient, address_id)
       values (${eshopId}, 'confirmation', 'address', ${id})`;

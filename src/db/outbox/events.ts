@@ -4,7 +4,7 @@ import { type EventType, eventTypeNames, eventTypes } from '../../domain/event-t
 import { isAboutStock, type Origin, OWN_ORIGIN } from '../../domain/origin.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
-import { sends } from '../pauses.ts';
+import { makesAttempts } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { orderingKey, predecessors } from './ordering.ts';
@@ -51,7 +51,7 @@ function deliveryId(sql: Sql, event: ReturnType<Sql>, place: ReturnType<Sql>) {
 }
 
 /** The rows of {@link firedEvents} with new ids that rise in their order, as SQL. */
-export function fired(sql: Sql, events: string) {
+export function firedRows(sql: Sql, events: string) {
   return sql`
     select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.kind, f.entity_id, f.sequence, f.happened_at, f.snapshot, f.origin, f.changed, f.traceparent
     from rows from (json_to_recordset(${events}::text::json)
@@ -97,7 +97,7 @@ export function insertDeliveries(
   // Left out if nothing is claimed: behind a pooler each statement is planned again, and this part is half the work.
   const claim = claimed
     ? sql`
-           case when ${sends(sql, 'w')} and (w.ordering = 'none'
+           case when ${makesAttempts(sql, 'w')} and (w.ordering = 'none'
                or not (exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence) or exists (select ${predecessors(sql, place)})))
              then ${leaseEnd(sql)} end`
     : sql`null::timestamptz`;
@@ -132,15 +132,15 @@ export function writtenDeliveries(sql: Sql) {
 
 /** Events as the parameter of a statement. The type `json` keeps the text of a snapshot as it is. */
 export function firedEvents(events: readonly EventText[]): string {
-  const fired = events.map(
+  const firedRows = events.map(
     ({ type, entityId, sequence, happenedAt, snapshot, origin, changed, traceparent }) => {
       const traced = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`;
       const placed = `"sequence":${sequence},"happened_at":${JSON.stringify(happenedAt)}`;
-      const made = `"origin":"${origin}","changed":${JSON.stringify(changed)}`;
-      return `{"type":"${type}","kind":"${eventTypes[type].entity}","entity_id":${JSON.stringify(entityId)},${placed},${made},"snapshot":${snapshot}${traced}}`;
+      const originJson = `"origin":"${origin}","changed":${JSON.stringify(changed)}`;
+      return `{"type":"${type}","kind":"${eventTypes[type].entity}","entity_id":${JSON.stringify(entityId)},${placed},${originJson},"snapshot":${snapshot}${traced}}`;
     },
   );
-  return `[${fired.join(',')}]`;
+  return `[${firedRows.join(',')}]`;
 }
 
 /** Writes events of an e-shop, each with a delivery in `deliveryClass` for each active webhook of its type. */
@@ -153,7 +153,7 @@ export async function recordEvents(
   if (events.length === 0) return;
   const claimed = deliveryClass === CLASS.fresh && tx.claims();
   const [written] = await tx<WrittenDeliveries[]>`
-    with fired as materialized (${fired(tx, firedEvents(withTraceParents(events)))}),
+    with fired as materialized (${firedRows(tx, firedEvents(withTraceParents(events)))}),
     recorded as (${insertEvents(tx, eshopId)}),
     delivered as (${insertDeliveries(tx, eshopId, deliveryClass, claimed)} returning *)
     select ${writtenDeliveries(tx)}`;

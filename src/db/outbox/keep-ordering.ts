@@ -8,11 +8,18 @@
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
-import { anyOf, checked } from '../ids.ts';
-import { sends } from '../pauses.ts';
+import { anyOf, withoutIndex } from '../ids.ts';
+import { makesAttempts } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { attemptClasses } from './notify.ts';
-import { blocked, keepsOrdering, placeOf, predecessors, successors, untouched } from './ordering.ts';
+import {
+  keepsOrdering,
+  neverAttempted,
+  placeOf,
+  predecessors,
+  successors,
+  waitsForTurn,
+} from './ordering.ts';
 import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns, writtenIn } from './outbox.ts';
 
 type OrderingScope =
@@ -37,14 +44,14 @@ export async function keepOrdering(
     update deliveries d set class = ${CLASS.blocked}, claimed_until = null, claim_id = null
     from webhooks w
     where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id
-      and ${checked(sql, sql`${untouched(sql, 'd')} and d.dispatched_at is null`)}
+      and ${withoutIndex(sql, sql`${neverAttempted(sql, 'd')} and d.dispatched_at is null`)}
       and ${keepsOrdering(sql, 'w')} and d.ordering_key is not null and d.operator_stop is distinct from 'giveUp'
       and (not w.active or exists (select ${predecessors(sql, placeOf(sql))}))
     returning d.id`;
-  const gone = new Set([...superseded, ...aside.map(({ id }) => id)]);
+  const removed = new Set([...superseded, ...aside.map(({ id }) => id)]);
   // If this fails, the relay repairs it, and the rest of the claim goes on.
-  if (gone.size > 0) await settleOrdering(sql, { records: [...gone] }).catch(() => {});
-  return claimed.filter(({ id }) => !gone.has(id));
+  if (removed.size > 0) await settleOrdering(sql, { records: [...removed] }).catch(() => {});
+  return claimed.filter(({ id }) => !removed.has(id));
 }
 
 /**
@@ -108,7 +115,7 @@ async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: bo
   const { notifier } = sql;
   const waiting = waitingOf(sql, records);
   const place = placeOf(sql);
-  if (replaced) await supersede(sql, waiting, (alias) => checked(sql, blocked(sql, alias)));
+  if (replaced) await supersede(sql, waiting, (alias) => withoutIndex(sql, waitsForTurn(sql, alias)));
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries d set due_at = now(),
       -- If it took over failed attempts, neither an import nor a pause of the recovery may delay its next attempt.
@@ -118,7 +125,7 @@ async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: bo
       window_started_at = d.window_started_at + (now() - d.due_at),
       state = case when d.attempts_made > 0 then 'retrying' else d.state end,
       next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
-      claimed_until = case when ${claims} and ${sends(sql, 'w')} and ${writtenIn(sql, 'd')} = ${CLASS.fresh} and d.attempts_made = 0 and not (
+      claimed_until = case when ${claims} and ${makesAttempts(sql, 'w')} and ${writtenIn(sql, 'd')} = ${CLASS.fresh} and d.attempts_made = 0 and not (
         w.ordering = 'latest' and exists (select ${successors(sql, place)})) then ${leaseEnd(sql)} end,
       claim_id = gen_random_uuid()
     from webhooks w
@@ -129,9 +136,9 @@ async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: bo
       from (
         select d.*, case when not ${keepsOrdering(sql, 'w')} then d.id end as alone
         from ${waiting} join webhooks w on w.id = d.webhook_id
-        where ${blocked(sql, 'd')} and (w.active or w.deleted_at is not null)) each
+        where ${waitsForTurn(sql, 'd')} and (w.active or w.deleted_at is not null)) each
       order by each.webhook_id, each.ordering_key, each.alone, each.sequence))
-      and ${checked(sql, blocked(sql, 'd'))} and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
+      and ${withoutIndex(sql, waitsForTurn(sql, 'd'))} and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
     returning ${queuedColumns(sql, 'd')}, false as is_blocked, d.claimed_until is not null as claimed`;
   const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(putBack.length > taken.length ? attemptClasses : [], taken);
@@ -146,7 +153,7 @@ function waitingOf(sql: Sql, records: postgres.Fragment): postgres.Fragment {
     ${records} r
     cross join lateral (
       select x.* from deliveries x
-      where x.eshop_id = r.eshop_id and x.ordering_key = r.ordering_key and ${blocked(sql, 'x')} order by x.sequence offset 0) d`;
+      where x.eshop_id = r.eshop_id and x.ordering_key = r.ordering_key and ${waitsForTurn(sql, 'x')} order by x.sequence offset 0) d`;
 }
 
 interface Superseded {
@@ -179,7 +186,7 @@ async function supersede(sql: Pool, of: postgres.Fragment, which: (alias: string
         select successor.id ${successors(sql, placeOf(sql))} order by successor.sequence desc limit 1) newest
       where ${which('d')} and w.ordering = 'latest' and w.deleted_at is null and d.operator_stop is distinct from 'giveUp') replaced
     where old.id = replaced.id and ${which('old')}
-      and ${checked(sql, sql`${untouched(sql, 'old')} and old.dispatched_at is null`)}
+      and ${withoutIndex(sql, sql`${neverAttempted(sql, 'old')} and old.dispatched_at is null`)}
     returning old.id, old.event_type`;
   return reported(sql, rows);
 }
@@ -197,7 +204,7 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
     where n.ordering_key = d.ordering_key and n.webhook_id = d.webhook_id and n.sequence > d.sequence
       and n.state in ('pending', 'retrying')
       -- If only the latest counts since a moment ago, some are still retried side by side.
-      and (${blocked(sql, 'n')} or n.id = ${id} or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')`;
+      and (${waitsForTurn(sql, 'n')} or n.id = ${id} or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')`;
   const rows = await sql<Superseded[]>`
     with older as materialized (
       select d.id, d.webhook_id, d.ordering_key, d.sequence
@@ -229,7 +236,7 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
         last_generation = ended.last_generation, late_ms = ended.late_ms, due_at = now()
       -- Two may have begun before only the latest counted: the delivery with more failures is taken over.
       from (select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id) ended
-      where n.id = ended.superseded_by and ${blocked(sql, 'n')} and n.attempts_made <= ended.attempts_made)
+      where n.id = ended.superseded_by and ${waitsForTurn(sql, 'n')} and n.attempts_made <= ended.attempts_made)
     select id, event_type from ended`;
   const ended = reported(sql, rows);
   if (ended.length > 0) await settleOrdering(sql, { records: ended });

@@ -3,7 +3,7 @@
  * that finds nothing counts as well: while all receivers of a class hang, the workers still ask.
  */
 import type { Sql } from '../pool.ts';
-import { CLASS, unflushed } from './outbox.ts';
+import { CLASS, withoutFlush } from './outbox.ts';
 
 /** The classes that loops claim. */
 type ClaimedClass = Exclude<keyof typeof CLASS, 'blocked'>;
@@ -31,7 +31,7 @@ export function noteLastClaims(sql: Sql): (name: ClaimedClass) => void {
 async function note(sql: Sql, name: ClaimedClass): Promise<void> {
   await sql`
     insert into settings (name, value)
-    select ${settingOf(name)}, extract(epoch from now())::text where ${unflushed(sql)}
+    select ${settingOf(name)}, extract(epoch from now())::text where ${withoutFlush(sql)}
     on conflict (name) do update set value = excluded.value`;
 }
 

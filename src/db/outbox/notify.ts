@@ -65,7 +65,7 @@ export function createNotifier(sql: postgres.Sql) {
   }
 
   function wake(work: Iterable<RelayWork>): void {
-    for (const one of work) waiting.add(one);
+    for (const item of work) waiting.add(item);
     if (timer !== undefined || waiting.size === 0) return;
     const wait = last + MIN_INTERVAL_MS - performance.now();
     if (wait <= 0) send();

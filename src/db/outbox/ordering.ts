@@ -85,13 +85,13 @@ export function isBlocked(sql: Sql) {
 }
 
 /** The delivery of this row waits for its turn in its record. */
-export const blocked = (sql: Sql, delivery: string) => {
+export const waitsForTurn = (sql: Sql, delivery: string) => {
   const d = sql(delivery);
   return sql`(${d}.class = ${CLASS.blocked} and ${d}.dispatched_at is null and ${d}.state = 'pending')`;
 };
 
 /** The delivery of this row has not been attempted, nor is an attempt beginning: it waits, or was just claimed. */
-export const untouched = (sql: Sql, delivery: string) =>
+export const neverAttempted = (sql: Sql, delivery: string) =>
   sql`(${sql(delivery)}.state = 'pending' and ${sql(delivery)}.window_started_at is null)`;
 
 /**
@@ -133,7 +133,7 @@ export function waitsFor(sql: Sql) {
           then predecessor.next_attempt_at end)
       ${predecessors(sql, placeOf(sql))} order by predecessor.sequence, predecessor.id limit 1) end,
     case
-      when ${blocked(sql, 'd')} then json_build_object('reason', 'order', 'since', d.created_at)
+      when ${waitsForTurn(sql, 'd')} then json_build_object('reason', 'order', 'since', d.created_at)
       when d.dispatched_at is null and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused')
         then json_build_object('reason', 'pause', 'since', d.created_at)
       -- Deferred by its workflow or in the queue, or not claimed behind those that are. Another owner's attempt defers it too.

@@ -87,7 +87,7 @@ export type ClaimedId = Pick<QueuedDelivery, 'id' | 'claimId'>;
  * It is for claims and marks: a crash of the database may undo them, and then the work is done again. A later
  * transaction that is based on them waits for the disk, and with it they are on the disk too.
  */
-export function unflushed(sql: Sql) {
+export function withoutFlush(sql: Sql) {
   return sql`(select set_config('synchronous_commit', 'off', true)) is not null`;
 }
 

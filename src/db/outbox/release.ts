@@ -1,7 +1,7 @@
 /** Ends the claim on a delivery, or renews it. Each statement changes only rows still under the claim it is given. */
-import { anyOf, checked, inIdRange } from '../ids.ts';
+import { anyOf, inIdRange, withoutIndex } from '../ids.ts';
 import type { Sql } from '../sql.ts';
-import { CLASS, type ClaimedId, currentWait, leaseEnd, unflushed, windowNotBegun } from './outbox.ts';
+import { CLASS, type ClaimedId, currentWait, leaseEnd, windowNotBegun, withoutFlush } from './outbox.ts';
 
 /** How long a delivery whose start Temporal rejected is left alone, in seconds. */
 const REFUSED_SECONDS = 30;
@@ -10,14 +10,14 @@ const REFUSED_SECONDS = 30;
 function stillClaimed(sql: Sql, claims: readonly ClaimedId[]) {
   const marks = claims.map(({ claimId }) => claimId);
   const ids = claims.map(({ id }) => id);
-  return sql`${anyOf(sql, sql`d.id`, ids)} and d.claim_id = any(${marks}::uuid[]) and ${checked(sql, sql`d.dispatched_at is null`)}`;
+  return sql`${anyOf(sql, sql`d.id`, ids)} and d.claim_id = any(${marks}::uuid[]) and ${withoutIndex(sql, sql`d.dispatched_at is null`)}`;
 }
 
 /** Records that Temporal has the workflows of these deliveries: the lasting guard against a second start. */
 export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
     update deliveries set dispatched_at = coalesce(dispatched_at, now()), claimed_until = null, claim_id = null
-    where ${anyOf(sql, sql`id`, ids)} and ${unflushed(sql)}`;
+    where ${anyOf(sql, sql`id`, ids)} and ${withoutFlush(sql)}`;
 }
 
 /** Renews the lease on these claims. It waits for no row: a locked one is being written, and is renewed next time. */
@@ -27,7 +27,7 @@ export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promi
   await sql`
     update deliveries set claimed_until = ${leaseEnd(sql)}
     where id = any(array(select d.id from deliveries d where ${stillClaimed(sql, claims)} for update skip locked))
-      and ${inIdRange(sql, sql`id`, ids)} and ${unflushed(sql)}`;
+      and ${inIdRange(sql, sql`id`, ids)} and ${withoutFlush(sql)}`;
 }
 
 /**
@@ -86,5 +86,5 @@ export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Prom
       ${windowNotBegun(sql)},
       next_attempt_at = case when d.attempts_made > 0 and d.next_attempt_at is not null then greatest(d.next_attempt_at, ${until}) end
     from webhooks w
-    where w.id = d.webhook_id and ${stillClaimed(sql, claims)} and ${checked(sql, sql`d.state in ('pending', 'retrying')`)}`;
+    where w.id = d.webhook_id and ${stillClaimed(sql, claims)} and ${withoutIndex(sql, sql`d.state in ('pending', 'retrying')`)}`;
 }

@@ -2,7 +2,7 @@
 import { sampleChangesOf } from '../../domain/catalogue.ts';
 import type { Pool } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
-import { fired, firedEvents, insertDeliveries, type NewEvent, withTraceParents } from './events.ts';
+import { firedEvents, firedRows, insertDeliveries, type NewEvent, withTraceParents } from './events.ts';
 
 /**
  * Writes a test event, and a delivery for each active webhook that has its type.
@@ -10,12 +10,12 @@ import { fired, firedEvents, insertDeliveries, type NewEvent, withTraceParents }
  */
 export async function recordTestEvent(sql: Pool, { eshopId, type, entityId, record }: NewEvent) {
   const snapshot = JSON.stringify(record);
-  const made = { origin: 'service', changed: sampleChangesOf(type) } as const;
-  const event = { type, entityId, sequence: 1, happenedAt: null, snapshot, ...made };
+  const sampleFacts = { origin: 'service', changed: sampleChangesOf(type) } as const;
+  const event = { type, entityId, sequence: 1, happenedAt: null, snapshot, ...sampleFacts };
   return await transaction(sql, async (tx) => {
     const rows = await tx<{ eventId: string; id: string; webhookId: number }[]>`
       with fired as materialized (
-        select f.* from (${fired(tx, firedEvents(withTraceParents([event])))}) f
+        select f.* from (${firedRows(tx, firedEvents(withTraceParents([event])))}) f
         where exists (
           select from webhook_types t where t.eshop_id = ${eshopId} and t.type = ${type} and t.subscribed)),
       recorded as (

@@ -1,5 +1,5 @@
 /** Deliveries that wait in the queue for their workflow. */
-import { movedByPauses, sends } from '../pauses.ts';
+import { makesAttempts, movedByPauses } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { readSetting } from '../settings.ts';
 import { CLASS, unclaimed, writtenIn } from './outbox.ts';
@@ -36,7 +36,7 @@ export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> 
         and coalesce(d.next_attempt_at, d.due_at) <= now() + make_interval(secs => ${SOON_SECONDS}) and d.operator_stop is null
         and (d.state = 'retrying'
           or d.state = 'pending' and d.attempts_made = 0 and d.due_at < now() - make_interval(secs => ${INTERRUPTED_SECONDS}))
-        and exists (select from webhooks w where w.id = d.webhook_id and ${sends(sql, 'w')} and w.deleted_at is null
+        and exists (select from webhooks w where w.id = d.webhook_id and ${makesAttempts(sql, 'w')} and w.deleted_at is null
           and (d.window_started_at is null or ${movedByPauses(sql, 'w', sql`d.window_started_at`)} > now() - make_interval(secs => ${windowMs / 1_000}::float8)))
       order by coalesce(d.next_attempt_at, d.due_at) limit ${MOVED_AT_ONCE} for update skip locked))`;
 }

@@ -25,7 +25,7 @@ export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object
   const elsewhere = new Set([lines?.field, ...Object.keys(computed ?? {})]);
   const withColumnNames = (names: Iterable<string>): Named[] =>
     [...names].map((name) => [name, postgres.fromCamel(name)]);
-  const own = withColumnNames([...fields.keys()].filter((name) => !elsewhere.has(name)));
+  const ownColumns = withColumnNames([...fields.keys()].filter((name) => !elsewhere.has(name)));
   const key = postgres.fromCamel(entry.idField);
   const ofLines = withColumnNames(lineFields.keys());
   return {
@@ -34,9 +34,9 @@ export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object
     /** The same without the lines: thousands of them may belong to one record. */
     selectedHead: selected(lines?.field),
     /** The columns of an insert, in order. */
-    columns: ['eshop_id', ...own.map(([, name]) => name)].map((name) => `"${name}"`).join(', '),
+    columns: ['eshop_id', ...ownColumns.map(([, name]) => name)].map((name) => `"${name}"`).join(', '),
     /** The assignments of an update from rows `x`. */
-    assigned: own
+    assigned: ownColumns
       .filter(([, name]) => name !== key && name !== 'updated_at')
       .map(([, name]) => `"${name}" = x."${name}"`)
       .join(', '),
@@ -46,7 +46,7 @@ export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object
       .join(', '),
     /** The column of the identifier, in the table and in that of the lines. */
     key,
-    own,
+    own: ownColumns,
     ofLines,
   };
 });

@@ -3,8 +3,8 @@ import { idOf } from '../../domain/catalogue.ts';
 import { createBatcher } from '../batcher.ts';
 import {
   type EventText,
-  fired,
   firedEvents,
+  firedRows,
   insertDeliveries,
   insertEvents,
   outgoingBytes,
@@ -69,7 +69,7 @@ export async function insertRecords(sql: Sql, records: readonly NewRecord[], cla
       ${insertRows(sql, mapping.table, columns, rows)}
       on conflict (eshop_id, ${id}) do nothing returning ${id} as id),
     ${insertedLines}
-    fired as materialized (${fired(sql, events)} where f.entity_id in (select id from made)),
+    fired as materialized (${firedRows(sql, events)} where f.entity_id in (select id from made)),
     recorded as (${insertEvents(sql, eshopId)}),
     delivered as (${insertDeliveries(sql, eshopId, CLASS.fresh, claims)} returning *)
     select array(select id from made) as made, ${writtenDeliveries(sql)}`;
@@ -118,10 +118,10 @@ export function createInserter(sql: Pool): Insert {
   return createBatcher<NewRecord, boolean>(MAX_STATEMENT_RECORDS, (records) => {
     const inserted = new Map<NewRecord, Promise<ReadonlySet<string>>>();
     for (const group of statements(records)) {
-      const whole = insert(group);
+      const insertion = insert(group);
       for (const record of group) {
         // The error may be due to another record: each is then inserted alone, to get its own error.
-        const own = whole.catch((error: unknown) => {
+        const own = insertion.catch((error: unknown) => {
           if (group.length > 1 && isRolledBack(error)) return insert([record]);
           throw error;
         });

@@ -32,11 +32,11 @@ export class Records<Rec extends object> implements Participant {
 
   /** Locks those of these records that exist, in the order of their identifiers, and reads them. */
   async lock(ids: Iterable<string>): Promise<void> {
-    const wanted = this.#records.missing(ids);
-    if (wanted.length === 0) return;
+    const missingIds = this.#records.missing(ids);
+    if (missingIds.length === 0) return;
     const { tx, eshopId } = this.#work;
     const { entry, table } = this.#mapping;
-    const own = tx`eshop_id = ${eshopId} and ${tx(entry.idField)} = any(${wanted}::text[])`;
+    const own = tx`eshop_id = ${eshopId} and ${tx(entry.idField)} = any(${missingIds}::text[])`;
     // `got` is the time at which the lock was acquired: the outer query is evaluated for rows of the inner one.
     const lock = tx<(Version & { readonly id: string; readonly got: Date })[]>`
       select locked.*, clock_timestamp() as got from (
@@ -46,7 +46,7 @@ export class Records<Rec extends object> implements Participant {
     void lock.execute();
     const reading = tx<Rec[]>`select ${selected(tx, this.#mapping)} from ${tx(table)} t where ${own}`;
     const [locked, read] = await Promise.all([lock, reading]);
-    for (const id of wanted) this.#records.load(id, null);
+    for (const id of missingIds) this.#records.load(id, null);
     const records = new Map(read.map((record) => [idOf(entry, record), record]));
     for (const { id, sequence, at, got } of locked) {
       this.#work.lockedAt(got);
@@ -95,11 +95,11 @@ export class Records<Rec extends object> implements Participant {
       await updated;
       return;
     }
-    const made = relined.flatMap(({ after }) => lineRows(this.#mapping, eshopId, after.record));
+    const newLines = relined.flatMap(({ after }) => lineRows(this.#mapping, eshopId, after.record));
     await Promise.all([
       updated,
       tx`delete from ${tx(lines.table)} where eshop_id = ${eshopId} and ${id} = any(${relined.map((one) => one.id)}::text[])`,
-      insertRows(tx, lines.table, columnsOf(this.#mapping).lineColumns, made),
+      insertRows(tx, lines.table, columnsOf(this.#mapping).lineColumns, newLines),
     ]);
   }
 }

@@ -32,15 +32,15 @@ export class StagedStock implements Participant {
 
   /** Locks products. Before several changes, call it once for the products of all. */
   async lock(skus: Iterable<string>): Promise<void> {
-    const wanted = this.#stock.missing(skus);
-    if (wanted.length === 0) return;
+    const missing = this.#stock.missing(skus);
+    if (missing.length === 0) return;
     const { tx, eshopId } = this.#work;
     const rows = await tx<(Stock & { sku: string; got: Date })[]>`
       select locked.*, clock_timestamp() as got from (
         select sku, available, reserved, on_hold, awaiting from products
-        where eshop_id = ${eshopId} and sku = any(${wanted}::text[])
+        where eshop_id = ${eshopId} and sku = any(${missing}::text[])
         order by sku for no key update) locked`;
-    for (const sku of wanted) this.#stock.load(sku, null);
+    for (const sku of missing) this.#stock.load(sku, null);
     for (const { sku, got, ...stock } of rows) {
       this.#stock.load(sku, stock);
       this.#work.lockedAt(got);
@@ -58,12 +58,12 @@ export class StagedStock implements Participant {
 
   /** Reads the reservations of orders; the locks of these orders protect them. */
   async readReservations(eshopOrderIds: Iterable<string>): Promise<void> {
-    const wanted = this.#reserved.missing(eshopOrderIds);
-    if (wanted.length === 0) return;
+    const missing = this.#reserved.missing(eshopOrderIds);
+    if (missing.length === 0) return;
     const rows = await this.#work.tx<{ eshopOrderId: string; sku: string; count: string }[]>`
       select eshop_order_id, sku, count from stock_reservations
-      where eshop_id = ${this.#work.eshopId} and eshop_order_id = any(${wanted}::text[])`;
-    const found = new Map(wanted.map((id) => [id, new Map<string, string>()]));
+      where eshop_id = ${this.#work.eshopId} and eshop_order_id = any(${missing}::text[])`;
+    const found = new Map(missing.map((id) => [id, new Map<string, string>()]));
     for (const { eshopOrderId, sku, count } of rows) found.get(eshopOrderId)?.set(sku, count);
     for (const [id, reservation] of found) this.#reserved.load(id, reservation);
   }

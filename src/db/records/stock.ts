@@ -3,7 +3,7 @@ import { sumDecimals } from '../../domain/decimal.ts';
 import { conflict, invalid } from '../../domain/problem.ts';
 import type { Stock } from '../../domain/product/schema.ts';
 import {
-  changed,
+  applyChange,
   changeOf,
   negated,
   type StockChange,
@@ -51,13 +51,13 @@ export async function stageMovements(
  * @throws Problem 409 if there is too little, naming every SKU
  */
 export async function reserveStock(work: UnitOfWork, eshopOrderId: string, lines: readonly Units[]) {
-  const wanted = unitsBySku(lines);
+  const needed = unitsBySku(lines);
   const stock = stockOf(work);
   await stock.readReservations([eshopOrderId]);
   const had = stock.reserved(eshopOrderId);
   const more = new Map<string, string>();
-  for (const sku of [...had.keys(), ...wanted.keys()]) {
-    const units = sumDecimals([wanted.get(sku) ?? '0', negated(had.get(sku) ?? '0')]);
+  for (const sku of [...had.keys(), ...needed.keys()]) {
+    const units = sumDecimals([needed.get(sku) ?? '0', negated(had.get(sku) ?? '0')]);
     if (units !== '0') more.set(sku, units);
   }
   if (more.size === 0) return;
@@ -65,7 +65,7 @@ export async function reserveStock(work: UnitOfWork, eshopOrderId: string, lines
   const short: Shortages = new Map();
   for (const [sku, units] of more) change(stock, short, sku, { available: negated(units), reserved: units });
   refuse(`The order ${eshopOrderId} cannot be reserved`, short);
-  stock.setReserved(eshopOrderId, wanted);
+  stock.setReserved(eshopOrderId, needed);
 }
 
 /**
@@ -112,7 +112,7 @@ type Shortages = Map<
 function change(stock: StagedStock, short: Shortages, sku: string, by: StockChange): Stock {
   const had = stock.get(sku);
   if (had === undefined) throw invalid([{ path: 'sku', message: `"${sku}" is not a known product` }]);
-  const after = changed(had, by);
+  const after = applyChange(had, by);
   const what = shortage(after);
   if (what !== null && !short.has(sku)) short.set(sku, { what, had });
   stock.set(sku, after);

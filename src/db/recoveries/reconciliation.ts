@@ -1,4 +1,4 @@
-import { sends } from '../pauses.ts';
+import { makesAttempts } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 
 /** A recovery that should have a running workflow. */
@@ -23,7 +23,7 @@ export async function claimLateRecoveries(sql: Sql, graceMs: number, limit: numb
     update recoveries r set check_at = now() + make_interval(secs => ${CHECK_INTERVAL_S})
     where r.id in (
       select r.id from recoveries r join webhooks w on w.id = r.webhook_id
-      where ${isSignalled(sql)} and (r.state = 'running' and ${sends(sql, 'w')} or w.deleted_at is not null)
+      where ${isSignalled(sql)} and (r.state = 'running' and ${makesAttempts(sql, 'w')} or w.deleted_at is not null)
         and ${last} < now() - make_interval(
           secs => ${graceMs / 1_000}::float8 + case when r.exhausted then ${MAX_STEP_INTERVAL_S} else 0 end)
       order by r.id limit ${limit} for update of r skip locked)

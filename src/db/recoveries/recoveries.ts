@@ -12,8 +12,8 @@ import {
 } from '../../domain/recovery.ts';
 import type { StoredRecovery } from '../../domain/recovery-progress.ts';
 import { notAwaited, oldestAwaited } from '../low-water-mark.ts';
-import { blocked } from '../outbox/ordering.ts';
-import { isPaused, sends } from '../pauses.ts';
+import { waitsForTurn } from '../outbox/ordering.ts';
+import { isPaused, makesAttempts } from '../pauses.ts';
 import { counted, firstRow, oneRow, type Pool, type Sql } from '../pool.ts';
 import { type Database, transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
@@ -40,14 +40,14 @@ function selectRecoveries(sql: Sql) {
     from recoveries r join webhooks w on w.id = r.webhook_id
     cross join lateral (
       select count(*) filter (where d.state = 'pending')::int as pending,
-             count(*) filter (where ${blocked(sql, 'd')})::int as blocked,
+             count(*) filter (where ${waitsForTurn(sql, 'd')})::int as blocked,
              count(*) filter (where d.state = 'retrying')::int as retrying,
              count(*) filter (where d.state in ('failed', 'expired', 'canceled'))::int as failed,
              count(*) filter (where d.state = 'superseded')::int as superseded,
              max(d.next_attempt_at) filter (where d.state = 'retrying') as last_retry_at
       from deliveries d where d.recovery_id = r.id and d.state <> 'delivered') d
     -- Only its end waits: events beyond the low-water mark are redelivered, and looked for again.
-    left join oldest awaited on r.state = 'running' and not r.exhausted and r.stepped_at is not null and ${sends(sql, 'w')}
+    left join oldest awaited on r.state = 'running' and not r.exhausted and r.stepped_at is not null and ${makesAttempts(sql, 'w')}
       and d.pending + d.retrying = 0 and awaited.mark < r.until`;
 }
 
@@ -131,8 +131,8 @@ export async function beginRecovery(sql: Database, input: RecoveryInput): Promis
   return await transaction(sql, async (tx) => {
     // Requests for recoveries of one webhook wait for each other.
     await tx`select 1 from webhooks where id = ${webhookId} for no key update`;
-    const meanwhile = await underWay(tx, input);
-    if (meanwhile !== null) return meanwhile;
+    const concurrent = await underWay(tx, input);
+    if (concurrent !== null) return concurrent;
     const recoveryId = uuidv7();
     await tx`
       insert into recoveries (id, eshop_id, webhook_id, since, until, asked_until, include, found, first_at, last_at)
@@ -153,9 +153,9 @@ async function underWay(
            since = ${since} and asked_until is not distinct from ${until}
              and include @> ${[...include]}::text[] and include <@ ${[...include]}::text[] as same
     from recoveries where webhook_id = ${webhookId} and state in ('running', 'paused') order by id desc`;
-  const known = open.find(({ same }) => same);
-  if (known !== undefined) {
-    const { id: recoveryId, until: ends, count, firstAt, lastAt } = known;
+  const existing = open.find(({ same }) => same);
+  if (existing !== undefined) {
+    const { id: recoveryId, until: ends, count, firstAt, lastAt } = existing;
     return { kind: 'known', recoveryId, until: ends, found: { count, firstAt, lastAt } };
   }
   const busy = open.find(({ exhausted }) => !exhausted);

@@ -38,8 +38,8 @@ export async function stepRecovery(sql: Pool, recoveryId: string): Promise<Recov
     if (before === undefined) return null;
     const recovery = await readRecovery(tx, recoveryId);
     if (recovery === null) return null;
-    const more = await goOn(tx, recovery, before);
-    return { recovery: (await readRecovery(tx, recoveryId)) ?? recovery, more };
+    const continues = await goOn(tx, recovery, before);
+    return { recovery: (await readRecovery(tx, recoveryId)) ?? recovery, more: continues };
   });
 }
 

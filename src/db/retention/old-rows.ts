@@ -2,7 +2,7 @@
 import { NIL } from 'uuid';
 import { oneRow, type Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
-import { needed } from './partitions.ts';
+import { neededDeliveries } from './partitions.ts';
 
 const BATCH = 1_000;
 
@@ -20,7 +20,7 @@ export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number>
   const { week, writtenBefore } = old;
   return await inBatches(old, (after) =>
     oneRow(sql<BatchRow[]>`
-      with needed as materialized (${needed(sql, week)}),
+      with needed as materialized (${neededDeliveries(sql, week)}),
       found as materialized (
         select d.id, d.id not in (select id from needed) and (${writtenBefore}::timestamptz is null or d.created_at < ${writtenBefore}) as done
         from ${sql(`deliveries_${week}`)} d
@@ -42,13 +42,13 @@ export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number>
 export async function removeEvents(sql: Pool, old: OldRows): Promise<number> {
   const events = sql(`events_${old.week}`);
   const rows = await sql<{ id: string }[]>`
-    select e.id from (${needed(sql)}) d join ${events} e on e.id = d.event_id`;
-  const kept = new Set(rows.map(({ id }) => id));
+    select e.id from (${neededDeliveries(sql)}) d join ${events} e on e.id = d.event_id`;
+  const neededIds = new Set(rows.map(({ id }) => id));
   return await inBatches(old, async (after) => {
     const found = await sql<{ id: string }[]>`
       select id from ${events} where id > ${after}::uuid and created_at < coalesce(${old.writtenBefore}::timestamptz, 'infinity')
       order by id limit ${BATCH}`;
-    const done = found.map(({ id }) => id).filter((id) => !kept.has(id));
+    const done = found.map(({ id }) => id).filter((id) => !neededIds.has(id));
     const count = await transaction(sql, async (tx) => {
       await tx`select from ${events} where id = any(${done}::uuid[]) order by id for update`;
       const removed = await tx`

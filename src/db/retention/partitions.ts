@@ -138,19 +138,21 @@ export async function dropPartition(sql: Pool, partition: Partition): Promise<'d
 export async function countNeeded(sql: Pool | Transaction, { table, week, from, until }: Partition) {
   if (table === 'events') {
     return await counted(sql<{ count: number }[]>`
-      select count(*)::int as count from (${needed(sql)}) d
+      select count(*)::int as count from (${neededDeliveries(sql)}) d
       where (${idOf(from)}::uuid is null or d.event_id >= ${idOf(from)}::uuid)
         and (${idOf(until)}::uuid is null or d.event_id < ${idOf(until)}::uuid)`);
   }
   if (!(await isThere(sql, `deliveries_${week}`))) return 0;
-  return await counted(sql<{ count: number }[]>`select count(*)::int as count from (${needed(sql, week)}) d`);
+  return await counted(
+    sql<{ count: number }[]>`select count(*)::int as count from (${neededDeliveries(sql, week)}) d`,
+  );
 }
 
 /**
  * The needed deliveries and their events, found by indexes, so that the cost does not grow with the stored data.
  * @param week of one partition; default: all
  */
-export function needed(sql: Pool | Transaction, week?: string) {
+export function neededDeliveries(sql: Pool | Transaction, week?: string) {
   const deliveries = sql(week === undefined ? 'deliveries' : `deliveries_${week}`);
   return sql`
     select o.id, o.event_id from ${deliveries} o where o.state in ('pending', 'retrying')

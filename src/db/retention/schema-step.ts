@@ -30,14 +30,14 @@ export class TablesBusy extends Error {
 export async function schemaStep<T>(sql: Pool, work: (tx: Transaction) => Promise<T>, maxTries = TRIES) {
   let seen = '';
   for (let tries = 1; ; tries += 1) {
-    const over = new AbortController();
+    const finished = new AbortController();
     try {
       return await transaction(sql, async (tx) => {
         await tx`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`;
         const [turn] = await tx<{ mine: boolean; pid: number }[]>`
           select pg_try_advisory_xact_lock(${SCHEMA_LOCK}) as mine, pg_backend_pid() as pid`;
         if (turn?.mine !== true) throw new TablesBusy('another process is changing tables');
-        void lookForHolders(sql, turn.pid, over.signal).then((holders) => {
+        void lookForHolders(sql, turn.pid, finished.signal).then((holders) => {
           seen = holders ?? seen;
         });
         return await work(tx);
@@ -49,15 +49,15 @@ export async function schemaStep<T>(sql: Pool, work: (tx: Transaction) => Promis
       if (tries === maxTries) throw locked ? new TablesBusy(`a table was in use throughout${seen}`) : error;
       await sleep((0.5 + Math.random()) * LOCK_RETRY_INTERVAL_MS);
     } finally {
-      over.abort();
+      finished.abort();
     }
   }
 }
 
 /** @returns " by database process 4711 (psql), …"; null if the try was over before, or nobody was seen */
-async function lookForHolders(sql: Pool, pid: number, over: AbortSignal): Promise<string | null> {
+async function lookForHolders(sql: Pool, pid: number, finished: AbortSignal): Promise<string | null> {
   try {
-    await sleep(LOCK_TIMEOUT_MS / 2, undefined, { signal: over });
+    await sleep(LOCK_TIMEOUT_MS / 2, undefined, { signal: finished });
     const holders = await lockHolders(sql, pid);
     return holders.length === 0 ? null : `, by ${holders.map(lockHolder).join('; ')}`;
   } catch {

@@ -39,11 +39,13 @@ export async function removeHistory(sql: Pool, before: Date, remove: Remove) {
 
 /** An e-shop needs the history of its webhooks since its oldest event: an event delivered late is kept longer. */
 async function limits(sql: Pool, before: Date): Promise<LimitOf> {
-  const kept = await sql<{ eshopId: number; id: string }[]>`
+  const oldestEvents = await sql<{ eshopId: number; id: string }[]>`
     select distinct on (eshop_id) eshop_id, id from events
     where id < ${idAt(new Date(before.getTime() + EXPLAINED_WITHIN_MS))}::uuid order by eshop_id, id`;
-  const eshopIds = kept.map(({ eshopId }) => eshopId);
-  const times = kept.map(({ id }) => new Date(timeOf(id).getTime() - EXPLAINED_WITHIN_MS).toISOString());
+  const eshopIds = oldestEvents.map(({ eshopId }) => eshopId);
+  const times = oldestEvents.map(({ id }) =>
+    new Date(timeOf(id).getTime() - EXPLAINED_WITHIN_MS).toISOString(),
+  );
   return (eshopId) => sql`
     coalesce((
       select k.at::timestamptz from unnest(${eshopIds}::int[], ${times}::text[]) as k (eshop_id, at)

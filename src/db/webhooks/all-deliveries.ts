@@ -57,8 +57,8 @@ function foundAmong(
 ) {
   const { entityId, webhookType, until } = filter;
   const order = directionOf(sql, slice);
-  const most = reachOf(slice);
-  const wanted = sql`
+  const limit = reachOf(slice);
+  const filters = sql`
     ${betweenTimes(sql, sql`d.event_id`, filter)} ${afterCursor(sql, sql`d.id`, slice)}
     ${filter.since === undefined ? sql`` : sql`and d.id >= ${idAt(filter.since)}::uuid`}
     ${madeWithin(sql, filter.made)}
@@ -67,38 +67,38 @@ function foundAmong(
     ${webhookType === undefined ? sql`` : sql`and d.event_type = ${webhookType}`}`;
   const ofWebhooks = (which: postgres.Fragment, onlyIf: postgres.Fragment) => sql`
     select x.id from ${webhooks} w cross join lateral (
-      select d.id from deliveries d where d.webhook_id = w.id and ${which} ${wanted}
-      order by d.id ${order} limit ${most}) x
+      select d.id from deliveries d where d.webhook_id = w.id and ${which} ${filters}
+      order by d.id ${order} limit ${limit}) x
     ${onlyIf}`;
   const byWebhooks = (alike: postgres.Fragment, onlyIf: postgres.Fragment) => {
     // An event before `until` may have been redelivered later.
     if (until === undefined) return ofWebhooks(alike, onlyIf);
     const end = sql`${idAt(until)}::uuid`;
     // Looked up one by one: a join would read all deliveries from a cursor to the first redelivery.
-    const again = sql`
+    const redeliveries = sql`
       select x.id from ${webhooks} w cross join lateral (
         select d.id from redeliveries r cross join lateral (
-          select d.id from deliveries d where d.id = r.delivery_id and ${alike} ${wanted} offset 0) d
+          select d.id from deliveries d where d.id = r.delivery_id and ${alike} ${filters} offset 0) d
         where r.webhook_id = w.id and r.delivery_id >= ${end} ${betweenTimes(sql, sql`r.event_id`, filter)}
           ${afterCursor(sql, sql`r.delivery_id`, slice)}
-        order by r.delivery_id ${order} limit ${most}) x
+        order by r.delivery_id ${order} limit ${limit}) x
       ${onlyIf}`;
-    return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, onlyIf)}) union all (${again})`;
+    return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, onlyIf)}) union all (${redeliveries})`;
   };
   if (entityId === undefined) return byWebhooks(sql`true`, sql``);
   // Written so that the planner cannot use a join, to look up each event at each webhook, or read all deliveries.
   const oneOf = (webhook: postgres.Fragment) => sql`(${webhook} in (select id from ${webhooks} w)) is true`;
   const byEvents = (onlyIf: postgres.Fragment) => sql`
     (select x.id from events e cross join lateral (
-       select d.id from deliveries d where ${withSameEvent(sql, sql`e.id`)} ${wanted} and ${oneOf(sql`d.webhook_id`)}
+       select d.id from deliveries d where ${withSameEvent(sql, sql`e.id`)} ${filters} and ${oneOf(sql`d.webhook_id`)}
        offset 0) x
      where ${ofRecord(sql, eshopId, entityId, filter)} ${onlyIf}
        ${'after' in slice ? sql`and e.id >= ${leastOf(sql, sql`${slice.after}`)} and e.id < ${slice.before}::uuid` : sql``}
-     order by e.id ${order}, x.id ${order} limit ${most})
+     order by e.id ${order}, x.id ${order} limit ${limit})
     union all
     (select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
-     where r.eshop_id = ${eshopId} and r.entity_id = ${entityId} and ${oneOf(sql`r.webhook_id`)} ${wanted} ${onlyIf}
-     order by r.delivery_id ${order} limit ${most})`;
+     where r.eshop_id = ${eshopId} and r.entity_id = ${entityId} and ${oneOf(sql`r.webhook_id`)} ${filters} ${onlyIf}
+     order by r.delivery_id ${order} limit ${limit})`;
   if (!isNarrow(filter)) return byEvents(sql``);
   const few = sql`(select few from weighed)`;
   return sql`
@@ -154,9 +154,9 @@ export async function endOfList(
   eshopId: number,
   filter: AllDeliveriesFilter,
   slice: Slice,
-  most = MAX_LOOKED_THROUGH,
+  limit = MAX_LOOKED_THROUGH,
 ): Promise<string | undefined> {
-  const [end] = (await selectEndOfList(sql, eshopId, filter, slice, most)) ?? [];
+  const [end] = (await selectEndOfList(sql, eshopId, filter, slice, limit)) ?? [];
   return end?.id;
 }
 
@@ -166,7 +166,7 @@ export function selectEndOfList(
   eshopId: number,
   filter: AllDeliveriesFilter,
   slice: Slice,
-  most: number,
+  limit: number,
 ) {
   const { since, until, made } = filter;
   const condition = lookedThrough(sql, filter);
@@ -178,7 +178,7 @@ export function selectEndOfList(
       select d.id from deliveries d
       where d.webhook_id = w.id ${condition} ${afterCursor(sql, sql`d.id`, slice)}
         ${betweenTimes(sql, sql`d.id`, { since, until })} ${madeWithin(sql, made)}
-      order by d.id ${order} offset greatest(1, ${most} / (select count(*) from wanted)) limit 1) x
+      order by d.id ${order} offset greatest(1, ${limit} / (select count(*) from wanted)) limit 1) x
     order by x.id ${order} limit 1`;
 }
 

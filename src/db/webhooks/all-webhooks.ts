@@ -1,6 +1,6 @@
 /** Webhooks of all e-shops, as operators see them. Deleted ones are left out. */
 import { CLASS } from '../outbox/outbox.ts';
-import { sends } from '../pauses.ts';
+import { makesAttempts } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { selectWebhooks, type WebhookRow } from './webhooks.ts';
 
@@ -75,7 +75,7 @@ export async function listAllWebhooks(sql: Sql, filter: AllWebhooksFilter, limit
              count(*) filter (where state = 'retrying')::int as retrying,
              count(*) filter (where operator_stop = 'hold')::int as stopped,
              count(*) filter (where operator_stop = 'hold' and state = 'retrying')::int as retries_stopped,
-             min(u.since) filter (where u.since < now() and operator_stop is null and ${sends(sql, 'o')}) as due_since
+             min(u.since) filter (where u.since < now() and operator_stop is null and ${makesAttempts(sql, 'o')}) as due_since
       from deliveries, lateral (select ${dueSince(sql)} as since) u
       where webhook_id = x.id and state in ('pending', 'retrying')) d
     order by ${longestWaitFirst ? sql`d.due_since, ` : sql``}x.id limit ${limit}`;

@@ -8,10 +8,10 @@ import type { OperatorAction, OperatorStop } from '../../domain/operator-action.
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Ordering } from '../../domain/webhook-fields.ts';
-import { anyOf, checked, inIdRange } from '../ids.ts';
+import { anyOf, inIdRange, withoutIndex } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import { CLASS, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
-import { movedByPauses, sends } from '../pauses.ts';
+import { makesAttempts, movedByPauses } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { requestColumns } from './columns.ts';
 import { signingKeyColumns } from './with-secrets.ts';
@@ -163,7 +163,7 @@ export async function beginAttempts(
       -- By its id before any other condition: without statistics the planner would search all active ones.
       cross join lateral (
         select from (select * from webhooks where id = d.webhook_id offset 0) w
-        where ${sends(sql, 'w')} and w.deleted_at is null and w.generation = asked.generation limit 1) w
+        where ${makesAttempts(sql, 'w')} and w.deleted_at is null and w.generation = asked.generation limit 1) w
       on conflict (delivery_id, number) do update
         set started_at = excluded.started_at, generation = excluded.generation, owner = excluded.owner, owned_until = excluded.owned_until
         where attempts.finished_at is null
@@ -172,7 +172,7 @@ export async function beginAttempts(
     update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at)
     from begun
     where d.id = begun.delivery_id and ${anyOf(sql, sql`d.id`, ids)}
-      and ${checked(sql, sql`d.operator_stop is null and d.state in ('pending', 'retrying')`)}
+      and ${withoutIndex(sql, sql`d.operator_stop is null and d.state in ('pending', 'retrying')`)}
     returning d.id, begun.started_at, d.window_started_at`;
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
@@ -283,7 +283,7 @@ export async function recordAttempts(
         claim_id = case when ${keepsClaim} then d.claim_id end,
         dispatched_at = case when ${planned} and f.workflow = 'none' then now() else d.dispatched_at end
       from recorded f
-      where d.id = f."deliveryId" and ${anyOf(sql, sql`d.id`, ids)} and ${checked(sql, sql`d.state in ('pending', 'retrying')`)}
+      where d.id = f."deliveryId" and ${anyOf(sql, sql`d.id`, ids)} and ${withoutIndex(sql, sql`d.state in ('pending', 'retrying')`)}
       returning d.id, d.state, d.webhook_id, f.generation, f."finishedAt" as at, f.error)
     ${inLedger(sql, records)}
     select id, state from changed`;

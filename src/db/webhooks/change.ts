@@ -3,7 +3,7 @@
  * deletion) writes one change to signal in its transaction. Every change locks its row first.
  */
 import { invalid } from '../../domain/problem.ts';
-import { type GivenSettings, settled, type WebhookSettings } from '../../domain/webhook.ts';
+import { type GivenSettings, type WebhookSettings, withDefaults } from '../../domain/webhook.ts';
 import { typeProblems } from '../../domain/webhook-rules.ts';
 import { OVERLAP_HOURS } from '../../domain/webhook-secret.ts';
 import type { SealedHeaders } from '../../secrets/static-headers.ts';
@@ -54,7 +54,7 @@ export async function setActive(sql: Pool, eshopId: number, id: number, active: 
 }
 
 /**
- * Replaces all fields by those of the body, except fields that `settled` keeps.
+ * Replaces all fields by those of the body, except fields that `withDefaults` keeps.
  * @param input with null as `active`, that stays too
  * @param headersAfter returns the new static headers; undefined, or omitted: they stay
  * @returns null if there is no such webhook
@@ -79,7 +79,7 @@ export async function replaceWebhook(
         update webhooks set headers = ${sealed.headers}, header_names = ${headerNamesOf(sealed.headerNames)}::text[]
         where id = ${before.id}`;
     }
-    const after = settled({ ...input, active: input.active ?? before.active }, before);
+    const after = withDefaults({ ...input, active: input.active ?? before.active }, before);
     const problems = typeProblems(after);
     if (problems.length > 0) throw invalid(problems);
     await keepRequestSettings(tx, before.id, after);

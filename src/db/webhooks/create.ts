@@ -1,5 +1,5 @@
 /** New webhooks: created by a user, or imported under their former ids. */
-import { type GivenSettings, settled } from '../../domain/webhook.ts';
+import { type GivenSettings, withDefaults } from '../../domain/webhook.ts';
 import type { SealedWebhook } from '../../secrets/static-headers.ts';
 import { oneRow, type Pool, type Sql } from '../pool.ts';
 import { type Database, transaction } from '../transaction.ts';
@@ -11,16 +11,16 @@ const GENERATOR = 7_240_512;
 
 /**
  * The id of a new webhook. For a wanted id, the sequence is moved past it under the exclusive lock.
- * @param wanted null for the next id, which is also taken if the wanted one has been used
+ * @param webhookId null for the next id, which is also taken if the wanted one has been used
  */
-async function numberFor(tx: Sql, wanted: number | null): Promise<number> {
-  if (wanted !== null) {
+async function numberFor(tx: Sql, webhookId: number | null): Promise<number> {
+  if (webhookId !== null) {
     await tx`select pg_advisory_xact_lock(${GENERATOR})`;
-    if (!(await isWebhookIdUsed(tx, wanted))) {
+    if (!(await isWebhookIdUsed(tx, webhookId))) {
       await tx`
-        select setval(s, ${wanted}::bigint) from pg_get_serial_sequence('webhooks', 'id') s
-        where ${wanted}::bigint > coalesce(pg_sequence_last_value(s::regclass), 0)`;
-      return wanted;
+        select setval(s, ${webhookId}::bigint) from pg_get_serial_sequence('webhooks', 'id') s
+        where ${webhookId}::bigint > coalesce(pg_sequence_last_value(s::regclass), 0)`;
+      return webhookId;
     }
   } else await tx`select pg_advisory_xact_lock_shared(${GENERATOR})`;
   const next = await oneRow(tx<{ id: number }[]>`
@@ -31,7 +31,7 @@ async function numberFor(tx: Sql, wanted: number | null): Promise<number> {
 /**
  * Creates a webhook.
  * @param seal encrypts its secret and its static headers for its new id
- * @param wanted the id to give it, if that was never used; null for the next one
+ * @param webhookId the id to give it, if that was never used; null for the next one
  * @returns null if the e-shop already has `maxWebhooks`
  */
 export async function createWebhook(
@@ -40,19 +40,19 @@ export async function createWebhook(
   input: GivenSettings,
   seal: (webhookId: number) => SealedWebhook,
   maxWebhooks: number,
-  wanted: number | null = null,
+  webhookId: number | null = null,
 ): Promise<WebhookRow | null> {
   return await transaction(sql, async (tx) => {
     await lockCreations(tx, eshopId);
     if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
-    const id = await numberFor(tx, wanted);
+    const id = await numberFor(tx, webhookId);
     const { secret, headers, headerNames } = seal(id);
     await tx`
       insert into webhooks (id, eshop_id, secret, headers, header_names, ${settingsColumns(tx)})
       overriding system value
       select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${headerNamesOf(headerNames)}::text[],
              ${settingsColumns(tx)}
-      from ${rowOf(tx, settled(input))}`;
+      from ${rowOf(tx, withDefaults(input))}`;
     return await readBack(tx, eshopId, id);
   });
 }
@@ -64,13 +64,13 @@ export async function importWebhook(
   input: GivenSettings,
   seal: (webhookId: number) => SealedWebhook,
   maxWebhooks: number,
-  wanted: number | null,
+  webhookId: number | null,
 ): Promise<WebhookRow | { readonly existing: number } | null> {
   return await transaction(sql, async (tx) => {
     await lockCreations(tx, eshopId);
-    const existing = await findDuplicate(tx, eshopId, settled(input));
+    const existing = await findDuplicate(tx, eshopId, withDefaults(input));
     if (existing !== null) return { existing };
-    return await createWebhook(tx, eshopId, input, seal, maxWebhooks, wanted);
+    return await createWebhook(tx, eshopId, input, seal, maxWebhooks, webhookId);
   });
 }
 

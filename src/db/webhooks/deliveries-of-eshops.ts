@@ -61,10 +61,10 @@ export async function findDeliveries(sql: Pool, filter: OperatorsFilter, limit: 
   const { webhookType, entityId, state, status, since, until, before } = filter;
   const found: OperatorsDelivery[] = [];
   await pLimit(CONCURRENCY).map(await scopesOf(sql, filter), async ({ eshopId, webhookIds }) => {
-    const wanted = { among: webhookIds, webhookType, entityId, state, status, since, until };
+    const filters = { among: webhookIds, webhookType, entityId, state, status, since, until };
     const page = { limit, offset: 0, below: before };
-    const downTo = await endOfList(sql, eshopId, wanted, page);
-    const rows = await listAllDeliveries(sql, eshopId, wanted, { ...page, downTo });
+    const downTo = await endOfList(sql, eshopId, filters, page);
+    const rows = await listAllDeliveries(sql, eshopId, filters, { ...page, downTo });
     found.push(...rows.map((row) => ({ eshopId, ...row })));
   });
   return found.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);

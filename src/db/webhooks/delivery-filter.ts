@@ -3,7 +3,7 @@ import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { isAccepted, type StatusFilter } from '../../domain/status-filter.ts';
 import { betweenTimes, type Times } from '../id-range.ts';
-import { sends } from '../pauses.ts';
+import { makesAttempts } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 
 /** Selects deliveries of an e-shop; `since` and `until` are times of their events. */
@@ -28,11 +28,11 @@ export function webhooksOf(sql: Sql, eshopId: number, filter: AllDeliveriesFilte
     select from webhook_types t
     where t.eshop_id = ${eshopId} and t.type = ${type} and t.webhook_id = w.id`;
   return sql`
-    select w.id, ${sends(sql, 'w')} as sends from webhooks w
+    select w.id, ${makesAttempts(sql, 'w')} as sends from webhooks w
     where w.eshop_id = ${eshopId} and w.deleted_at is null
       ${webhookId === undefined ? sql`` : sql`and w.id = ${webhookId}::bigint`}
       ${among === undefined ? sql`` : sql`and w.id = any(${[...among]}::bigint[])`}
-      ${open ? sql`and ${sends(sql, 'w')}` : sql``}
+      ${open ? sql`and ${makesAttempts(sql, 'w')}` : sql``}
       ${webhookType === undefined ? sql`` : sql`and exists (${ofType(webhookType)})`}`;
 }
 

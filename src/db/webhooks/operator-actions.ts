@@ -16,7 +16,7 @@ import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-pol
 import { anyOf } from '../ids.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { attemptClasses } from '../outbox/notify.ts';
-import { blocked, waitsFor } from '../outbox/ordering.ts';
+import { waitsFor, waitsForTurn } from '../outbox/ordering.ts';
 import { CLASS, currentWait } from '../outbox/outbox.ts';
 import { movedByPauses } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
@@ -52,10 +52,10 @@ export async function recordOperatorAction(
     const [row] = await targetRows(tx, [deliveryId]);
     if (row === undefined) return null;
     const before = row.operatorActions ?? [];
-    const known = before.find(({ id }) => id === asked.id);
+    const earlier = before.find(({ id }) => id === asked.id);
     const delivery = actionTarget(row, policy);
-    if (known !== undefined) {
-      return { accepted: true, message: effectOf(known.action, delivery), at: known.at, ended: null };
+    if (earlier !== undefined) {
+      return { accepted: true, message: effectOf(earlier.action, delivery), at: earlier.at, ended: null };
     }
     const at = row.now.toISOString();
     const answer = answerTo(asked.action, delivery);
@@ -147,7 +147,7 @@ function targetRows(sql: Sql, deliveryIds: readonly string[]) {
            w.paused_until, d.attempts_made, d.next_attempt_at,
            d.last_generation <> w.generation and exists (
              select from attempts a where a.delivery_id = d.id and a.number = d.attempts_made and a.outcome = 'gone') as gone_before,
-           d.event_type, d.dispatched_at is null as queued, ${blocked(sql, 'd')} as blocked,
+           d.event_type, d.dispatched_at is null as queued, ${waitsForTurn(sql, 'd')} as blocked,
            ${waitsFor(sql)} as waits_for, ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at, d.operator_stop, d.operator_actions,
            (select a.number from attempts a
             where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null

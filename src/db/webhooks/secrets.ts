@@ -95,17 +95,17 @@ export async function replaceSecrets(
     };
     for (const row of rows) {
       const { id, eshopId, eshopName: name, email } = row;
-      const made = replace(row);
+      const replaced = replace(row);
       const signingKey = row.asymmetric && newKeys.has(eshopId);
-      if (made.lostSecret || made.lostHeaders.length > 0 || signingKey) {
+      if (replaced.lostSecret || replaced.lostHeaders.length > 0 || signingKey) {
         const { webhooks } = ofEshop({ eshopId, name, email });
-        webhooks.push({ id, secret: made.lostSecret, headers: made.lostHeaders, signingKey });
+        webhooks.push({ id, secret: replaced.lostSecret, headers: replaced.lostHeaders, signingKey });
       }
       if (dryRun) continue;
       await tx`
         update webhooks
-        set secret = ${made.secret}, previous_secret = ${made.previousSecret}, headers = ${made.headers},
-            header_names = ${made.headers === null ? null : tx`header_names`}
+        set secret = ${replaced.secret}, previous_secret = ${replaced.previousSecret}, headers = ${replaced.headers},
+            header_names = ${replaced.headers === null ? null : tx`header_names`}
         where id = ${id}`;
     }
     for (const eshop of await replaceNoticeSecrets(tx, replaceNotices, dryRun)) ofEshop(eshop).notices = true;

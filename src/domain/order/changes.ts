@@ -42,10 +42,10 @@ const noBilling = Object.fromEntries(billingFields.map((field) => [field, null])
 
 /** The lines with the packing lists of the lines they replace (same SKU and lot, in their order). */
 function keepPackingLists(lines: readonly OrderProductInput[], before: readonly OrderProduct[]) {
-  const left = [...before];
+  const remaining = [...before];
   return lines.map((line) => {
-    const index = left.findIndex(({ sku, lot }) => sku === line.sku && lot === line.lot);
-    const match = index < 0 ? undefined : left.splice(index, 1)[0];
+    const index = remaining.findIndex(({ sku, lot }) => sku === line.sku && lot === line.lot);
+    const match = index < 0 ? undefined : remaining.splice(index, 1)[0];
     return { ...line, packingLists: match?.packingLists ?? [] };
   });
 }

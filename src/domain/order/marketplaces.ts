@@ -11,6 +11,6 @@ export const shippedMarketplaces: readonly string[] = shipped;
  * @throws Problem 400 if it is not one
  */
 export function extendMarketplaces(json: unknown): readonly string[] {
-  const own = validate(v.array(text(64, 1), 'must be a list of names'), json);
-  return [...new Set([...shippedMarketplaces, ...own])];
+  const names = validate(v.array(text(64, 1), 'must be a list of names'), json);
+  return [...new Set([...shippedMarketplaces, ...names])];
 }

@@ -26,7 +26,7 @@ export function negated(decimal: string): string {
   return decimal.startsWith('-') ? decimal.slice(1) : `-${decimal}`;
 }
 
-export function changed(stock: Stock, change: StockChange): Stock {
+export function applyChange(stock: Stock, change: StockChange): Stock {
   const sum = (place: keyof Stock) => sumDecimals([stock[place], change[place] ?? '0']);
   return {
     available: sum('available'),

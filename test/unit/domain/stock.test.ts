@@ -1,7 +1,13 @@
 /** The arithmetic of stock, and the movements that the warehouse may record. */
 import { describe, expect, test } from 'vitest';
 import { stockMovementTypes } from '../../../src/domain/event-types.ts';
-import { changed, changeOf, negated, shortage, unitsBySku } from '../../../src/domain/stock/arithmetic.ts';
+import {
+  applyChange,
+  changeOf,
+  negated,
+  shortage,
+  unitsBySku,
+} from '../../../src/domain/stock/arithmetic.ts';
 import {
   movementOfLine,
   newMovement,
@@ -22,8 +28,8 @@ test.each([
 
 test('a change is added to each place, exactly', () => {
   const stock = { available: '0.1', reserved: '1', onHold: '2', awaiting: '3' };
-  expect(changed(stock, { available: '0.2' })).toEqual({ ...stock, available: '0.3' });
-  expect(changed(stock, { available: '-1', reserved: '2', onHold: '-3', awaiting: '4' })).toEqual({
+  expect(applyChange(stock, { available: '0.2' })).toEqual({ ...stock, available: '0.3' });
+  expect(applyChange(stock, { available: '-1', reserved: '2', onHold: '-3', awaiting: '4' })).toEqual({
     available: '-0.9',
     reserved: '3',
     onHold: '-1',

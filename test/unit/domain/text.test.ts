@@ -1,6 +1,6 @@
 /** Words as they appear in messages, mails and the documentation. */
 import { expect, test } from 'vitest';
-import { existing, recordNotFound } from '../../../src/domain/problem.ts';
+import { orNotFound, recordNotFound } from '../../../src/domain/problem.ts';
 import { anchor, article, capital, counted, oneLine, withoutUnseen } from '../../../src/domain/text.ts';
 import { problemMessage } from '../../support/problem-message.ts';
 
@@ -56,6 +56,6 @@ test.each([
 });
 
 test('a record that is there is returned', () => {
-  expect(existing('order', 'A', 0)).toBe(0);
-  expect(problemMessage(() => existing('order', 'NOPE', null))).toBe('404 Order NOPE does not exist.');
+  expect(orNotFound('order', 'A', 0)).toBe(0);
+  expect(problemMessage(() => orNotFound('order', 'NOPE', null))).toBe('404 Order NOPE does not exist.');
 });

@@ -5,7 +5,7 @@ import { contractOf, contractProblems } from '../../../src/domain/contract.ts';
 import { type EventType, eventTypeNames } from '../../../src/domain/event-types.ts';
 import { Problem } from '../../../src/domain/problem.ts';
 import { validate } from '../../../src/domain/validation.ts';
-import { settingsOf, settled, webhookInputSchema } from '../../../src/domain/webhook.ts';
+import { settingsOf, webhookInputSchema, withDefaults } from '../../../src/domain/webhook.ts';
 import { typeRules } from '../../../src/domain/webhook-rules.ts';
 import { ownSecretField, secretProblem } from '../../../src/domain/webhook-secret.ts';
 import { urlProblem } from '../../../src/domain/webhook-url.ts';
@@ -178,16 +178,16 @@ describe('the body', () => {
 });
 
 test('the settings of a webhook are what its e-shop writes', () => {
-  const settings = settled(v.parse(webhookInputSchema, body));
+  const settings = withDefaults(v.parse(webhookInputSchema, body));
   expect(settingsOf(Object.assign({ id: 7, registeredAt: '2026-11-20T19:33:00.000Z' }, settings))).toEqual(
     settings,
   );
 });
 
 describe('the types', () => {
-  const additionalOf = (more: object, before?: Parameters<typeof settled>[1]) =>
-    settled(v.parse(webhookInputSchema, { ...body, ...more }), before).additionalTypes;
-  const before: Parameters<typeof settled>[1] = {
+  const additionalOf = (more: object, before?: Parameters<typeof withDefaults>[1]) =>
+    withDefaults(v.parse(webhookInputSchema, { ...body, ...more }), before).additionalTypes;
+  const before: Parameters<typeof withDefaults>[1] = {
     ordering: 'none',
     skipOwn: false,
     asymmetric: false,
