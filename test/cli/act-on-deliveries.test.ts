@@ -261,7 +261,12 @@ describe('by options', () => {
     await stack.sql`
       update deliveries set dispatched_at = null, class = 1, due_at = now() + interval '1 hour' where id = ${id}`;
     const handle = stack.client.workflow.list({ query: `${webhookIdKey.name} = ${webhookId}` });
-    for await (const { workflowId } of handle) await stack.client.workflow.getHandle(workflowId).terminate();
+    // Temporal's list may be older than the end of a workflow.
+    for await (const { workflowId } of handle)
+      await stack.client.workflow
+        .getHandle(workflowId)
+        .terminate()
+        .catch(() => {});
     const hold = ['hold', '--webhook', String(webhookId), '--state', 'retrying'];
     await stack.until('none is in the list', async () =>
       (await deliveries(...hold, '--dry-run')).printed.startsWith('1 delivery found, 1 of them'),

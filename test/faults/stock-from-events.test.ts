@@ -9,7 +9,7 @@ import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 /** Enough for each kind of write to meet the kill, and for retries before and after it. */
-const WRITES = nightly ? 500 : 150;
+const WRITES = nightly ? 500 : 80;
 const WRITERS = 6;
 const SKUS = ['TEA', 'CUP', 'POT', 'TIN', 'JAR', 'BOX'] as const;
 /** The lines of one of the imports, which the writers send now and then. */
