@@ -24,7 +24,7 @@ import { type CommandContext, flag, noOptions, option, parseOptions, runs } from
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
 import { addActions } from './action-commands.ts';
-import { pairs, second, shortMinute, table } from './layout.ts';
+import { minute, pairs, second, table } from './layout.ts';
 import { uiUrlOf, withDatabase } from './open-database.ts';
 import { idOf, limitNote, listOptions, nonEmptyText, time, webhookNumber } from './options.ts';
 import { briefTime } from './policy-table.ts';
@@ -98,7 +98,7 @@ function listTable(
     id: delivery.id,
     ...(filter.eshop === undefined ? { 'e-shop': delivery.eshopId } : {}),
     ...(filter.webhook === undefined ? { webhook: delivery.webhookId } : {}),
-    created: shortMinute(delivery.createdAt),
+    created: minute(delivery.createdAt),
     type: delivery.eventType,
     record: delivery.entityId,
     state: stateOf(delivery, policy),

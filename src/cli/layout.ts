@@ -69,6 +69,3 @@ export const minute = (time: Date): string => formatted(time, 16);
 
 /** The same with seconds: `2026-11-20 19:33:07Z`. */
 export const second = (time: Date): string => formatted(time, 19);
-
-/** The same without the year, for a narrow column: `11-20 19:33Z`. */
-export const shortMinute = (time: Date): string => minute(time).slice(5);

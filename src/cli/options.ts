@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import * as v from 'valibot';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { Problem } from '../domain/problem.ts';
+import { parseTimestamp } from '../domain/timestamp.ts';
 import { flag, option, requiredOption, wholeNumber } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 
@@ -64,15 +65,22 @@ export const listOptions = {
   limit: limitOption,
 };
 
-/** @param name of the option, for the message */
+/**
+ * A date or a time, as `deliveries list` prints it or in ISO 8601; UTC without an offset. Nothing else: in
+ * `Date.parse`, a time without a year is one of 2001, and a bulk action since then would concern all deliveries.
+ * @param name of the option, for the message
+ */
 export const time = (name: string) =>
   v.pipe(
     v.string(),
-    v.check(
-      (text) => !Number.isNaN(Date.parse(text)),
-      `${name} must be a time such as 2026-11-20 or 2026-11-20T19:33:00Z.`,
-    ),
-    v.transform((text) => new Date(text)),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const written = dataset.value.replace(' ', 'T');
+      const read =
+        parseTimestamp(written) ?? parseTimestamp(`${written}Z`) ?? parseTimestamp(`${written}T00Z`);
+      if (read !== null) return read;
+      addIssue({ message: `${name} must be a time such as 2026-11-20 or 2026-11-20T19:33:00Z.` });
+      return NEVER;
+    }),
   );
 
 /** @param name of the option or argument, for the message */

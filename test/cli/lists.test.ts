@@ -189,7 +189,7 @@ describe('deliveries list', () => {
     const [titles, row] = (await waybill(['deliveries', 'list', '--state', 'retrying'])).split('\n');
     expect(titles).toMatch(/^id +e-shop +webhook +created +type +record +state +next +last result$/);
     expect(row).toMatch(
-      / \d\d-\d\d \d\d:\d\dZ +CREATE_ORDER +10002 +retrying 1\/21 +(?:\d+ s|1 min|due) +503 from shop\.example$/,
+      / 20\d\d-\d\d-\d\d \d\d:\d\dZ +CREATE_ORDER +10002 +retrying 1\/21 +(?:\d+ s|1 min|due) +503 from shop\.example$/,
     );
     expect(await waybill(['deliveries', 'list', '--state', 'delivered'])).toMatch(/ delivered +200$/);
     const ofOne = ['--eshop', String(made.eshop), '--webhook', String(made.first)];

@@ -80,7 +80,10 @@ it('lists fit a terminal of 120 columns; a pipe and JSON have all of them', asyn
   for (const line of `${deliveries}\n${webhooks}`.split('\n'))
     expect(line.length, line).toBeLessThanOrEqual(120);
   expect(deliveries).toMatch(
-    new RegExp(`^${id} .* \\d\\d:\\d\\dZ +CREA\\S*… +orde\\S*… +retrying 1/21 +1 h +503 .*…$`, 'm'),
+    new RegExp(
+      `^${id} .* 20\\d\\d-\\S+ \\d\\d:\\d\\dZ +CREA\\S*… +orde\\S*… +retrying 1/21 +1 h +503 .*…$`,
+      'm',
+    ),
   );
   expect(webhooks).toMatch(/ failing since 20\S+ \d\d:\d\dZ….* https:\/\/shop\.example\/\S+…$/m);
   expect(JSON.parse(await onTerminal('deliveries', '--json'))).toMatchObject([

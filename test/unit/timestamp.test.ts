@@ -1,5 +1,7 @@
 import fc from 'fast-check';
+import * as v from 'valibot';
 import { expect, test } from 'vitest';
+import { time } from '../../src/cli/options.ts';
 import { parseTimestamp } from '../../src/domain/timestamp.ts';
 
 test.each([
@@ -59,3 +61,20 @@ test('what is written is read again', () => {
     ),
   );
 });
+
+test.each([
+  ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+  ['2026-11-20T19:33', '2026-11-20T19:33:00.000Z'],
+  ['2026-11-20T19:33:07+02:00', '2026-11-20T17:33:07.000Z'],
+  // As lists print it.
+  ['2026-11-20 19:33Z', '2026-11-20T19:33:00.000Z'],
+])('the option %s of a command is %s, wherever it runs', (text, expected) => {
+  expect(v.parse(time('--since'), text).toISOString()).toBe(expected);
+});
+
+test.each(['11-20 19:33Z', '11/20', '7', '11/20/2026', '2026-02-29', 'Nov 20 2026', ''])(
+  'the option %j of a command is refused: a year that is guessed would select all',
+  (text) => {
+    expect(() => v.parse(time('--since'), text)).toThrow('--since must be a time such as 2026-11-20 or');
+  },
+);
