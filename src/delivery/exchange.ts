@@ -13,6 +13,7 @@ import {
   timeoutMessage,
 } from './failure-message.ts';
 import { STALL_MS } from './fault.ts';
+import type { RepeatableOptions } from './kept-client.ts';
 import { type OutboundProxy, throughProxy } from './outbound-proxy.ts';
 import type { WireRequest } from './request.ts';
 import { areLookupsFull } from './resolver.ts';
@@ -64,6 +65,8 @@ export function exchange(
     let connection: Dispatcher.DispatchController | null = null;
     let answer: Answer | null = null;
     let informational = 0;
+    /** When the request was last dispatched: since then its connection is awaited. */
+    let dispatchedMs = 0;
     let settled = false;
     let graceTimer: NodeJS.Timeout | undefined;
 
@@ -105,52 +108,54 @@ export function exchange(
     let timer = schedule(timeoutMs, onDue);
     signal?.addEventListener('abort', onAbort, { once: true });
 
-    connectionsTo(wire.origin, request.test === true).dispatch(
-      { origin: wire.origin, path: wire.path, method: wire.method, headers: wire.headers, body: wire.body },
-      {
-        onRequestStart(controller) {
-          connection = controller;
-          sent = { sentMs: performance.now() - start };
-          // It timed out while waiting for its connection: it must not be sent any more.
-          if (settled) return controller.abort(GIVEN_UP);
-          // The timer has not fired yet: this process was suspended, or busy with something else.
-          const overrunMs = elapsed() - timeoutMs;
-          if (overrunMs > 0) cutOff(() => resolve(failure(stallMessage(host, overrunMs), 'internal')));
-        },
-        onResponseStart(_controller, status, headers) {
-          if (settled) return;
-          if (status < 200) {
-            informational += 1;
-            if (informational <= MAX_INFORMATIONAL_RESPONSES) return;
-            return cutOff(() => resolve(failure(informationalMessage(host, MAX_INFORMATIONAL_RESPONSES))));
-          }
-          const times = { durationMs: elapsed(), ...sent };
-          answer = createAnswer(request, host, { statusCode: status, headers }, times);
-          graceTimer = setTimeout(onTimeout, BODY_GRACE_MS);
-        },
-        onResponseData(_controller, chunk) {
-          if (settled || answer === null) return;
-          if (!answer.take(chunk)) cutOff(conclude(() => {}));
-        },
-        onResponseEnd() {
-          settle(conclude(() => resolve(failure(failureMessage(null, host, connectTimeoutMs)))));
-        },
-        onResponseError(_controller, error) {
-          settle(
-            conclude(async () => {
-              const message = failureMessage(error, host, connectTimeoutMs);
-              if (error instanceof errors.ConnectTimeoutError)
-                return resolve(lateFailure(connectTimeoutMs, message));
-              const result = failure(message);
-              // If the failure cannot be attributed, the attempt has failed all the same.
-              const internal = await isInternal(error).catch(() => false);
-              const lookupsFull = areLookupsFull(error) ? { lookupsFull: true as const } : {};
-              resolve(internal ? { ...result, outcome: 'internal', ...lookupsFull } : result);
-            }),
-          );
-        },
+    const { origin, path, method, headers, body } = wire;
+    const onRepeat = () => {
+      dispatchedMs = elapsed();
+    };
+    const options: RepeatableOptions = { origin, path, method, headers, body, onRepeat };
+    connectionsTo(origin, request.test === true).dispatch(options, {
+      onRequestStart(controller) {
+        connection = controller;
+        sent = { sentMs: performance.now() - start };
+        // It timed out while waiting for its connection: it must not be sent any more.
+        if (settled) return controller.abort(GIVEN_UP);
+        // The timer has not fired yet: this process was suspended, or busy with something else.
+        const overrunMs = elapsed() - timeoutMs;
+        if (overrunMs > 0) cutOff(() => resolve(failure(stallMessage(host, overrunMs), 'internal')));
       },
-    );
+      onResponseStart(_controller, status, headers) {
+        if (settled) return;
+        if (status < 200) {
+          informational += 1;
+          if (informational <= MAX_INFORMATIONAL_RESPONSES) return;
+          return cutOff(() => resolve(failure(informationalMessage(host, MAX_INFORMATIONAL_RESPONSES))));
+        }
+        const times = { durationMs: elapsed(), ...sent };
+        answer = createAnswer(request, host, { statusCode: status, headers }, times);
+        graceTimer = setTimeout(onTimeout, BODY_GRACE_MS);
+      },
+      onResponseData(_controller, chunk) {
+        if (settled || answer === null) return;
+        if (!answer.take(chunk)) cutOff(conclude(() => {}));
+      },
+      onResponseEnd() {
+        settle(conclude(() => resolve(failure(failureMessage(null, host, connectTimeoutMs)))));
+      },
+      onResponseError(_controller, error) {
+        settle(
+          conclude(async () => {
+            const message = failureMessage(error, host, connectTimeoutMs);
+            if (error instanceof errors.ConnectTimeoutError)
+              return resolve(lateFailure(dispatchedMs + connectTimeoutMs, message));
+            const result = failure(message);
+            // If the failure cannot be attributed, the attempt has failed all the same.
+            const internal = await isInternal(error).catch(() => false);
+            const lookupsFull = areLookupsFull(error) ? { lookupsFull: true as const } : {};
+            resolve(internal ? { ...result, outcome: 'internal', ...lookupsFull } : result);
+          }),
+        );
+      },
+    });
   });
 }
 

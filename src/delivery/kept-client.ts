@@ -9,6 +9,11 @@ type SendAgain = (options: Dispatcher.DispatchOptions, handler: Dispatcher.Dispa
 
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
+/** A request, with what is called when it is repeated. */
+export interface RepeatableOptions extends Dispatcher.DispatchOptions {
+  readonly onRepeat?: () => void;
+}
+
 /** A client of undici that passes on a request whose reused connection was closed without a byte of the response. */
 export class KeptClient extends Client {
   readonly #again: SendAgain;
@@ -23,7 +28,7 @@ export class KeptClient extends Client {
     });
   }
 
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+  override dispatch(options: RepeatableOptions, handler: Dispatcher.DispatchHandler): boolean {
     let reused = false;
     let begun = false;
     // The pool always passes the older of undici's two kinds of handlers, regardless of the kind it got.
@@ -42,8 +47,9 @@ export class KeptClient extends Client {
       onComplete: (trailers) => handler.onComplete?.(trailers),
       onError: (error) => {
         const lost = reused && !begun && 'code' in error && CLOSED.has(error.code);
-        if (lost) this.#again(options, handler);
-        else handler.onError?.(error);
+        if (!lost) return handler.onError?.(error);
+        options.onRepeat?.();
+        this.#again(options, handler);
       },
     });
   }

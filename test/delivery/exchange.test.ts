@@ -1,12 +1,14 @@
 /** A single request. */
-import { Agent, buildConnector } from 'undici';
+import { Agent, buildConnector, errors } from 'undici';
 import { expect, test } from 'vitest';
+import { createConnections } from '../../src/delivery/connections.ts';
 import { exchange } from '../../src/delivery/exchange.ts';
+import { STALL_MS } from '../../src/delivery/fault.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
 import { freePort } from '../support/ports.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { standStill } from '../support/stand-still.ts';
-import { attempt } from './support.ts';
+import { attempt, startTcpServer } from './support.ts';
 
 test('whose failure it was cannot be found out: it has failed', async () => {
   const agent = new Agent();
@@ -50,5 +52,51 @@ test('its time was over before it could be sent, and this process had not notice
   } finally {
     await agent.destroy();
     await receiver.close();
+  }
+});
+
+test('a receiver that closes a kept connection late, and then accepts none, has failed: no process was stalled', async () => {
+  let requests = 0;
+  const host = await startTcpServer((socket) => {
+    socket.on('data', () => {
+      requests += 1;
+      if (requests === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+      else setTimeout(() => socket.destroy(), STALL_MS + 300);
+    });
+  });
+  const connect = buildConnector({});
+  const connections = createConnections(
+    () => (options, callback) => {
+      if (requests === 0) return connect(options, callback);
+      callback(new errors.ConnectTimeoutError(), null);
+    },
+    60_000,
+  );
+  const request = attempt(`http://${host}`);
+  const send = () =>
+    connections.use(1, (connectionsTo) =>
+      exchange(
+        {
+          connectionsTo,
+          timeoutMs: 30_000,
+          connectTimeoutMs: 100,
+          build: () => buildRequest(request, '1.2.3'),
+          isInternal: async () => false,
+        },
+        request,
+        undefined,
+      ),
+    );
+  try {
+    expect(await send()).toMatchObject({ outcome: 'success' });
+    // Only now its connection is free again.
+    await new Promise(setImmediate);
+    expect(await send()).toMatchObject({
+      outcome: 'failure',
+      error: `no connection to ${host} within 100 ms`,
+    });
+    expect(requests).toBe(2);
+  } finally {
+    await connections.destroy();
   }
 });
