@@ -26,7 +26,7 @@ export type Sender = ReturnType<typeof createSender>;
 export interface SenderOptions {
   /** The time-out of a whole attempt, in milliseconds. */
   readonly timeoutMs: number;
-  /** The time-out of the connection alone, in milliseconds (default 5,000). */
+  /** The time-out of the connection alone, in milliseconds (default 5,000, or a share of a short `timeoutMs`). */
   readonly connectTimeoutMs?: number;
   /** How long a connection may be used, in milliseconds (default {@link MAX_CONNECTION_AGE_MS}). */
   readonly maxConnectionAgeMs?: number;
@@ -44,6 +44,8 @@ export interface SenderOptions {
   readonly proxyUrl?: string;
 }
 
+/** Also in a short attempt it has to be known in time that our resolver or our proxy does not answer. */
+const CONNECT_SHARE = 0.8;
 /** Lookups have to end well before the connection's time-out, so that the reason of a failure is known. */
 const LOOKUP_SHARE = 0.8;
 
@@ -54,7 +56,8 @@ const LOOKUP_SHARE = 0.8;
 export const MAX_CONNECTION_AGE_MS = 60_000;
 
 export function createSender(options: SenderOptions) {
-  const { timeoutMs, connectTimeoutMs = 5_000, allowCidrs, dnsServers = [], version, ca } = options;
+  const { timeoutMs, allowCidrs, dnsServers = [], version, ca } = options;
+  const { connectTimeoutMs = Math.min(5_000, Math.ceil(timeoutMs * CONNECT_SHARE)) } = options;
   const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS } = options;
   const proxy = options.proxyUrl === undefined ? {} : { proxy: outboundProxy(options.proxyUrl) };
   const ownEndpoints = options.own ?? createOwnEndpoints();

@@ -14,7 +14,7 @@ export const incidentSchema = component('Incident', {
   deactivationAt: described(
     v.nullable(time()),
     'The earliest time at which the retries of a delivery will be exhausted, and the webhook deactivated. It may be delayed by ' +
-      'the remaining attempts themselves (15 s each at most), by `Retry-After`, and by outages of the service; it comes ' +
+      'the remaining attempts themselves (15 s each at most by default), by `Retry-After`, and by outages of the service; it comes ' +
       'sooner only if the receiver responds with 410, or by `try-now`. Null while nothing is being retried.',
   ),
 });

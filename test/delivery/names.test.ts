@@ -123,6 +123,12 @@ describe('a name that gives no address', () => {
     });
   });
 
+  test('is internal without a resolver, however short the time-out of an attempt', async () => {
+    const dns = await startNames({ 'shop.example': 'silent', '.': 'silent' });
+    const sender = startSender({ dnsServers: [dns.address], timeoutMs: 1_000 });
+    expect((await sender.send(attempt('http://shop.example'))).outcome).toBe('internal');
+  });
+
   test('because there is no resolver: is internal, and the next attempt succeeds once there is one', async () => {
     const receiver = await startReceiver();
     const dns = await startNames({ 'shop.example': HERE });

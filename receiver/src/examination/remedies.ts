@@ -59,7 +59,8 @@ const GENERAL = {
   'old timestamp': 'Refuse a t that is more than 300 seconds off by your clock',
   'only v1 matches':
     'Check v3 instead of v1 or webhook-signature, which do not cover the sequence, the webhook and the test mark',
-  'answer time': 'Store the delivery, respond, and do the work afterwards: an attempt has 15 seconds.',
+  'answer time':
+    'Store the delivery, respond, and do the work afterwards: an attempt has 15 seconds by default.',
   redirects:
     'Register the address that the redirect leads to: redirects are not followed, and count as failures.',
   certificate: 'Renew the certificate, and automate its renewal.',

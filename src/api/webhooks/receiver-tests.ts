@@ -59,7 +59,7 @@ export function receiverTestRoutes(
         'webhook too, so that a receiver can be tried before it is activated.\n\n' +
         'The request is made and evaluated like an attempt of a delivery (method, payload version, packing lists, signature, time limits, refused destinations), with an additional header, `X-Service-Test: true`, so that a receiver ' +
         'can tell it from a delivery. There is no delivery with its `X-Service-Delivery`. A test has no consequences: it is not retried, is not in the delivery log, and never deactivates the webhook.\n\n' +
-        `The response takes as long as the receiver does, up to the 15 s of an attempt. At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; further ones wait, and get a 429 if no slot becomes free within ${QUEUE_TIMEOUT_MS / 1000} s. No body.`,
+        `The response takes as long as the receiver does, up to the time limit of an attempt (15 s by default). At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; further ones wait, and get a 429 if no slot becomes free within ${QUEUE_TIMEOUT_MS / 1000} s. No body.`,
       data: testResultSchema,
       message: 'Webhook tested.',
       errors: { 400: 'the webhook has no such type.', 404: noSuchWebhook },

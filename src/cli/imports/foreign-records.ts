@@ -80,7 +80,7 @@ const convoyEndpoint = v.looseObject({
   ),
 });
 
-/** A receiver that was given longer may be given up here, in seconds. */
+/** A receiver that was given longer may be given up here, with the default time-out, in seconds. */
 const LIMIT_S = defaultRetryPolicy.attemptTimeoutMs / 1_000;
 /** Where Convoy reports an endpoint's failures, besides by e-mail. */
 const CHATS = ['slack_webhook_url', 'teams_webhook_url'];
