@@ -1,7 +1,7 @@
 /** `waybill webhooks create`: one webhook for an e-shop, with as many event types as it needs. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
-import { type EventType, eventTypeNames, groupNames, typesAbout } from '../domain/event-types.ts';
+import { groupNames, isEventType, typesAbout } from '../domain/event-types.ts';
 import type { webhookCreationSchema } from '../domain/webhook.ts';
 import { typesFact } from '../domain/webhook-types.ts';
 import { type CommandContext, flag, option, requiredOption, runs } from '../lib/command-line.ts';
@@ -12,16 +12,15 @@ import { ownParts } from './own-parts.ts';
 
 /** "orders" for everything about orders; "stock-movements". */
 const groups = new Map(groupNames.map((name) => [name.replace(' ', '-'), typesAbout(name)]));
-const isType = (word: string): word is EventType => eventTypeNames.some((name) => name === word);
 
 const types = v.pipe(
   v.string(),
   v.transform((text) => text.split(',').map((part) => part.trim())),
   v.check(
-    (names) => names.every((word) => groups.has(word) || isType(word)),
+    (names) => names.every((word) => groups.has(word) || isEventType(word)),
     `--types must be event types such as CREATE_ORDER, or ${[...groups.keys()].join(', ')} for everything about them, separated by commas.`,
   ),
-  v.transform((names) => names.flatMap((word) => groups.get(word) ?? (isType(word) ? [word] : []))),
+  v.transform((names) => names.flatMap((word) => groups.get(word) ?? (isEventType(word) ? [word] : []))),
 );
 
 /** The API checks the names. */

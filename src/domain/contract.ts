@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
-import { eventTypeNames } from './event-types.ts';
+import { eventTypeNames, isEventType } from './event-types.ts';
 import type { FieldProblem } from './problem.ts';
 import type { GivenSettings } from './webhook.ts';
 import { typesOf } from './webhook-types.ts';
@@ -21,9 +21,23 @@ export const contractSchema = v.strictObject({
 });
 export type Contract = v.InferOutput<typeof contractSchema>;
 
-/** @throws ValiError if the stored value is no contract */
+/** A stored contract. A process of a newer release may have allowed types that this one does not know. */
+const storedContract = v.strictObject({
+  ...contractSchema.entries,
+  webhookTypes: v.optional(
+    v.nullable(
+      v.pipe(
+        v.array(v.string()),
+        v.transform((types) => types.filter(isEventType)),
+      ),
+    ),
+    null,
+  ),
+});
+
+/** Without the event types that it does not know. @throws ValiError if the stored value is no contract */
 export function contractOf(stored: unknown): Contract {
-  return v.parse(contractSchema, stored ?? {});
+  return v.parse(storedContract, stored ?? {});
 }
 
 /** The problems of a new or replaced webhook under the contract; empty if none. */

@@ -57,6 +57,10 @@ export type EventType = keyof typeof eventTypes;
 /** All `webhookType` values, in the order of the interface. */
 export const eventTypeNames = Object.keys(eventTypes) as [EventType, ...EventType[]];
 
+export function isEventType(word: string): word is EventType {
+  return eventTypeNames.some((name) => name === word);
+}
+
 /** Types without repeats, in the order of the interface. */
 export function sortedTypes(types: readonly EventType[]): EventType[] {
   return eventTypeNames.filter((name) => types.includes(name));

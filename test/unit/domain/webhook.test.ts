@@ -244,7 +244,7 @@ describe('the contract', () => {
   test.each([
     [{ maxWebhooks: -1 }],
     [{ maxWebhooks: 1.5 }],
-    [{ webhookTypes: ['X'] }],
+    [{ webhookTypes: 'CREATE_ORDER' }],
     [{ payloadVersions: ['v3'] }],
     [{ other: 1 }],
   ])('is no contract: %j', (stored) => {
@@ -265,7 +265,9 @@ describe('the contract', () => {
   });
 
   test('every type that it forbids is reported', () => {
-    const contract = contractOf({ webhookTypes: ['CREATE_ORDER'] });
+    // A newer process may have allowed a type that this one does not know.
+    const contract = contractOf({ webhookTypes: ['CREATE_PARCEL', 'CREATE_ORDER'] });
+    expect(contract.webhookTypes).toEqual(['CREATE_ORDER']);
     const several = {
       ...wanted,
       webhookType: 'CREATE_ORDER',
