@@ -1,5 +1,7 @@
 /** The record that is changed most often at this moment, if it is in a loop. */
+
 import { type ChangeLoop, LOOP_CHANGES_PER_MINUTE } from '../../domain/change-loop.ts';
+import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import { type EventType, eventTypeNames, eventTypes } from '../../domain/event-types.ts';
 import { idAt } from '../../domain/id-time.ts';
 import { databaseTime } from '../clock.ts';
@@ -19,7 +21,7 @@ export function selectChangeLoop(sql: Sql, since: Date, eshopId: number | null) 
   // Sales alone may move the stock of a product that often.
   return sql<Omit<FoundLoop, 'kind'>[]>`
     select eshop_id, type, entity_id, count(*)::int as changes from events
-    where id >= ${idAt(since)}::uuid and type = any(${UPDATES}::text[]) and changed is distinct from 'stock' ${ofEshop}
+    where id >= ${idAt(since)}::uuid and type = any(${UPDATES}::text[]) and changed is distinct from ${STOCK_ONLY} ${ofEshop}
     group by eshop_id, type, entity_id having count(*) >= ${LOOP_CHANGES_PER_MINUTE}
     order by changes desc limit 1`;
 }
