@@ -43,10 +43,10 @@ export interface CatalogueEntry {
   /** Fields of the record that an e-shop's requests may not write. */
   readonly responseOnly: readonly string[];
   /**
-   * What a change of each field is that the warehouse writes. A change of only the other `responseOnly` ones fires
-   * nothing.
+   * The one occasion of a change of each of these fields. Without an entry, a change of a field that e-shops write is
+   * an update, and a change of a `responseOnly` one fires nothing.
    */
-  readonly warehouseFields?: Readonly<Record<string, Occasion>>;
+  readonly firesInstead?: Readonly<Record<string, Occasion>>;
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;
   /** A complete record in its v2 form. */
   readonly sample: object;
@@ -63,7 +63,7 @@ interface EventSample {
 /** An entry with a sample for every occasion on which the kind has events. */
 type EntryFor<Kind extends EntityKind> = CatalogueEntry & {
   readonly kind: Kind;
-  readonly warehouseFields?: Readonly<Record<string, OccasionsOf<Kind>>>;
+  readonly firesInstead?: Readonly<Record<string, OccasionsOf<Kind>>>;
   readonly samples: Readonly<Record<OccasionsOf<Kind>, EventSample>>;
 };
 
@@ -73,7 +73,7 @@ export const orderEntry = {
   path: '/orders',
   idField: 'eshopOrderId',
   responseOnly: orderResponseOnly,
-  warehouseFields: { status: 'statusChanged' },
+  firesInstead: { status: 'statusChanged' },
   recordSchema: orderRecordSchema,
   sample: sampleOrder,
   samples: {
@@ -100,7 +100,7 @@ export const receivingEntry = {
   path: '/receivings',
   idField: 'eshopReceivingId',
   responseOnly: receivingResponseOnly,
-  warehouseFields: { status: 'statusChanged' },
+  firesInstead: { status: 'statusChanged' },
   recordSchema: receivingRecordSchema,
   sample: sampleReceiving,
   samples: {
@@ -116,7 +116,7 @@ export const returnEntry = {
   path: '/returns',
   idField: 'eshopReturnId',
   responseOnly: returnResponseOnly,
-  warehouseFields: { note: 'updated', status: 'statusChanged' },
+  firesInstead: { note: 'updated', status: 'statusChanged' },
   recordSchema: returnRecordSchema,
   sample: sampleReturn,
   samples: {

@@ -7,8 +7,8 @@ import { type EventType, eventOn, type Occasion, occasions } from './event-types
 import { unchanged } from './unchanged.ts';
 
 /** What a change of a field is; null if it fires nothing, such as that of `updatedAt`. */
-function occasionOf({ responseOnly, warehouseFields }: CatalogueEntry, field: string): Occasion | null {
-  return warehouseFields?.[field] ?? (responseOnly.includes(field) ? null : 'updated');
+function occasionOf({ responseOnly, firesInstead }: CatalogueEntry, field: string): Occasion | null {
+  return firesInstead?.[field] ?? (responseOnly.includes(field) ? null : 'updated');
 }
 
 /**

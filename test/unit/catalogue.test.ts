@@ -59,15 +59,15 @@ describe.each(Object.values(catalogue).map((entry) => [entry.kind, entry] as con
   });
 
   test('a change of its own fields alone fires nothing', () => {
-    const { responseOnly, warehouseFields = {} } = entry;
-    const own = responseOnly.filter((name) => !Object.hasOwn(warehouseFields, name));
+    const { responseOnly, firesInstead = {} } = entry;
+    const own = responseOnly.filter((name) => !Object.hasOwn(firesInstead, name));
     const changed = { ...entry.sample, ...Object.fromEntries(own.map((name) => [name, 'another'])) };
     expect(eventsOf(entry, entry.sample, entry.sample)).toEqual([]);
     expect(eventsOf(entry, entry.sample, changed)).toEqual([]);
   });
 
-  test('a change of a field that the warehouse writes fires the event of its occasion alone', () => {
-    for (const [name, on] of Object.entries(entry.warehouseFields ?? {})) {
+  test('a change of a field with an occasion of its own fires the event of that alone', () => {
+    for (const [name, on] of Object.entries(entry.firesInstead ?? {})) {
       const changed = { ...entry.sample, [name]: 'another' };
       expect(eventsOf(entry, entry.sample, changed)).toEqual([eventOn(entry.kind, on)]);
     }
@@ -89,9 +89,9 @@ test.each(eventTypeNames)('%s is fired by what its entry says, and its sample is
     expect(eventsOf(entry, null, entry.sample)).toEqual([]);
     return;
   }
-  const { warehouseFields = {} } = entry;
+  const { firesInstead = {} } = entry;
   const [field = ''] = Object.keys(entry.sample).filter(
-    (name) => (warehouseFields[name] ?? (entry.responseOnly.includes(name) ? null : 'updated')) === on,
+    (name) => (firesInstead[name] ?? (entry.responseOnly.includes(name) ? null : 'updated')) === on,
   );
   const before = on === 'created' ? null : entry.sample;
   const after = on === 'created' ? entry.sample : { ...entry.sample, [field]: 'another' };
