@@ -91,26 +91,30 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
       .description(description)
       .argument('[ids...]', 'of deliveries');
     part.addHelpText('after', HELP);
-    runs(part, options, async ({ json, reason = '', by = accountName(), dryRun, ...filter }, ...written) => {
-      const ids = checkedIds(written);
-      const bulk = Object.values(filter).some((value) => value !== undefined);
-      if (ids.length > 0 === bulk) {
-        throw new UserError(
-          `Give ids of deliveries, or options such as --webhook that select them${bulk ? ', but not both' : ''}.`,
-        );
-      }
-      if (dryRun && !bulk)
-        throw new UserError(
-          '--dry-run cannot be combined with ids: select the deliveries by options, such as --webhook.',
-        );
-      const settings = readSettings(env);
-      if (bulk) {
-        const { actOnAll } = await import('./bulk-actions.ts');
-        const request = { action, filter, input: { reason, by }, dryRun };
-        return await actOnAll(settings, request, { print, json });
-      }
-      const request = { action, ids, by, reason, redelivers: hidden };
-      await printAnswers((answered) => actOnDeliveries(settings, request, answered), { print, json });
-    });
+    runs(
+      part,
+      options,
+      async ({ json, reason = '', by = accountName(), dryRun, yes, ...filter }, ...written) => {
+        const ids = checkedIds(written);
+        const bulk = Object.values(filter).some((value) => value !== undefined);
+        if (ids.length > 0 === bulk) {
+          throw new UserError(
+            `Give ids of deliveries, or options such as --webhook that select them${bulk ? ', but not both' : ''}.`,
+          );
+        }
+        if (dryRun && !bulk)
+          throw new UserError(
+            '--dry-run cannot be combined with ids: select the deliveries by options, such as --webhook.',
+          );
+        const settings = readSettings(env);
+        if (bulk) {
+          const { actOnAll } = await import('./bulk-actions.ts');
+          const request = { action, filter, input: { reason, by }, dryRun, yes };
+          return await actOnAll(settings, request, { print, json });
+        }
+        const request = { action, ids, by, reason, redelivers: hidden };
+        await printAnswers((answered) => actOnDeliveries(settings, request, answered), { print, json });
+      },
+    );
   }
 }

@@ -21,8 +21,10 @@ import {
 } from '../temporal/bulk-actions.ts';
 import { createOperatorActions } from '../temporal/operator-actions.ts';
 import type { BulkOptions } from './bulk-options.ts';
+import { second } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
+import { MAX_UNASKED } from './options.ts';
 import { watched } from './watched.ts';
 
 interface Output {
@@ -35,6 +37,8 @@ interface BulkRequest {
   readonly filter: BulkOptions;
   readonly input: { readonly reason: string; readonly by: string };
   readonly dryRun: boolean;
+  /** Whether any number may be given up. */
+  readonly yes: boolean;
 }
 
 /** The most webhooks of one receiver: more than a query may name. */
@@ -50,6 +54,10 @@ const PREFIX = 'waybill-';
 
 const deliveries = (count: number) => counted(count, 'delivery', 'deliveries');
 const noSuchJob = (jobId: string) => new UserError(`There is no job ${jobId}.`);
+
+/** " since 2026-11-20 19:33:00Z": the times as they were understood; empty without any. */
+const period = ({ since, until }: BulkOptions) =>
+  `${since === undefined ? '' : ` since ${second(since)}`}${until === undefined ? '' : ` until ${second(until)}`}`;
 
 interface Counts extends Pick<BulkStatus, 'total' | 'done' | 'failed'> {
   readonly state: string;
@@ -143,7 +151,7 @@ async function watch(bulk: BulkActions, jobId: string, { print, json }: Output):
 
 export async function actOnAll(
   settings: Settings,
-  { action, filter, input, dryRun }: BulkRequest,
+  { action, filter, input, dryRun, yes }: BulkRequest,
   output: Output,
 ): Promise<void> {
   const { print, json } = output;
@@ -154,16 +162,24 @@ export async function actOnAll(
     const count = await bulk.count(query);
     const { inTemporal: open, queued: ids } = await findOpen(sql, selected);
     const missed = lackingInList(count, open, selected);
+    const found = count + ids.length;
+    if (action === 'giveUp' && !dryRun && !yes && found > MAX_UNASKED)
+      throw new UserError(
+        `${deliveries(found)}${period(filter)} would end as canceled, which cannot be undone. Use --yes to give them up.`,
+      );
     const webhooks = { query, count, open, queued: ids.length };
-    if (dryRun || count + ids.length === 0) {
+    if (dryRun || found === 0) {
       const inQueue = ids.length === 0 ? '' : `, ${ids.length} of them in the queue`;
-      const message = `${deliveries(count + ids.length)} found${inQueue}. Nothing was changed${dryRun ? ' (dry run)' : ''}.${missed}`;
+      const message = `${deliveries(found)}${period(filter)} found${inQueue}. Nothing was changed${dryRun ? ' (dry run)' : ''}.${missed}`;
       print(json ? JSON.stringify({ jobId: null, ...webhooks }) : message);
     } else {
       const jobId = count === 0 ? null : `${PREFIX}${action}-${randomUUID()}`;
       if (jobId !== null) await startJob(bulk, { jobId, query, action, input });
       if (json) print(JSON.stringify({ jobId, ...webhooks }));
-      else print(`${jobId === null ? 'In Temporal' : `Job ${jobId}`}: ${deliveries(count)}.${missed}`);
+      else
+        print(
+          `${jobId === null ? 'In Temporal' : `Job ${jobId}`}: ${deliveries(count)}${period(filter)}.${missed}`,
+        );
       const request = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
       if (ids.length > 0) await actInQueue(request, ids, { action, input }, output);
       if (jobId !== null) await watch(bulk, jobId, output);

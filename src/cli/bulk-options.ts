@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { flag, option } from '../lib/command-line.ts';
 import { SEARCHABLE } from '../temporal/operator-questions.ts';
-import { eshopNumber, eventType, nonEmptyText, time, webhookNumber } from './options.ts';
+import { eshopNumber, eventType, MAX_UNASKED, nonEmptyText, time, webhookNumber } from './options.ts';
 
 const STATES = ['retrying', 'held'] as const;
 const order = v.pipe(
@@ -25,8 +25,17 @@ export const bulkOptions = v.object({
   type: option('--type <type>', 'of this event type, such as CREATE_ORDER', v.optional(eventType)),
   order: option('--order <id>', 'about this order or other record', v.optional(order)),
   state: option('--state <state>', STATES.join(', '), v.optional(state)),
-  since: option('--since <time>', 'created at this time or later', v.optional(time('--since'))),
-  until: option('--until <time>', 'created before this time', v.optional(time('--until'))),
+  since: option(
+    '--since <time>',
+    'whose workflow started at this time or later; in the queue: created then',
+    v.optional(time('--since')),
+  ),
+  until: option(
+    '--until <time>',
+    'whose workflow started before this time; in the queue: created before',
+    v.optional(time('--until')),
+  ),
   dryRun: flag('--dry-run', 'only count the deliveries'),
+  yes: flag('--yes', `give-up: also more than ${MAX_UNASKED.toLocaleString('en-US')}`),
 });
-export type BulkOptions = Omit<v.InferOutput<typeof bulkOptions>, 'dryRun'>;
+export type BulkOptions = Omit<v.InferOutput<typeof bulkOptions>, 'dryRun' | 'yes'>;

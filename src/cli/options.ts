@@ -116,6 +116,12 @@ export function isDryRun({ dryRun, yes }: { dryRun: boolean; yes: boolean }): bo
   return dryRun;
 }
 
+/**
+ * The most open deliveries of a webhook that is deactivated, or that are given up at once, without `--yes`. Fewer:
+ * scripts need it for everyday work. More: a wrong number holds back or ends that many.
+ */
+export const MAX_UNASKED = 1_000;
+
 /** @param option the name of the option, for the message */
 export const yesOrNo = (option: string) =>
   v.pipe(

@@ -14,7 +14,14 @@ import { type CommandContext, flag, noOptions, option, parseOptions, runs } from
 import { UserError } from '../lib/user-error.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { INCONCLUSIVE, noSuchWebhook, testedTypeOption, time, webhookNumber } from './options.ts';
+import {
+  INCONCLUSIVE,
+  MAX_UNASKED,
+  noSuchWebhook,
+  testedTypeOption,
+  time,
+  webhookNumber,
+} from './options.ts';
 import { eshopText } from './status.ts';
 
 /**
@@ -66,11 +73,6 @@ const deactivateOptions = v.object({
   dryRun: flag('--dry-run', 'only say which webhook it is, and how many deliveries are open'),
   yes: flag('--yes', 'also with many open deliveries'),
 });
-/**
- * The most open deliveries of a webhook that is deactivated without `--yes`. Fewer: scripts need it for everyday
- * webhooks. More: a wrong number holds back that many.
- */
-const MAX_UNASKED = 1_000;
 
 function addDeactivate(command: Command, { env, print }: CommandContext): void {
   const part = command

@@ -279,6 +279,24 @@ describe('by options', () => {
     expect(await actionsOf(id)).toMatchObject([{ action: 'hold' }]);
   });
 
+  it('more than a thousand are given up only if asked for by --yes', async () => {
+    const { webhookId, ids } = await waiting(1);
+    await stack.sql`
+      insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, due_at)
+      select overlay(d.id::text placing lpad(to_hex(n), 12, '0') from 25)::uuid, d.event_id, d.eshop_id, d.webhook_id, d.event_type, n::text,
+        now() + interval '1 hour'
+      from deliveries d, generate_series(1, 1001) n where d.id = ${ids[0] ?? ''}`;
+    const giveUp = ['give-up', '--webhook', String(webhookId), '--since', '2026-11-20 10:00'];
+    expect((await deliveries(...giveUp)).error).toMatch(
+      /^100[12] deliveries since 2026-11-20 10:00:00Z would end as canceled, which cannot be undone\. Use --yes/,
+    );
+    const [counts] = await stack.sql`
+      select count(*)::int as open from deliveries where webhook_id = ${webhookId} and state <> 'canceled'`;
+    expect(counts?.open).toBe(1002);
+    const { printed } = await deliveries(...giveUp, '--yes');
+    expect(printed).toContain('since 2026-11-20 10:00:00Z.\nqueue: 1001 of 1001 done');
+  });
+
   it('nobody is asked where nothing is found', async () => {
     const { printed, code } = await deliveries('give-up', '--webhook', '999999');
     expect([printed, code]).toEqual(['0 deliveries found. Nothing was changed.', 0]);
