@@ -1,4 +1,5 @@
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
 import { isDatabaseError } from '../lib/database-away.ts';
 
 /** gRPC status INVALID_ARGUMENT: only this request is rejected; the next one may be accepted. */
@@ -27,7 +28,9 @@ export const isRateLimited = (error: unknown): boolean => grpcStatusOf(error) ==
 
 /** True if Temporal's client threw it, and not the database or our own code. */
 export function isOfTemporal(error: unknown): boolean {
-  return error instanceof ServiceError || isGrpcServiceError(error);
+  const known = error instanceof ServiceError || isGrpcServiceError(error);
+  // Its client throws this one for calls of workflows, instead of the error of gRPC.
+  return known || error instanceof NamespaceNotFoundError;
 }
 
 /** Whose error it is, for the log: of Temporal, of the database, or of our own code. */

@@ -1,4 +1,5 @@
 /** The message shown to a person for an error that ends a program. */
+import { NamespaceNotFoundError } from '@temporalio/common';
 import postgres from 'postgres';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../../src/api/errors.ts';
@@ -26,6 +27,10 @@ test.each([new Error('out of luck'), new TypeError('out of luck'), new RangeErro
 
 test('what is no error at all is shown as it is', () => {
   expect(shownError('nothing')).toBe('nothing');
+});
+
+test('a namespace that is gone is a failure of Temporal, although its client throws another class', () => {
+  expect(sourceOf(new NamespaceNotFoundError('deliveries'))).toBe('temporal');
 });
 
 describe('a database that cannot be used', () => {
