@@ -30,6 +30,16 @@ export const queueDefects: readonly Defect[] = [
     caughtBy: plan('one that failed is never claimed before the time of its retry, and then with its count'),
   },
   {
+    name: 'changed-webhook-not-noticed',
+    file: 'src/db/outbox/outbox.ts',
+    text: `(\${generation} <> \${sql(webhook)}.generation)`,
+    replacement: `(\${generation} > \${sql(webhook)}.generation)`,
+    noticed: 'A receiver that was repaired and activated waits for hours for the retries of before.',
+    caughtBy: plan(
+      'while its webhook was activated or moved the next attempt follows after the first wait of the policy, not after a later one',
+    ),
+  },
+  {
     name: 'records-failures-of-its-predecessor',
     file: ATTEMPTS,
     text: ' and a.owner = r.owner',

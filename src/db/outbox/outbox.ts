@@ -97,6 +97,11 @@ export function unclaimed(sql: Sql, alias: string) {
   return sql`(${row}.claimed_until is null or ${row}.claimed_until < now())`;
 }
 
+/** The webhook of this row was activated or moved since the attempt with this generation, as SQL; null without one. */
+export function changedSince(sql: Sql, webhook: string, generation: postgres.Fragment) {
+  return sql`(${generation} <> ${sql(webhook)}.generation)`;
+}
+
 /** When a lease that begins or is renewed now ends, as SQL. */
 export function leaseEnd(sql: Sql) {
   return sql`now() + make_interval(secs => ${LEASE_SECONDS})`;

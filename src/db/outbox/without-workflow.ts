@@ -5,7 +5,7 @@
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
-import { CLASS, type DeliveryClass, unclaimed, waitUntil, writtenIn } from './outbox.ts';
+import { CLASS, changedSince, type DeliveryClass, unclaimed, waitUntil, writtenIn } from './outbox.ts';
 
 /** A webhook with its e-shop. */
 interface OfEshop {
@@ -72,7 +72,7 @@ export async function bringForward(sql: Sql, webhook: OfEshop, firstWaitMs: numb
   const soonest = sql`greatest(now(), d.last_attempt_at + make_interval(secs => ${firstWaitMs / 1_000}::float8))`;
   const { deliveryClass, dueAt } = waitUntil(sql, soonest);
   const later = sql`
-    and d.last_generation <> w.generation and d.next_attempt_at > ${soonest} and d.operator_stop is null
+    and ${changedSince(sql, 'w', sql`d.last_generation`)} and d.next_attempt_at > ${soonest} and d.operator_stop is null
     and ${unclaimed(sql, 'd')}`;
   const moved = await sql`
     update deliveries d set next_attempt_at = ${soonest}, class = ${deliveryClass}, due_at = ${dueAt}

@@ -10,7 +10,7 @@ import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Ordering } from '../../domain/webhook-fields.ts';
 import { anyOf, inIdRange, withoutIndex } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
-import { CLASS, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
+import { CLASS, changedSince, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
 import { makesAttempts, movedByPauses } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { requestColumns } from './columns.ts';
@@ -241,7 +241,7 @@ export async function recordAttempts(
   const rowsOf = records.map(({ plan, ...record }) => ({ ...record, ...plan }));
   const mayFinish = sql`(a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')`;
   const next = sql`case when finished."claimId" is not null and finished."nextAttemptAt" is not null
-            and finished.generation <> (select w.generation from webhooks w where w.id = finished."webhookId")
+            and (select ${changedSince(sql, 'w', sql`finished.generation`)} from webhooks w where w.id = finished."webhookId")
           then least(finished."nextAttemptAt", finished."finishedAt" + make_interval(secs => finished."firstWaitMs" / 1000))
           else finished."nextAttemptAt" end`;
   // If an operator has stopped the delivery meanwhile, its workflow decides at once.

@@ -17,7 +17,7 @@ import { anyOf } from '../ids.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { attemptClasses } from '../outbox/notify.ts';
 import { waitsFor, waitsForTurn } from '../outbox/ordering.ts';
-import { CLASS, currentWait } from '../outbox/outbox.ts';
+import { CLASS, changedSince, currentWait } from '../outbox/outbox.ts';
 import { movedByPauses } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
@@ -145,7 +145,7 @@ function targetRows(sql: Sql, deliveryIds: readonly string[]) {
   return sql<ActionTargetRow[]>`
     select d.id, d.state, d.webhook_id, case when w.deleted_at is not null then 'deleted' when w.active then 'active' else 'inactive' end as webhook,
            w.paused_until, d.attempts_made, d.next_attempt_at,
-           d.last_generation <> w.generation and exists (
+           ${changedSince(sql, 'w', sql`d.last_generation`)} and exists (
              select from attempts a where a.delivery_id = d.id and a.number = d.attempts_made and a.outcome = 'gone') as gone_before,
            d.event_type, d.dispatched_at is null as queued, ${waitsForTurn(sql, 'd')} as blocked,
            ${waitsFor(sql)} as waits_for, ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at, d.operator_stop, d.operator_actions,
