@@ -71,17 +71,18 @@ export async function record(
     const isGone = result.outcome === 'gone';
     const stillCurrent =
       !isGone || (await withRetries(() => webhookGeneration(sql, webhookId))) === delivery.generation;
-    const recorded = recordOf(delivery, command, { ...attempt, stillCurrent });
-    const state = await withRetries(() => statements.record(recorded));
+    const planned = recordOf(delivery, command, { ...attempt, stillCurrent });
+    const after = await withRetries(() => statements.record(planned));
+    const recorded = after === undefined ? planned : { ...planned, nextAttemptAt: after.nextAttemptAt };
     const way = toFirstByte(attempt);
     span.within(() => watch.attempted({ ...recorded, delivery, toFirstByte: way }));
     endAttemptSpan(span, recorded, way);
-    if (state === 'delivered') {
+    if (after?.state === 'delivered') {
       watch.ended(delivery.eventType, 'delivered');
       // The deliveries behind this one go at once. If this fails, the relay repairs it.
       if (ordering !== 'none') await statements.settle({ id, ordering }).catch(() => {});
     }
-    if (state !== undefined && recorded.outcome === 'gone') {
+    if (after !== undefined && recorded.outcome === 'gone') {
       // The compensation is made now, so that no further request leaves even while Temporal is away. If this fails,
       // the workflow makes it.
       const compensated = compensations.run(webhookId, () => compensateAndReport(sql, watch, id));
@@ -89,7 +90,7 @@ export async function record(
         log.warn({ deliveryId: id, err: error }, 'the compensation after a 410 is left to the workflow'),
       );
     }
-    return state === undefined ? null : recorded;
+    return after === undefined ? null : recorded;
   } catch (error) {
     endInterrupted(span);
     throw error;

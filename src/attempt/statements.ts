@@ -14,9 +14,9 @@ import {
   type DeliveryForAttempt,
   loadForAttempts,
   type NewAttempt,
+  type Recorded,
   recordAttempts,
 } from '../db/webhooks/attempts.ts';
-import type { StoredState } from '../domain/delivery-state.ts';
 
 /** A delivery that has ended: the deliveries behind it in its ordering group go on. */
 export type Ended = Pick<DeliveryForAttempt, 'id' | 'ordering'>;
@@ -26,8 +26,8 @@ export interface AttemptStatements {
   load(deliveryId: string): Promise<DeliveryForAttempt | undefined>;
   /** @returns undefined if the attempt may not begin: see `beginAttempts` */
   begin(attempt: NewAttempt): Promise<BegunAttempt | undefined>;
-  /** @returns the delivery's state afterwards; undefined if nothing changed */
-  record(record: AttemptRecord): Promise<StoredState | undefined>;
+  /** @returns undefined if nothing changed */
+  record(record: AttemptRecord): Promise<Recorded | undefined>;
   settle(ended: Ended): Promise<void>;
 }
 
@@ -56,8 +56,8 @@ export function createStatements(sql: Pool, execute: Execute): AttemptStatements
       return ({ deliveryId }) => begun.get(deliveryId);
     }),
     record: grouped(MOST, async (records) => {
-      const states = await execute((by) => recordAttempts(by, records.toSorted(byDelivery)));
-      return ({ deliveryId }) => states.get(deliveryId);
+      const recorded = await execute((by) => recordAttempts(by, records.toSorted(byDelivery)));
+      return ({ deliveryId }) => recorded.get(deliveryId);
     }),
     settle: groupedWrites(MOST, async (ended) => {
       const latest = ended.some(({ ordering }) => ordering === 'latest');

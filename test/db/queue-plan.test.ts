@@ -237,9 +237,14 @@ describe('while its webhook was activated or moved', () => {
 
   test('the next attempt follows after the first wait of the policy, not after a later one', async () => {
     const claimed = await changed();
-    await record(claimed, { nextAttemptAt: later(3_600) });
+    const recorded = await recordAttempts(database.sql, [resultOf(claimed, { nextAttemptAt: later(3_600) })]);
     const soon = later(FIRST_WAIT_MS / 1_000);
     expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.retry, dueAt: soon, nextAttemptAt: soon });
+    // What the e-shop reads of the attempt, in its log too, is the same time.
+    expect(recorded.get(claimed.id)).toEqual({ state: 'retrying', nextAttemptAt: soon });
+    expect(
+      await database.sql`select next_attempt_at from attempts where delivery_id = ${claimed.id}`,
+    ).toEqual([{ nextAttemptAt: soon }]);
   });
 
   test('but no later than planned', async () => {
@@ -269,14 +274,14 @@ test('a record that is repeated changes nothing', async () => {
 test('each of several has its own plan', async () => {
   const good = await underWay();
   const bad = await underWay();
-  const states = await recordAttempts(database.sql, [
+  const recorded = await recordAttempts(database.sql, [
     resultOf(bad, { nextAttemptAt: later(30) }, 'unstarted'),
     resultOf(good, accepted, 'none'),
   ]);
-  expect(states).toEqual(
+  expect(recorded).toEqual(
     new Map([
-      [good.id, 'delivered'],
-      [bad.id, 'retrying'],
+      [good.id, { state: 'delivered', nextAttemptAt: null }],
+      [bad.id, { state: 'retrying', nextAttemptAt: later(30) }],
     ]),
   );
   expect(await rowOf(good.id)).toMatchObject({ class: CLASS.delivered });

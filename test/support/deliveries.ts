@@ -41,7 +41,7 @@ export async function beginAttempt(
 
 /** Records the result of an attempt. */
 export async function recordAttempt(sql: Pool, record: AttemptRecord): Promise<StoredState | undefined> {
-  return (await recordAttempts(sql, [record])).get(record.deliveryId);
+  return (await recordAttempts(sql, [record])).get(record.deliveryId)?.state;
 }
 
 /** The result of a first attempt as it is recorded; by default a failure with no attempt left. */

@@ -227,23 +227,30 @@ export interface QueuePlan {
   readonly firstWaitMs: number;
 }
 
+/** A delivery after the result of its attempt was recorded. */
+export interface Recorded {
+  readonly state: StoredState;
+  /** Sooner than planned if its webhook was changed meanwhile. */
+  readonly nextAttemptAt: Date | null;
+}
+
 /**
  * Records the results of attempts and what follows from them in one statement. The first recorded result stays,
  * except that a success replaces a failure: of two requests made under one number by mistake, the accepted one
  * counts. For an attempt that has another owner by now, only a success is recorded: that owner has it under way.
- * @returns the states afterwards, by delivery; missing if nothing changed
+ * @returns by delivery; missing if nothing changed
  */
 export async function recordAttempts(
   sql: Sql,
   records: readonly AttemptRecord[],
-): Promise<ReadonlyMap<string, StoredState>> {
+): Promise<ReadonlyMap<string, Recorded>> {
   const ids = records.map(({ deliveryId }) => deliveryId);
   const rowsOf = records.map(({ plan, ...record }) => ({ ...record, ...plan }));
   const mayFinish = sql`(a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')`;
-  const next = sql`case when finished."claimId" is not null and finished."nextAttemptAt" is not null
-            and (select ${changedSince(sql, 'w', sql`finished.generation`)} from webhooks w where w.id = finished."webhookId")
-          then least(finished."nextAttemptAt", finished."finishedAt" + make_interval(secs => finished."firstWaitMs" / 1000))
-          else finished."nextAttemptAt" end`;
+  const next = sql`case when r."claimId" is not null and r."nextAttemptAt" is not null
+            and (select ${changedSince(sql, 'w', sql`r.generation`)} from webhooks w where w.id = r."webhookId")
+          then least(r."nextAttemptAt", r."finishedAt" + make_interval(secs => r."firstWaitMs" / 1000))
+          else r."nextAttemptAt" end`;
   // If an operator has stopped the delivery meanwhile, its workflow decides at once.
   const soon = sql`(d.operator_stop is null and f.next <= f."finishedAt" + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
   // Never null. The plan is needed even if nobody has claimed the delivery since its lease was over.
@@ -253,22 +260,21 @@ export async function recordAttempts(
   const planClass = sql`case when f.outcome = 'success' then ${CLASS.delivered}::smallint
     when ${soon} then ${CLASS.retry}::smallint else ${CLASS.undelivered}::smallint end`;
   const planDue = sql`case when f.outcome <> 'success' and ${soon} then f.next else now() end`;
-  const rows = await sql<{ id: string; state: StoredState }[]>`
+  const rows = await sql<(Recorded & { id: string })[]>`
     with finished as (
       update attempts a set finished_at = r."finishedAt", outcome = r.outcome, duration_ms = r."durationMs",
-        status = r.status, error = r.error, response_excerpt = r."responseExcerpt", next_attempt_at = r."nextAttemptAt"
+        status = r.status, error = r.error, response_excerpt = r."responseExcerpt", next_attempt_at = ${next}
       from json_to_recordset(${JSON.stringify(rowsOf)}::text::json) as r (
         "deliveryId" uuid, "webhookId" int, number int, owner uuid, generation int, outcome text, "finishedAt" timestamptz,
         "durationMs" int, status int, error text, "responseExcerpt" text, "nextAttemptAt" timestamptz, "lateMs" bigint,
         "windowLost" boolean, "claimId" uuid, workflow text, "firstWaitMs" float8)
       where a.delivery_id = r."deliveryId" and a.number = r.number and ${anyOf(sql, sql`a.delivery_id`, ids)}
         and ${mayFinish}
-      returning r.*),
+      returning r.*, a.next_attempt_at as next),
     -- Without statistics the planner expects one row from a CTE that writes, and would look up all the ids again for each. From a
     -- series whose end it does not know it expects a thousand; behind a pooler it would know a parameter.
     recorded as materialized (
-      select finished.*, ${next} as next
-      from finished, generate_series(1, (select 1))),
+      select finished.* from finished, generate_series(1, (select 1))),
     changed as (
       update deliveries d set
         state = case when f.outcome = 'success' then 'delivered' else 'retrying' end,
@@ -284,10 +290,10 @@ export async function recordAttempts(
         dispatched_at = case when ${planned} and f.workflow = 'none' then now() else d.dispatched_at end
       from recorded f
       where d.id = f."deliveryId" and ${anyOf(sql, sql`d.id`, ids)} and ${withoutIndex(sql, sql`d.state in ('pending', 'retrying')`)}
-      returning d.id, d.state, d.webhook_id, f.generation, f."finishedAt" as at, f.error)
+      returning d.id, d.state, d.webhook_id, f.generation, f."finishedAt" as at, f.error, f.next)
     ${inLedger(sql, records)}
-    select id, state from changed`;
-  return new Map(rows.map(({ id, state }) => [id, state]));
+    select id, state, next as next_attempt_at from changed`;
+  return new Map(rows.map(({ id, ...recorded }) => [id, recorded]));
 }
 
 /**
