@@ -159,7 +159,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
       if (isOfTemporal(error)) deps.onTemporal('down');
       if (isLoggedFailure())
         log.warn({ deliveryId: delivery.id, err: error, of: sourceOf(error) }, 'a step of a delivery failed');
-      await giveBack(sql, [delivery]).catch(() => {});
+      await giveBack(sql, [delivery], deps.policy.initialIntervalMs).catch(() => {});
     } finally {
       claims.delete(delivery);
     }

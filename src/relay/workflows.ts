@@ -53,14 +53,14 @@ const LIMIT_EVERY_MS = 1_000;
 const BURST_PAUSES = 3;
 
 type WorkflowsDeps = Pick<RelayDeps, 'sql' | 'claim' | 'starts' | 'precedence' | 'startWorkflow'> &
-  Pick<RelayDeps, 'stopping' | 'onAnswered' | 'suspects' | 'log' | 'options'>;
+  Pick<RelayDeps, 'stopping' | 'onAnswered' | 'suspects' | 'log' | 'options' | 'policy'>;
 
 /**
  * @returns the step of the loop of a class
  * @throws the error of Temporal or the database when it is away; deliveries not started are given back
  */
 export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Promise<Next> {
-  const { sql, options, starts, precedence } = deps;
+  const { sql, options, starts, precedence, policy } = deps;
   let limitedAt = Number.NEGATIVE_INFINITY;
 
   async function limit(): Promise<void> {
@@ -83,7 +83,7 @@ export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Pro
         return deliveries;
       },
       renew: (claimed) => renewClaims(sql, claimed),
-      giveBack: (claimed) => giveBack(sql, claimed),
+      giveBack: (claimed) => giveBack(sql, claimed, policy.initialIntervalMs),
       call: (delivery) => deps.startWorkflow(delivery),
       what: START,
       ids: ({ id: deliveryId }) => ({ deliveryId }),

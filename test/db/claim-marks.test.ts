@@ -104,6 +104,18 @@ test('what was given back is claimed again at once, under another mark', async (
   expect(deliveries[0]?.claimId).not.toBe(before.claimId);
 });
 
+test('a delivery that a change of its webhook passed over, since it was claimed, is brought forward', async () => {
+  const { sql } = database;
+  const planned = "next_attempt_at = now() + interval '1 hour', last_generation = 1";
+  const late = await claimed(`${RETRYING}, ${planned}`, CLASS.undelivered);
+  await giveBack(sql, [late], 120_000);
+  expect(await rowOf(late.id)).toMatchObject({ ...unclaimed, nextIn: 60 });
+  await sql`update deliveries set claim_id = ${late.claimId} where id = ${late.id}`;
+  await sql`update webhooks set generation = 2 where id = ${shop.webhookId}`;
+  await giveBack(sql, [late], 120_000);
+  expect(await rowOf(late.id)).toMatchObject({ ...unclaimed, class: CLASS.undelivered, nextIn: 2 });
+});
+
 /** By how much a time of a delivery is ahead of the database's clock before and after a step, in seconds. */
 async function ahead(column: 'claimed_until' | 'due_at', id: string, step: () => Promise<void>) {
   const { sql } = database;

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createStarts, type Starts } from '../../src/concurrency/starts.ts';
 import { createPool } from '../../src/db/pool.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createPrecedence } from '../../src/relay/classes.ts';
 import { createSuspects } from '../../src/relay/suspects.ts';
 import { workflowsOf } from '../../src/relay/workflows.ts';
@@ -234,6 +235,7 @@ test('the loop of delivered ones pauses longer in a burst, the longer their star
         startWorkflow: () => sleep(START_MS),
         onAnswered() {},
         suspects: createSuspects(),
+        policy: defaultRetryPolicy,
         log: pino({ level: 'silent' }),
       },
       'delivered',

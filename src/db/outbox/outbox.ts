@@ -97,9 +97,20 @@ export function unclaimed(sql: Sql, alias: string) {
   return sql`(${row}.claimed_until is null or ${row}.claimed_until < now())`;
 }
 
-/** The webhook of this row was activated or moved since the attempt with this generation, as SQL; null without one. */
+/** The webhook of this row was activated or moved since the attempt with this generation, as SQL. */
 export function changedSince(sql: Sql, webhook: string, generation: postgres.Fragment) {
   return sql`(${generation} <> ${sql(webhook)}.generation)`;
+}
+
+/**
+ * The next attempt of a delivery `d` whose webhook `w` was activated or moved since the last one, as SQL: at once,
+ * but not sooner after the last one than the policy's first wait; and whether it is planned for later.
+ */
+export function broughtForward(sql: Sql, firstWaitMs: number) {
+  const soonest = sql`greatest(now(), d.last_attempt_at + make_interval(secs => ${firstWaitMs / 1_000}::float8))`;
+  const isLater = sql`(d.next_attempt_at > ${soonest} and d.operator_stop is null
+    and ${changedSince(sql, 'w', sql`d.last_generation`)})`;
+  return { soonest, isLater };
 }
 
 /** When a lease that begins or is renewed now ends, as SQL. */

@@ -1,7 +1,15 @@
 /** Ends the claim on a delivery, or renews it. Each statement changes only rows still under the claim it is given. */
 import { anyOf, inIdRange, withoutIndex } from '../ids.ts';
 import type { Sql } from '../sql.ts';
-import { CLASS, type ClaimedId, currentWait, leaseEnd, windowNotBegun, withoutFlush } from './outbox.ts';
+import {
+  broughtForward,
+  CLASS,
+  type ClaimedId,
+  currentWait,
+  leaseEnd,
+  windowNotBegun,
+  withoutFlush,
+} from './outbox.ts';
 
 /** How long a delivery whose start Temporal rejected is left alone, in seconds. */
 const REFUSED_SECONDS = 30;
@@ -40,10 +48,23 @@ export async function postponeRejected(sql: Sql, claims: readonly ClaimedId[]): 
     where ${stillClaimed(sql, claims)}`;
 }
 
-/** Gives deliveries back as they were: they can be claimed again at once. */
-export async function giveBack(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
+/**
+ * Gives deliveries back as they were: they can be claimed again at once.
+ * @param firstWaitMs for deliveries whose workflow was not started, the policy's first wait: a change of their
+ * webhook passed over those that were claimed, and is applied now
+ */
+export async function giveBack(
+  sql: Sql,
+  claims: readonly ClaimedId[],
+  firstWaitMs: number | null = null,
+): Promise<void> {
   if (claims.length === 0) return;
-  await sql`update deliveries d set claimed_until = null, claim_id = null where ${stillClaimed(sql, claims)}`;
+  const { soonest, isLater } = broughtForward(sql, firstWaitMs ?? 0);
+  const changed = sql`d.class = ${CLASS.undelivered} and (select ${isLater} from webhooks w where w.id = d.webhook_id)`;
+  const next = sql`, next_attempt_at = case when ${changed} then ${soonest} else d.next_attempt_at end`;
+  await sql`
+    update deliveries d set claimed_until = null, claim_id = null ${firstWaitMs === null ? sql`` : next}
+    where ${stillClaimed(sql, claims)}`;
 }
 
 /** A claimed delivery whose attempt was not made. */

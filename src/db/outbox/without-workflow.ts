@@ -5,7 +5,7 @@
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
-import { CLASS, changedSince, type DeliveryClass, unclaimed, waitUntil, writtenIn } from './outbox.ts';
+import { broughtForward, CLASS, type DeliveryClass, unclaimed, waitUntil, writtenIn } from './outbox.ts';
 
 /** A webhook with its e-shop. */
 interface OfEshop {
@@ -69,11 +69,9 @@ export async function requeueHeld(sql: Sql, webhook: OfEshop): Promise<number> {
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function bringForward(sql: Sql, webhook: OfEshop, firstWaitMs: number): Promise<number> {
-  const soonest = sql`greatest(now(), d.last_attempt_at + make_interval(secs => ${firstWaitMs / 1_000}::float8))`;
+  const { soonest, isLater } = broughtForward(sql, firstWaitMs);
   const { deliveryClass, dueAt } = waitUntil(sql, soonest);
-  const later = sql`
-    and ${changedSince(sql, 'w', sql`d.last_generation`)} and d.next_attempt_at > ${soonest} and d.operator_stop is null
-    and ${unclaimed(sql, 'd')}`;
+  const later = sql`and ${isLater} and ${unclaimed(sql, 'd')}`;
   const moved = await sql`
     update deliveries d set next_attempt_at = ${soonest}, class = ${deliveryClass}, due_at = ${dueAt}
     where d.id in (${waitingOf(sql, webhook, [CLASS.retry, CLASS.undelivered], later)})`;
