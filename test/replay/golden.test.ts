@@ -125,7 +125,8 @@ function optionsToday({ type, input }: Recorded, delivery: DeliverEventInput): A
 
 /**
  * What the options of an activity were in an earlier release, by its type, where they differ from today's:
- * `{ mailDeactivation: [() => ({ startToCloseTimeout: 60_000 })] }`. The histories of a release cannot be recorded again.
+ * `{ mailDeactivation: [() => ({ startToCloseTimeout: 60_000 })] }`. The histories of a release cannot be recorded
+ * again.
  */
 const FORMER: Readonly<Record<string, readonly ((delivery: DeliverEventInput) => object)[]>> = {};
 
