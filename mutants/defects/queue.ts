@@ -60,10 +60,10 @@ export const queueDefects: readonly Defect[] = [
     replacement: ` and (\${marks}::uuid[] is not null)`,
     noticed: 'A worker that comes to again gives back what another one has claimed since.',
     caughtBy: marks(
-      'giveBack does nothing to what another process has claimed since',
-      'deferClaimed does nothing to what another process has claimed since',
-      'requeue does nothing to what another process has claimed since',
-      'renewClaims does nothing to what another process has claimed since',
+      'giveBack does nothing to a delivery that another process has claimed since',
+      'deferClaimed does nothing to a delivery that another process has claimed since',
+      'requeue does nothing to a delivery that another process has claimed since',
+      'renewClaims does nothing to a delivery that another process has claimed since',
     ),
   },
   {
@@ -73,7 +73,7 @@ export const queueDefects: readonly Defect[] = [
     replacement: `and d.next_attempt_at is null then greatest(d.next_attempt_at, \${until}) end`,
     noticed:
       'A retry that found its receiver full counts as the last one: the delivery fails after a few attempts.',
-    caughtBy: marks('what is deferred as a retry has a time for its next attempt all the while'),
+    caughtBy: marks('what is deferred has a time for its next attempt all the while if it is a retry'),
   },
   {
     name: 'refused-statement-not-repeated',

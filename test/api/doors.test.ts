@@ -92,7 +92,7 @@ describe('a request that takes too long to arrive is ended', () => {
     expectErrorResponse(await ended, 408, 'Request Timeout');
   });
 
-  test('but an import may take its time', async () => {
+  test('an import may take its time', async () => {
     const running = await listening({ uploadMs: 200 });
     const patient = open(running, importHead());
     patient.socket.write('2\r\nx\n\r\n');
@@ -117,7 +117,7 @@ describe('a login has at most 16 KiB', () => {
       body,
     });
 
-  test('and no more', async () => {
+  test('a login of more is refused', async () => {
     const { url } = await listening();
     expect((await login(url, credentials(16 * 1024))).status).toBe(200);
     const answer = await login(url, credentials(16 * 1024 + 1));
@@ -246,7 +246,7 @@ describe('requests that Node itself refuses get the error body', () => {
     expectErrorResponse(await ended, status, phrase);
   });
 
-  test('but not in the middle of an answer, which is cut off instead', async () => {
+  test('an answer is cut off if its request breaks off in the middle', async () => {
     const { socket, text, ended } = open(await listening(), `${importHead()}2\r\nx\n\r\n`);
     await until('the first result', async () => text().includes('"line":1,'));
     socket.write('no chunk\r\n');

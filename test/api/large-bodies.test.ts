@@ -251,7 +251,7 @@ describe('a record has at most 256 KiB', () => {
     expect(answer.body.message).toMatch(/^The order would be \d+ KiB as JSON/);
   });
 
-  test('and a full one still changes its status', async () => {
+  test('a full record still changes its status', async () => {
     await almostFull('moving');
     for (const status of ['received', 'suspended', 'received', 'processing', 'canceled']) {
       const moved = await api.warehouse('PUT', '/v21/warehouse/orders/moving/status', { status });

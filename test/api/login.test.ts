@@ -187,7 +187,7 @@ describe('the limit of an address', () => {
     expect((await wrongOnce(eshop, 5)).status).toBe(429);
   });
 
-  test('nor by what a locked account goes on trying', async () => {
+  test('is not used up by what a locked account goes on trying', async () => {
     const eshop = await strict.newEshop();
     const loose = await createTestApi({ loginLimits: { perAddress: 15 }, trustProxy: true });
     const { username, password } = loose.eshop.shop;
@@ -221,7 +221,7 @@ describe('the limit of an address', () => {
     expect((await from(other)).status).toBe(200);
   });
 
-  test('and of everybody behind an unconfigured proxy is warned of once', async () => {
+  test('of an unconfigured proxy, shared by everybody behind it, is warned of once', async () => {
     expect(log.filter((line) => line.includes('TRUST_PROXY'))).toHaveLength(1);
     expect(JSON.parse(log[0] ?? '')).toMatchObject({ level: pino.levels.values.warn });
   });

@@ -347,7 +347,7 @@ describe('a recovery', () => {
     expect((await read(recoveryId)).data).toMatchObject({ count: 2, left: 1 });
   });
 
-  test('and a single redelivery do not do the same twice', async () => {
+  test('a recovery and a single redelivery do not do the same twice', async () => {
     const [first = '', second = ''] = await loseEvents(lost, 'failed', ['1', '2']);
     const deliveryOf = async (eventId: string) => {
       const [row] = await api.sql<{ id: string }[]>`
@@ -390,7 +390,7 @@ describe('a recovery', () => {
     expect((await read(recoveryId)).data).toMatchObject({ done: 130, left: 0 });
   });
 
-  test('of what nobody takes, only tries whether that has changed', async () => {
+  test('only tries whether anybody takes again what nobody took', async () => {
     await loseEvents(
       lost,
       'failed',

@@ -87,7 +87,7 @@ describe('units that are reserved are sold to nobody else', () => {
     expect(await statusOf(first)).toBe(statuses.at(-1) ?? 'received');
   });
 
-  test('and an order that waits for its carrier cannot be canceled any more, by nobody', async () => {
+  test('an order that waits for its carrier can be canceled by nobody', async () => {
     const sku = await product('1');
     const id = await order(lines([sku, 1]));
     await way(id, 'received', 'processing', 'packed', 'waitingForCarrier');
@@ -111,7 +111,7 @@ describe('an order that does not go on frees its units', () => {
     expect(await stockOf(sku)).toMatchObject({ available: '10', reserved: '0' });
   });
 
-  test('and reserves again when it is received again', async () => {
+  test('an order that is received again reserves its units again', async () => {
     const sku = await product('4');
     const id = await order(lines([sku, 4]));
     await way(id, 'received', 'suspended', 'received');

@@ -245,7 +245,7 @@ describe('a session ends', () => {
     expect([live.status, live.headers.get('hx-refresh')]).toEqual([401, 'true']);
   });
 
-  test('and a page that asks again by itself does not keep it', async () => {
+  test('a page that asks again by itself does not keep a session', async () => {
     const mine = await signedIn();
     const seen = async () => (await api.sql`select max(last_seen_at) as at from console_sessions`)[0]?.at;
     await api.sql`update console_sessions set last_seen_at = now() - interval '30 minutes'`;

@@ -184,7 +184,7 @@ describe('others', () => {
     for (const path of paths()) expect([path, (await mine.ask(path)).status]).toEqual([path, 404]);
   });
 
-  test('nor does a header or a cookie lead to them', async () => {
+  test('are not reached by a header or a cookie', async () => {
     const mine = await signedIn();
     mine.cookies.set('waybill_eshop', String(stranger.eshopId));
     const header = { 'hx-request': 'true', 'x-waybill-eshop': String(stranger.eshopId) };

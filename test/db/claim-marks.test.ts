@@ -67,7 +67,7 @@ const ends: Readonly<Record<string, (claim: QueuedDelivery) => Promise<void>>> =
 describe.each(Object.keys(ends))('%s', (name) => {
   const stored = (id: string) => database.sql`select * from deliveries where id = ${id}`;
 
-  test('does nothing to what another process has claimed since', async () => {
+  test('does nothing to a delivery that another process has claimed since', async () => {
     const late = await claimed();
     await endLease(late.id);
     const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 1 });
@@ -77,7 +77,7 @@ describe.each(Object.keys(ends))('%s', (name) => {
     expect(await stored(late.id)).toEqual(before);
   });
 
-  test('nor to what its workflow has by now', async () => {
+  test('does nothing to a delivery that its workflow has by now', async () => {
     const late = await claimed();
     // Its first step ends the claim; the mark alone tells nothing.
     await database.sql`update deliveries set dispatched_at = now() where id = ${late.id}`;
@@ -86,7 +86,7 @@ describe.each(Object.keys(ends))('%s', (name) => {
     expect(await stored(late.id)).toEqual(before);
   });
 
-  test('nor to another delivery', async () => {
+  test('does nothing to another delivery', async () => {
     const one = await claimed();
     const other = await claimed();
     const before = await stored(other.id);
@@ -180,26 +180,26 @@ describe('what is deferred', () => {
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.bulk, dueIn: 0, nextIn: null, ...unclaimed });
   });
 
-  test('as a retry has a time for its next attempt all the while', async () => {
+  test('has a time for its next attempt all the while if it is a retry', async () => {
     const claim = await claimed(`${RETRYING}, next_attempt_at = now()`, CLASS.retry);
     await deferClaimed(database.sql, [claim]);
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 0, nextIn: 0, ...unclaimed });
   });
 
-  test('and has no attempt left gets none by it', async () => {
+  test('gets no attempt if it has none left', async () => {
     const claim = await claimed(`${RETRYING}, next_attempt_at = null`, CLASS.retry);
     await deferClaimed(database.sql, [claim]);
     expect(await rowOf(claim.id)).toMatchObject({ nextIn: null });
   });
 
-  test('behind an attempt that another owner has under way waits until its time is over', async () => {
+  test('waits until the time of an attempt is over that another owner has under way', async () => {
     const claim = await claimed(`${RETRYING}, next_attempt_at = now()`, CLASS.retry);
     await beginAttempt(database.sql, { deliveryId: claim.id, number: 2, generation: 1, ownedMs: 600_000 });
     await deferClaimed(database.sql, [claim]);
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 10, nextIn: 10, ...unclaimed });
   });
 
-  test('and was attempted by that owner meanwhile keeps the time that it planned', async () => {
+  test('keeps the time that another owner has planned meanwhile', async () => {
     const claim = await claimed();
     await database.sql.unsafe(
       `update deliveries set ${RETRYING}, next_attempt_at = now() + interval '50 seconds'`,
@@ -208,7 +208,7 @@ describe('what is deferred', () => {
     expect(await rowOf(claim.id)).toMatchObject({ dueIn: 1, nextIn: 1 });
   });
 
-  test('and was attempted by that owner meanwhile goes to its workflow if its next attempt is due later than a minute', async () => {
+  test('goes to its workflow if another owner has planned the next attempt more than a minute ahead', async () => {
     const claim = await claimed();
     await database.sql.unsafe(
       `update deliveries set ${RETRYING}, next_attempt_at = now() + interval '10 minutes'`,
@@ -219,7 +219,7 @@ describe('what is deferred', () => {
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.undelivered, dueIn: 0, nextIn: 10, ...unclaimed });
   });
 
-  test('before its first attempt has no window yet, although one was begun and given up', async () => {
+  test('has no window before its first attempt, although one was begun and given up', async () => {
     const claim = await claimed();
     await beginAttempt(database.sql, { deliveryId: claim.id, number: 1, generation: 1 });
     await database.sql`update attempts set owned_until = null`;
@@ -253,7 +253,7 @@ describe('what is put back waits by its row as it is', () => {
   });
 
   test.each(['active = false', 'deleted_at = now()', 'active = false, deleted_at = now()'])(
-    'its webhook with %s: for its workflow, attempted or not',
+    'a delivery of a webhook with %s waits for its workflow, attempted or not',
     async (change) => {
       const claims = [await claimed(), await claimed(soon)];
       await database.sql.unsafe(`update webhooks set ${change} where id = ${shop.webhookId}`);
@@ -266,7 +266,7 @@ describe('what is put back waits by its row as it is', () => {
     },
   );
 
-  test('its webhook active again since it was read: in the class in which it was written', async () => {
+  test('a delivery whose webhook was activated since it was read waits in the class in which it was written', async () => {
     const claim = await claimed('bulk = true', CLASS.bulk);
     await database.sql`update webhooks set active = false where id = ${shop.webhookId}`;
     await database.sql`update webhooks set active = true, generation = 2 where id = ${shop.webhookId}`;
@@ -274,7 +274,7 @@ describe('what is put back waits by its row as it is', () => {
     expect(await rowOf(claim.id)).toMatchObject({ class: CLASS.bulk, ...unclaimed });
   });
 
-  test('but for its workflow if that has to decide, and of several each for itself', async () => {
+  test('of several, only the one that needs its workflow waits for it', async () => {
     const [one, other] = [await claimed(), await claimed()];
     await requeue(database.sql, [
       { ...one, needsWorkflow: true },

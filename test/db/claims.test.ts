@@ -121,7 +121,7 @@ describe('turns', () => {
     expect(await shares(10, [neighbour])).toEqual([5]);
   });
 
-  test('nor is it first more often for them', async () => {
+  test('an e-shop with many webhooks is not first more often', async () => {
     const many = [busy];
     while (many.length < 30) many.push(await createWaiting(busy.eshopId));
     for (const each of many) await enqueue(each, 1);

@@ -79,10 +79,10 @@ function sqlOf(change: string): (id: string) => Promise<unknown> {
 }
 const unclaimed = { claimId: null, claimedUntil: null };
 
-describe('one that was accepted waits for its workflow', () => {
+describe('a delivery that was accepted', () => {
   const delivered = { class: CLASS.delivered, due: true, state: 'delivered', attemptsMade: 1 };
 
-  test('in the queue, for any process', async () => {
+  test('waits in the queue, for any process', async () => {
     const claimed = await underWay();
     expect(await record(claimed, accepted, 'unstarted')).toBe('delivered');
     expect(await rowOf(claimed.id)).toMatchObject({ ...delivered, ...unclaimed, dispatchedAt: null });
@@ -91,7 +91,7 @@ describe('one that was accepted waits for its workflow', () => {
     ]);
   });
 
-  test('under the claim of this process, which starts it', async () => {
+  test('waits under the claim of this process, which starts the workflow', async () => {
     const claimed = await underWay();
     await record(claimed, accepted, 'start');
     const row = await rowOf(claimed.id);
@@ -100,7 +100,7 @@ describe('one that was accepted waits for its workflow', () => {
     expect(await claim(CLASS.delivered)).toEqual([]);
   });
 
-  test('or gets none', async () => {
+  test('waits for nothing if it gets no workflow', async () => {
     const claimed = await underWay();
     await record(claimed, accepted, 'none');
     const row = await rowOf(claimed.id);
@@ -247,13 +247,13 @@ describe('while its webhook was activated or moved', () => {
     ).toEqual([{ nextAttemptAt: soon }]);
   });
 
-  test('but no later than planned', async () => {
+  test('the next attempt follows no later than planned', async () => {
     const claimed = await changed();
     await record(claimed, { nextAttemptAt: later(10) });
     expect(await rowOf(claimed.id)).toMatchObject({ dueAt: later(10), nextAttemptAt: later(10) });
   });
 
-  test('and a delivery without an attempt left keeps none: its workflow decides', async () => {
+  test('a delivery without an attempt left gets none: its workflow decides', async () => {
     const claimed = await changed();
     await record(claimed, {});
     expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.undelivered, nextAttemptAt: null });

@@ -73,7 +73,7 @@ test('idle connections that fell silent with it cost no further query', async ()
   expect(await one(sql)).toBe(1);
 });
 
-test('so does one whose answer stops in the middle, and one that was never connected', async () => {
+test('a query fails also if its answer stops in the middle, or if its connection was never made', async () => {
   const sql = poolThrough(proxy.port);
   await one(sql);
   proxy.silenceInAnswer(50_000);

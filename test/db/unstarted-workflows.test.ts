@@ -88,7 +88,7 @@ describe('a retry that is due while its delivery still waits for its workflow', 
     ['fresh', 'id = id', CLASS.fresh],
     ['bulk', 'bulk = true', CLASS.bulk],
   ])(
-    'or whose first attempt was interrupted goes back to where it was written: %s',
+    'a delivery whose first attempt was interrupted goes back to the class in which it was written: %s',
     async (_, change, written) => {
       const never = "state = 'pending', attempts_made = 0, next_attempt_at = null, window_started_at = null";
       const late = await waiting(never, change, "due_at = now() - interval '11 seconds'");
@@ -99,7 +99,7 @@ describe('a retry that is due while its delivery still waits for its workflow', 
     },
   );
 
-  test('and one in another class stays there', async () => {
+  test('a delivery in another class stays there', async () => {
     const id = await waiting(`class = ${CLASS.blocked}`);
     await retryFromQueue(database.sql, WINDOW_MS);
     expect(await rowOf(id)).toMatchObject({ class: CLASS.blocked });

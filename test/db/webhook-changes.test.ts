@@ -55,7 +55,7 @@ describe('what waits in the queue after an attempt', () => {
     expect(await bringForward(database.sql, shop, FIRST_WAIT_MS)).toBe(0);
   });
 
-  test('but not sooner than the first wait after the last one', async () => {
+  test('gets it not sooner than the first wait after the last attempt', async () => {
     const id = await failed(waitsFor(50));
     await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
     await bringForward(database.sql, shop, FIRST_WAIT_MS);
@@ -63,7 +63,7 @@ describe('what waits in the queue after an attempt', () => {
     expect(await waitOf(id)).toBeLessThanOrEqual(FIRST_WAIT_MS / 1_000);
   });
 
-  test('and where that is more than a minute ahead, in a workflow of its own', async () => {
+  test('gets a workflow of its own where that is more than a minute ahead', async () => {
     const id = await failed(waitsFor(3_000));
     await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
     expect(await bringForward(database.sql, shop, 600_000)).toBe(1);

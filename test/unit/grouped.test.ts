@@ -110,7 +110,7 @@ describe('while a statement waits for a lock', () => {
     expect([...settled.keys()]).toEqual([2, 3]);
   });
 
-  test('so do those for which the first one had no room', async () => {
+  test('items for which the first group had no room go on a further connection', async () => {
     await calls(1, 2, 3, 4, 5);
     await wait(50);
     expect(items()).toEqual([[1, 2, 3, 4], [5]]);
@@ -128,7 +128,7 @@ describe('while a statement waits for a lock', () => {
     expect(sent).toHaveLength(7);
   });
 
-  test('and with nothing waiting nothing is sent', async () => {
+  test('nothing is sent if no item waits', async () => {
     await calls(1);
     await calls(2);
     await wait(1_000);
