@@ -79,7 +79,7 @@ interface Usage {
   readonly turns: Turns;
   /** Attempts under way or waiting for a permit. */
   open: number;
-  /** For a webhook: its host, and the part of the host's limit that it takes. */
+  /** For a webhook: the host of its last attempt, and the part of the host's limit that it takes. */
   host: string;
   atHost: number;
   /** For a webhook: its limit as it has adapted so far. */
@@ -112,6 +112,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   const hosts = createCounts<string>();
   /** The part of the host's limit that the webhooks of one e-shop take. */
   const ofEshopAtHost = createCounts<string>();
+  const unknown = { limit: firstLimit, meanMs: 1_000, closedUntil: 0, nextAt: 0 };
   let open = 0;
   /** The open attempts of webhooks that have hung lately. */
   let hanging = 0;
@@ -121,8 +122,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     if (existing !== undefined) return existing;
     if (known.size >= REMEMBERED)
       for (const [other, usage] of known) if (usage.open === 0) known.delete(other);
-    const learned = { limit: firstLimit, meanMs: 1_000, endedAt: 0, closedUntil: 0, nextAt: 0 };
-    const usage: Usage = { key, turns, open: 0, host: '', atHost: 0, ...learned };
+    const usage: Usage = { key, turns, open: 0, host: '', atHost: 0, endedAt: 0, ...unknown };
     known.set(key, usage);
     return usage;
   }
@@ -179,15 +179,22 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   }
 
   /** Counts an attempt from when it asks for its permit, not from when it begins: hundreds may ask at once. */
-  function count(webhook: Usage, eshop: Usage, host: string, by: 1 | -1): void {
+  function count(webhook: Usage, eshop: Usage, by: 1 | -1): void {
     open += by;
     for (const usage of [webhook, eshop]) {
       if (usage.open === 0) usage.endedAt = now();
       usage.open += by;
     }
     takeAtHost(webhook, eshop, -webhook.atHost);
-    webhook.host = host;
     webhook.atHost = Math.min(webhook.open, limitOf(webhook));
+    takeAtHost(webhook, eshop, webhook.atHost);
+  }
+
+  /** What was learned at another host says nothing about this one. */
+  function moveTo(host: string, webhook: Usage, eshop: Usage): void {
+    if (webhook.host === host) return;
+    takeAtHost(webhook, eshop, -webhook.atHost);
+    Object.assign(webhook, unknown, { host });
     takeAtHost(webhook, eshop, webhook.atHost);
   }
 
@@ -197,12 +204,13 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   }
 
   /** @param uncount ends the count of its attempt */
-  function permitFor(webhook: Usage, eshop: Usage, uncount: () => void): Permit {
+  function permitFor(webhook: Usage, eshop: Usage, host: string, uncount: () => void): Permit {
     const since = now();
     const usages = [webhook, eshop];
     return {
-      release(accepted) {
+      release(answer) {
         const at = now();
+        const accepted = webhook.host === host ? answer : null;
         const hung = accepted === false && at - since >= hungMs;
         for (const usage of usages) {
           usage.endedAt = at;
@@ -245,6 +253,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       const webhook = usageIn(webhooks, turnsOfWebhooks, webhookId);
       const eshop = usageIn(eshops, turnsOfEshops, eshopId);
       const host = receiverHost ?? '';
+      moveTo(host, webhook, eshop);
       const waitMs = waitOf(webhook, eshop, host, now());
       if (waitMs !== null) return waitMs;
       const giveUp = new AbortController();
@@ -253,17 +262,17 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       const timer = setTimeout(abort, 4 * claimAheadMs);
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted === true) abort();
-      count(webhook, eshop, host, 1);
+      count(webhook, eshop, 1);
       const counted = hasHung(webhook) ? 1 : 0;
       hanging += counted;
       const uncount = () => {
-        count(webhook, eshop, webhook.host, -1);
+        count(webhook, eshop, -1);
         hanging -= counted;
       };
       const full = await enter(webhook, eshop, giveUp.signal);
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      if (full === null) return permitFor(webhook, eshop, uncount);
+      if (full === null) return permitFor(webhook, eshop, host, uncount);
       uncount();
       return signal?.aborted === true ? undefined : comeAgain(full, now());
     },

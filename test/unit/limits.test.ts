@@ -110,6 +110,19 @@ describe('a webhook', () => {
     expect(limits.open()).toBe(options.attempts / 2 + 1);
   });
 
+  test('that moved to another host is unknown there, whatever ends at the former one', async () => {
+    const { limits, to, permits, attempts, options } = make();
+    for (let round = 0; round < 8; round += 1) await attempts(to(1), 1, 5_000, false);
+    const [former] = await permits(to(1), 1);
+    former?.lookupsFull();
+    const moved = await permits(to(1, 1, 'new.example'), 50);
+    expect(moved).toHaveLength(options.firstLimit - 1);
+    former?.release(false);
+    for (const permit of moved) permit.release(null);
+    expect(await permits(to(1, 1, 'new.example'), 50)).toHaveLength(options.firstLimit);
+    expect(limits.open()).toBe(options.firstLimit);
+  });
+
   test('whose lookups were too many is closed for a while', async () => {
     const { limits, to, permits, pass, options } = make();
     const [permit] = await permits(to(1), 1);
