@@ -12,7 +12,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { compensationTurns } from '../attempt/compensate.ts';
 import { watchBoth } from '../attempt/watch.ts';
 import { createLimits, type Limits } from '../concurrency/limits.ts';
-import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
+import { type SchedulerOptions, settingsFor } from '../concurrency/settings.ts';
 import { createStarts } from '../concurrency/starts.ts';
 import { createBackoff } from '../lib/backoff.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
@@ -77,7 +77,7 @@ export async function startWorker(options: WorkerOptions) {
   routeTemporalLogs(log, options.sdkMetricsAddress);
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
-  const scheduler = { ...schedulerDefaults, ...options.scheduler };
+  const scheduler = settingsFor(options.policy.attemptTimeoutMs, options.scheduler);
   const temporalState = createTemporalState({ onChange: logChanges(log) });
   const clock = watchDatabaseClock({
     sql: options.sql,

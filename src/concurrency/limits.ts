@@ -211,16 +211,18 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       release(answer) {
         const at = now();
         const accepted = webhook.host === host ? answer : null;
-        const hung = accepted === false && at - since >= hungMs;
+        const slow = at - since >= hungMs;
+        const hung = accepted === false && slow;
         for (const usage of usages) {
           usage.endedAt = at;
           usage.meanMs += (at - since - usage.meanMs) / 8;
           // Places become free as usual: new callers need not wait until callers turned away have asked again.
           if (accepted !== null && !hung) usage.nextAt = 0;
         }
-        // An accepted attempt adds one: while all are accepted, the limit doubles each round. A hanging attempt
-        // halves it.
-        if (accepted === true) webhook.limit = Math.min(greatestLimit, webhook.limit + 1);
+        // An accepted attempt adds one: while all are accepted, the limit doubles each round. A slow one moves it
+        // by one towards the first limit, so that slow receivers do not fill the worker. A hanging one halves it.
+        const most = slow ? Math.max(firstLimit, webhook.limit - 1) : greatestLimit;
+        if (accepted === true) webhook.limit = Math.min(most, webhook.limit + 1);
         else if (hung) webhook.limit = Math.max(1, webhook.limit / 2);
         uncount();
         for (const { turns, key } of usages) turns.leave(key);

@@ -17,8 +17,9 @@ export const schedulerDefaults = {
    */
   firstLimit: 20,
   /**
-   * An attempt that took longer than this, in milliseconds, and was not accepted halves the limit of its webhook.
-   * Less: slow failures count as hanging. More: a hanging receiver keeps its places longer.
+   * An attempt that took longer than this, in milliseconds, halves the limit of its webhook if it was not accepted;
+   * if it was, it raises the limit no further than the first one. Half of the time-out if that is less. Less: slow
+   * failures count as hanging. More: a hanging or slow receiver keeps its places longer.
    */
   hungMs: 2_000,
   /**
@@ -90,6 +91,18 @@ export const schedulerDefaults = {
    */
   pollMs: 1_000,
 };
+
+/**
+ * The numbers of a worker whose attempts end after this time: an attempt that ends by it counts as hanging.
+ * @param attemptTimeoutMs in milliseconds
+ */
+export function settingsFor(
+  attemptTimeoutMs: number,
+  replaced: Partial<SchedulerOptions> = {},
+): SchedulerOptions {
+  const hungMs = Math.min(schedulerDefaults.hungMs, attemptTimeoutMs / 2);
+  return { ...schedulerDefaults, hungMs, ...replaced };
+}
 
 /** The numbers of one worker. */
 export type SchedulerOptions = Readonly<typeof schedulerDefaults>;

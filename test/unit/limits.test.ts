@@ -1,7 +1,7 @@
 /** How many attempts may be under way at once: a slow receiver fills only its own limit. */
 import { describe, expect, test } from 'vitest';
 import { createLimits, type Destination, type Permit } from '../../src/concurrency/limits.ts';
-import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
+import { type SchedulerOptions, schedulerDefaults, settingsFor } from '../../src/concurrency/settings.ts';
 
 function make(some: Partial<SchedulerOptions> = {}) {
   let at = 1_000_000;
@@ -41,6 +41,26 @@ describe('a webhook', () => {
     expect((await permits(to(1), 100)).length).toBe(100);
     for (let round = 0; round < 8; round += 1) await attempts(to(2, 2), 1, 5_000, false);
     expect(await permits(to(2, 2), 5)).toHaveLength(1);
+  });
+
+  test('that accepts slowly gets no more than its first limit, however many it had before', async () => {
+    const { to, permits, attempts, options } = make();
+    for (let round = 0; round < 4; round += 1) await attempts(to(1), 20, 10, true);
+    expect(await attempts(to(1), 100, 14_000, true)).toBe(100);
+    expect(await permits(to(1), 100)).toHaveLength(options.firstLimit);
+    for (let round = 0; round < 2; round += 1) await attempts(to(2, 2), 20, 14_000, true);
+    expect(await permits(to(2, 2), 100)).toHaveLength(options.firstLimit);
+    // One that has hung gets its first limit back.
+    await attempts(to(3, 3), 1, 5_000, false);
+    for (let round = 0; round < 2; round += 1) await attempts(to(3, 3), 10, 3_000, true);
+    expect(await permits(to(3, 3), 100)).toHaveLength(options.firstLimit);
+  });
+
+  test('hangs if its attempts end by their time-out, however short that is', async () => {
+    const { to, permits, attempts, options } = make(settingsFor(1_000));
+    await attempts(to(1), 1, 1_000, false);
+    expect(await permits(to(1), 50)).toHaveLength(options.firstLimit / 2);
+    expect(settingsFor(15_000)).toEqual(schedulerDefaults);
   });
 
   test('that fails quickly keeps its limit', async () => {
