@@ -14,6 +14,7 @@ import {
 import { findEshop } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { orderTransitions } from '../domain/order/status.ts';
+import type { PersonalKind } from '../domain/personal-data.ts';
 import { counted } from '../domain/text.ts';
 import { type CommandContext, option, runs } from '../lib/command-line.ts';
 import { pollUntil } from '../lib/poll-until.ts';
@@ -23,9 +24,15 @@ import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
 import { withPatientDatabase } from './open-database.ts';
 import { accountName, confirmationOptions, eshopOption, isDryRun, nonEmptyText } from './options.ts';
 
-const repeatedOrder = new Option('--order <id>', 'this order; may be repeated').argParser(
-  (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],
-);
+const repeated = (flags: string, description: string) =>
+  v.pipe(
+    v.optional(v.array(v.string()), []),
+    v.metadata({
+      option: new Option(flags, `${description}; may be repeated`).argParser(
+        (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],
+      ),
+    }),
+  );
 const eraseOptions = v.object({
   eshop: eshopOption,
   email: option(
@@ -33,7 +40,8 @@ const eraseOptions = v.object({
     'all orders with this address, now or in a stored event',
     v.optional(nonEmptyText('--email')),
   ),
-  order: v.pipe(v.optional(v.array(v.string()), []), v.metadata({ option: repeatedOrder })),
+  order: repeated('--order <id>', 'this order, with its returns'),
+  return: repeated('--return <id>', 'this return, which need not be of an order'),
   ...confirmationOptions,
 });
 
@@ -50,31 +58,40 @@ export function addErasure(command: Command, { env, print }: CommandContext): vo
     .command('erase-customer')
     .description("erase one customer's personal data in orders, returns, events and stored responses")
     .addHelpText('after', HELP);
-  runs(part, eraseOptions, async ({ eshop, email = null, order: orderIds, json, ...options }) => {
-    if (email === null && orderIds.length === 0) {
-      throw new UserError('Whose data? Give --email, or --order once for each order.');
-    }
-    const dryRun = isDryRun(options);
-    const settings = readSettings(env);
-    const done = await withPatientDatabase(settings, async (sql) => {
-      if ((await findEshop(sql, eshop)) === null) throw noSuchEshop(eshop);
-      const customer = await findCustomer(sql, eshop, { email, orderIds });
-      requireKnown(customer, orderIds);
-      requireEnded(customer);
-      const open = await openDeliveriesOf(sql, eshop, customer);
-      const erased = dryRun ? null : await erase(sql, settings, eshop, customer);
-      return { customer, open: open.length, erased };
-    });
-    const orders = done.customer.orders.map(({ id }) => id);
-    const { returns } = done.customer;
-    if (json) {
-      const report = { eshopId: eshop, erased: !dryRun, orders, returns, openDeliveries: done.open };
-      return print(JSON.stringify({ ...report, ...done.erased }));
-    }
-    if (orders.length > 0) print(`Orders: ${orders.join(', ')}`);
-    if (returns.length > 0) print(`Returns: ${returns.join(', ')}`);
-    print(summary(done.customer, done.open, done.erased));
-  });
+  runs(
+    part,
+    eraseOptions,
+    async ({ eshop, email = null, order: orderIds, return: returnIds, json, ...options }) => {
+      if (email === null && orderIds.length + returnIds.length === 0) {
+        throw new UserError('Whose data? Give --email, or --order or --return once for each.');
+      }
+      const dryRun = isDryRun(options);
+      const settings = readSettings(env);
+      const done = await withPatientDatabase(settings, async (sql) => {
+        if ((await findEshop(sql, eshop)) === null) throw noSuchEshop(eshop);
+        const customer = await findCustomer(sql, eshop, { email, orderIds, returnIds });
+        requireKnown(
+          'order',
+          customer.orders.map(({ id }) => id),
+          orderIds,
+        );
+        requireKnown('return', customer.returns, returnIds);
+        requireEnded(customer);
+        const open = await openDeliveriesOf(sql, eshop, customer);
+        const erased = dryRun ? null : await erase(sql, settings, eshop, customer);
+        return { customer, open: open.length, erased };
+      });
+      const orders = done.customer.orders.map(({ id }) => id);
+      const { returns } = done.customer;
+      if (json) {
+        const report = { eshopId: eshop, erased: !dryRun, orders, returns, openDeliveries: done.open };
+        return print(JSON.stringify({ ...report, ...done.erased }));
+      }
+      if (orders.length > 0) print(`Orders: ${orders.join(', ')}`);
+      if (returns.length > 0) print(`Returns: ${returns.join(', ')}`);
+      print(summary(done.customer, done.open, done.erased));
+    },
+  );
 }
 
 function summary({ orders, returns }: CustomerRecords, open: number, erased: Erased | null): string {
@@ -84,10 +101,10 @@ function summary({ orders, returns }: CustomerRecords, open: number, erased: Era
   return `Erased in ${records}, in ${counted(erased.events, 'event')} and ${counted(erased.responses, 'stored response')}; ${waiting} given up first.`;
 }
 
-function requireKnown({ orders }: CustomerRecords, wanted: readonly string[]): void {
-  const foundIds = new Set(orders.map(({ id }) => id));
+function requireKnown(kind: PersonalKind, found: readonly string[], wanted: readonly string[]): void {
+  const foundIds = new Set(found);
   const missing = wanted.find((id) => !foundIds.has(id));
-  if (missing !== undefined) throw new UserError(`There is no order ${missing}.`);
+  if (missing !== undefined) throw new UserError(`There is no ${kind} ${missing}.`);
 }
 
 /** The warehouse needs the address of an order until it has ended. */

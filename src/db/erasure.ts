@@ -14,7 +14,7 @@ import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
 
 export interface CustomerRecords {
   readonly orders: readonly { readonly id: string; readonly status: OrderStatus }[];
-  /** Of these orders. */
+  /** Of these orders, or named. */
   readonly returns: readonly string[];
 }
 
@@ -29,14 +29,20 @@ export interface Erased {
 const typesOf = (kind: EntityKind) => eventTypeNames.filter((type) => eventTypes[type].entity === kind);
 
 /**
- * Finds a customer's orders: by number, and by an e-mail address in the order or in an event still kept.
- * @returns without the numbers that no order has
+ * Finds a customer's orders: by number, and by an e-mail address in the order or in an event still kept. Their
+ * returns are found with them; one that names no order, or an unknown one, by its own number.
+ * @returns without the numbers that no order or return has
  */
 export async function findCustomer(
   sql: Sql,
   eshopId: number,
-  { email, orderIds }: { readonly email: string | null; readonly orderIds: readonly string[] },
+  given: {
+    readonly email: string | null;
+    readonly orderIds: readonly string[];
+    readonly returnIds: readonly string[];
+  },
 ): Promise<CustomerRecords> {
+  const { email, orderIds, returnIds } = given;
   const ids = [...orderIds];
   if (email !== null) {
     // As written in a snapshot.
@@ -54,7 +60,9 @@ export async function findCustomer(
     where eshop_id = ${eshopId} and eshop_order_id = any(${ids}) order by created_at, eshop_order_id`;
   const returned = await sql<{ id: string }[]>`
     select eshop_return_id as id from returns
-    where eshop_id = ${eshopId} and eshop_order_id = any(${found.map(({ id }) => id)}) order by created_at, eshop_return_id`;
+    where eshop_id = ${eshopId}
+      and (eshop_order_id = any(${found.map(({ id }) => id)}) or eshop_return_id = any(${[...returnIds]}))
+    order by created_at, eshop_return_id`;
   return { orders: [...found], returns: returned.map(({ id }) => id) };
 }
 

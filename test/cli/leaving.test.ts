@@ -72,19 +72,24 @@ it('erases a customer: records, snapshots and responses, once what waits has end
   await sql`update orders set recipient_email = 'z@new.example', billing_email = null where eshop_order_id = 'hers'`;
   await sql`update orders set status = 'onTheWay' where eshop_order_id = 'under way'`;
   for (const id of ['hers', 'under way', 'his']) await stack.untilWaiting((await kept(id)).id);
+  // Without an order.
+  const loose = { ...sampleReturn, eshopReturnId: 'loose', eshopOrderId: null };
+  await create(sql, createInserter(sql), returns, eshopId, 'shop', loose);
   const before = await order('hers');
 
+  const zoe = ['--email', 'zoe@CUSTOMER.example', '--return', 'loose'];
   const erase = (...args: string[]) =>
-    eshop('erase-customer', '--eshop', String(eshopId), '--email', 'zoe@CUSTOMER.example', '--json', ...args);
+    eshop('erase-customer', '--eshop', String(eshopId), ...zoe, '--json', ...args);
   expect((await erase('--yes')).error).toBe(
     '1 order still in progress: under way (onTheWay). Cancel or finish it first.',
   );
+  expect((await erase('--return', 'none', '--dry-run')).error).toBe('There is no return none.');
   await sql`update orders set status = 'delivered' where eshop_order_id = 'under way'`;
   expect((await erase()).error).toMatch('Use --dry-run to see what it would do');
   const found = {
     eshopId,
     orders: ['hers', 'under way'],
-    returns: [sampleReturn.eshopReturnId],
+    returns: [sampleReturn.eshopReturnId, 'loose'],
     openDeliveries: 2,
   };
   expect(JSON.parse((await erase('--dry-run')).printed)).toEqual({ ...found, erased: false });
@@ -101,7 +106,7 @@ it('erases a customer: records, snapshots and responses, once what waits has end
   for (const each of unpause) await each();
   const done = await erase('--yes');
   expect(done.error).toBeUndefined();
-  expect(JSON.parse(done.printed)).toEqual({ ...found, erased: true, events: 3, responses: 2 });
+  expect(JSON.parse(done.printed)).toEqual({ ...found, erased: true, events: 4, responses: 2 });
   const hers = await kept('hers');
   expect(hers).toMatchObject({ state: 'canceled', canceledBy: 'operator', responses: 0 });
   expect(await stack.untilClosed(hers.id)).toBeDefined();
@@ -160,7 +165,7 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
     deleted: false,
     orders: 4,
     webhooks: 2,
-    returns: 1,
+    returns: 2,
   });
   const taken = await eshop('delete', String(eshopId), '--yes', '--export', directory, '--json');
   expect(taken.error).toMatch(/could not be created/);
