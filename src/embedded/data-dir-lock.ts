@@ -128,8 +128,8 @@ async function unless(code: 'EEXIST' | 'ENOENT', renamed: Promise<void>): Promis
 /** @throws UserError if the lock is that of another Waybill that runs */
 async function refuseHolder(dataDir: DataDir, file: string): Promise<void> {
   const pid = Number(await readFile(file, 'utf8').catch(() => ''));
-  // By now the id may belong to any other process.
-  const isWaybill = /\b(?:main\.(?:ts|js)|waybill(?:\.js)? start|keys replace)\b/.test(
+  // By now the id may belong to any other process, such as another program of Node with a main.js.
+  const isWaybill = /\b(?:(?:bin|src)\/main\.(?:ts|js)|waybill(?:\.js)? start|keys replace)\b/.test(
     await commandLine(pid),
   );
   if (pid > 0 && pid !== process.pid && isWaybill && (await isAlive(pid))) {

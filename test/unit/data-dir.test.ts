@@ -1,8 +1,9 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { link, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { lockDataDir, putInPlace } from '../../src/embedded/data-dir-lock.ts';
 import { inaccessibleFolder } from '../../src/embedded/private-folder.ts';
@@ -41,7 +42,12 @@ it('an instance is read as it was written, and as empty when the file is damaged
 });
 
 it('the lock of a process that is gone, or is not Waybill, is taken over and given back', async () => {
-  for (const pid of ['', '4194304', String(process.ppid)]) {
+  const main = join(directory, 'main.js');
+  await writeFile(main, 'process.stdin.resume()');
+  const other = spawn(process.execPath, [main], { stdio: ['pipe', 'ignore', 'inherit'] });
+  onTestFinished(() => void other.kill());
+  await once(other, 'spawn');
+  for (const pid of ['', '4194304', String(process.ppid), String(other.pid)]) {
     await writeFile(dataDir.join('lock'), pid);
     const release = await lockDataDir(dataDir);
     expect(await readFile(dataDir.join('lock'), 'utf8')).toBe(String(process.pid));
