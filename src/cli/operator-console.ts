@@ -24,20 +24,27 @@ import { formatTime } from './policy-table.ts';
 import { recoveryRecord } from './recovery-record.ts';
 import { remembered } from './remembered.ts';
 import type { TemporalStatus } from './status.ts';
-import { askDatabase, askTemporal, needsOf, statusProblem } from './status.ts';
+import { askTemporal, needsOf, readStorage, readWork, statusProblem } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Database connections: for one operator, who looks at a few pages. */
 const CONNECTIONS = 4;
-/** How long Temporal's status is cached, in milliseconds: each call opens a connection, and several pages need it. */
-const TEMPORAL_CACHE_MS = 10_000;
+/**
+ * How long the status of Temporal and of the storage is cached, in milliseconds. Less: each call opens a connection
+ * or writes rows to see whether the disk has room, and several pages need them. More: an outage shows late.
+ */
+const SLOW_CACHE_MS = 10_000;
 /** The most ended recoveries shown, besides those under way. */
 const MAX_ENDED_RECOVERIES = 50;
 /** A day, in milliseconds: the interval of the loop that waits for Ctrl-C. */
 const DAY_MS = 24 * 3_600_000;
 
-async function readInstallation(sql: Pool, temporal: TemporalStatus): Promise<InstallationStatus> {
-  const database = await askDatabase(sql);
+async function readInstallation(
+  sql: Pool,
+  temporal: TemporalStatus,
+  storage: Awaited<ReturnType<typeof readStorage>>,
+): Promise<InstallationStatus> {
+  const database = { problem: null, ...storage, ...(await readWork(sql)) };
   const [flow, incidents] = [await readFlow(sql), await countIncidents(sql)];
   const { outbox, open, recoveries } = database;
   const { fresh, recovered, retry, undelivered, oldestSeconds } = outbox;
@@ -57,9 +64,10 @@ async function readInstallation(sql: Pool, temporal: TemporalStatus): Promise<In
 }
 
 function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
-  const temporal = remembered(TEMPORAL_CACHE_MS, () => askTemporal(settings).catch(statusProblem));
+  const temporal = remembered(SLOW_CACHE_MS, () => askTemporal(settings).catch(statusProblem));
+  const storage = remembered(SLOW_CACHE_MS, () => readStorage(sql));
   return {
-    installation: async () => await readInstallation(sql, await temporal()),
+    installation: async () => await readInstallation(sql, await temporal(), await storage()),
     async recoveries() {
       const [underWay, latest] = [
         await listRecoveriesUnderWay(sql),

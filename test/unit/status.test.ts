@@ -1,5 +1,6 @@
 /** The conditions of an instance that need an operator: nothing up to each limit, a sentence beyond it. */
 import { describe, expect, it } from 'vitest';
+import { remembered } from '../../src/cli/remembered.ts';
 import {
   ATTEMPT_LATE_SECONDS,
   CHANGE_LATE_SECONDS,
@@ -282,4 +283,15 @@ describe('the table', () => {
       ].join('\n'),
     );
   });
+});
+
+it('what a status takes long to read is remembered for a while; a failure to read it is not', async () => {
+  let reads = 0;
+  const read = remembered(60_000, async () => {
+    reads += 1;
+    if (reads === 1) throw new Error('away');
+    return reads;
+  });
+  await expect(read()).rejects.toThrow('away');
+  expect([await read(), await read()]).toEqual([2, 2]);
 });
