@@ -78,9 +78,9 @@ export interface ClockStep {
 }
 
 /**
- * Records a step once, however many workers notice it. It moves the attempts planned before it: otherwise a step
- * ahead would make them early, and a step back late. A step ahead moves the windows begun before it as well, so that
- * it ends none of them.
+ * Records a step once, however many workers notice it, and moves the attempts that were planned before the step:
+ * otherwise a step ahead would make them early, and a step back late. After a step ahead, the windows begun before it
+ * are moved as well, so that none of them ends.
  */
 export async function noteClockStep(sql: Pool, step: ClockStep): Promise<void> {
   await transaction(sql, async (tx) => {

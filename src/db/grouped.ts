@@ -1,4 +1,4 @@
-/** Statements shared by callers: those that come together, or while a statement is under way, share the next one. */
+/** Statements shared by callers: calls that come together, or during a statement, share the next statement. */
 import postgres from 'postgres';
 
 /** A group that waited this long goes on a further connection. Less: smaller groups. More: a row lock stops all. */

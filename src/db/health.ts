@@ -16,7 +16,7 @@ async function takesWrites(sql: Pool): Promise<boolean> {
 /**
  * True if the database says within two seconds that it takes writes. Never throws.
  * @param sql a pool for nothing else, which is free even when work is not
- * @param working asked instead if the server gives that one no connection: others may have all but its own
+ * @param working the pool to ask instead if the server has no connection left for `sql`: others may have taken all
  */
 export async function databaseAnswers(sql: Pool, working: Pool = sql): Promise<boolean> {
   const answered = takesWrites(sql)

@@ -33,8 +33,8 @@ const awaitedTransactions = (sql: Sql) => sql`
         else backend_type is null and usesysid is not null and backend_xid is not null and application_name = current_setting('application_name') end`;
 
 /**
- * Has the mark not wait for the present transaction until it writes, as SQL: one that lasts, and writes no event and
- * no delivery. Without a transaction it does nothing.
+ * Lets the mark pass the present transaction until that writes, as SQL. It is for transactions that last, and write
+ * neither events nor deliveries. Outside a transaction it does nothing.
  * @param name what its session is called meanwhile: any but the service's
  */
 export const notAwaited = (sql: Sql, name: string) => sql`set_config('application_name', ${name}, true)`;

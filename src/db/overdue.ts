@@ -99,7 +99,7 @@ async function readQueue(sql: Sql): Promise<DueSeconds> {
   };
 }
 
-/** Those created first: of the others, most are behind them. */
+/** The stuck deliveries that were created first: most of the later ones wait behind them. */
 async function readStuck(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     with waiting as materialized (

@@ -28,8 +28,8 @@ export interface PoolOptions extends SocketDeadlines {
 }
 
 /**
- * A working server cancels a statement after ten seconds and says so; one that is still silent five seconds later is
- * unreachable, and its connection is lost.
+ * A working server cancels a statement after ten seconds and says so. A server that is still silent five seconds
+ * later is unreachable, and its connection is lost.
  */
 const DEFAULTS: PoolOptions = {
   connectMs: 5_000,
@@ -109,7 +109,7 @@ function reconnectAfter(failures: number): number {
 
 /**
  * Opens a pool. Nothing connects until the first query. A query on a connection that falls silent fails with
- * `DatabaseSilent`, and the next one gets a new connection, since idle ones that were silent for as long are dropped.
+ * `DatabaseSilent`, and the next query gets a new connection: idle connections that were silent as long are dropped.
  * @param url a `postgres://` address
  * @param max the most connections (default 10)
  */

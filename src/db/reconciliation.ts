@@ -117,7 +117,7 @@ export async function findClosed(sql: Sql, ids: readonly string[]): Promise<Atte
 
 /** The condition of the index `deactivation_mails_pending`, and that the mail was not given up. */
 const unmailed = (sql: Sql) => sql`${isOwnDeactivation(sql)} and x.sent_at is null and x.failed_at is null`;
-/** The queue starts the workflow of the others, which mails. */
+/** While the delivery is in the queue, the queue starts its workflow, which sends the mail. */
 const hasLeftQueue = (sql: Sql) => sql`
   exists (select from deliveries q where q.id = x.delivery_id and q.dispatched_at is not null)`;
 const mailColumns = (sql: Sql) => sql`

@@ -67,7 +67,7 @@ function problemOf(
 }
 
 /**
- * In addition to the one that listens: claims of two classes may coincide while attempts are read, begun or
+ * Sessions in addition to that of LISTEN: claims of two classes may coincide while attempts are read, begun or
  * recorded. More: connections past the pooler that are hardly used.
  */
 const SESSIONS = 3;

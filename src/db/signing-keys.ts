@@ -39,7 +39,7 @@ export async function listSigningKeys(sql: Sql, eshopId: number): Promise<Public
 
 /**
  * Makes the next key the present one.
- * @param overlap whether the present one signs for a day more; false ends it, and one before it, at once
+ * @param overlap whether the present key signs for a day more; false ends it and its predecessor at once
  * @returns when the key before the present one ceases to sign, if it still does: then nothing was changed
  */
 export async function replaceSigningKey(sql: Pool, eshopId: number, next: SealedPair, overlap: boolean) {

@@ -1,4 +1,4 @@
-/** The lock of `DATA_DIR`: one process at a time, also of those that cannot see each other, as in two containers. */
+/** The lock of `DATA_DIR`: one process at a time, even if two cannot see each other, as in two containers. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { link, open, readFile, rename, rm, writeFile } from 'node:fs/promises';

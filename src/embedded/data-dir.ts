@@ -74,7 +74,7 @@ export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 
       });
       if (file === undefined) return undefined;
       try {
-        // Of the file that is read, not of what has its name by now.
+        // The owner of the opened file, not of a file that has got its name meanwhile.
         if (!trustsAll) requireOwner(join(path, name), await file.stat());
         return await file.readFile('utf8').catch(unreadable);
       } finally {

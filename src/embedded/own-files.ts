@@ -44,7 +44,7 @@ export function requireOwner(path: string, stats: Owned, me = process.getuid?.()
  * @param path exists
  * @param guest the user of a server's own folders, if it is not us
  * @param close changes the mode of the folder
- * @throws UserError naming what is another's, its owner and mode, and the ways out
+ * @throws UserError naming the foreign file, its owner and mode, and the ways out
  */
 export async function requireOwnFolder(
   path: string,

@@ -22,8 +22,8 @@ interface PostgresOptions extends Pick<ServiceOptions, 'env' | 'restarts' | 'sig
 const SETTINGS = ['-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.0.0.1'];
 
 /**
- * It ends its sessions, and then itself; forced, it leaves the log to be recovered from. One that hangs or is stopped
- * (SIGSTOP) obeys the last alone.
+ * SIGINT: Postgres ends its sessions, and then itself. SIGQUIT: it leaves the log to be recovered from. A server that
+ * hangs or is stopped (SIGSTOP) obeys SIGKILL alone.
  */
 const STOP_SIGNALS: StopSignals = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
 const STOP_TIMEOUT_MS = 20_000;
@@ -81,7 +81,7 @@ async function clearZombie(pidFile: string): Promise<void> {
 }
 
 /**
- * Makes a cluster elsewhere, and moves it to its place once it is whole: what is there is never removed.
+ * Makes a cluster elsewhere, and moves it to its place once it is whole. Files that are there are never removed.
  * @param directory its place
  * @throws UserError if it cannot be made or moved
  */

@@ -36,7 +36,7 @@ export interface ServiceOptions {
   readonly stopTimeoutMs: number;
   /** Default: SIGTERM and SIGKILL. */
   readonly stopSignals?: StopSignals;
-  /** False: one that dies stays dead. Default true. */
+  /** Whether a service that dies is started again. Default true. */
   readonly restarts?: boolean | undefined;
   /** Called on every unexpected exit and every attempt to restart. */
   readonly onTrouble?: ((text: string) => void) | undefined;

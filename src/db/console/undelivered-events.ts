@@ -5,7 +5,7 @@ import type { Sql } from '../pool.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
 /**
- * How many of the latest events are searched for those that no webhook got. Less: an event of some minutes ago is
+ * How many of the latest events are searched for events that no webhook got. Less: an event of some minutes ago is
  * missed in a rush. More: each view of the page reads that many events with their deliveries.
  */
 export const MAX_EVENTS_SEARCHED = 5_000;

@@ -17,7 +17,7 @@ import { joinFailures } from './failures.ts';
 
 /** The advisory lock for deciding: an arbitrary fixed number. */
 const DECIDING = 715_022;
-/** How long a success is kept, in seconds: a failure before it may be recorded after it. */
+/** How long a success is kept, in seconds: a failure that came earlier may be recorded later. */
 const SUCCESS_KEPT_S = 60;
 
 const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;

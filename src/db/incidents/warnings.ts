@@ -20,7 +20,7 @@ export interface StoredWarning extends StoredIncident, NamedBy {
   readonly eshopName: string;
   readonly email: string;
   readonly open: number;
-  /** The delivery whose last retries it is about, or the one that superseded it; all null if it is about all. */
+  /** The delivery that is in its last retries, or its successor; all three are null if the warning is about all. */
   readonly deliveryId: string | null;
   readonly deliverySince: Date | null;
   readonly deliveryAttempts: number | null;

@@ -51,9 +51,9 @@ export async function addDeactivationNotices(
 }
 
 /**
- * Unhealthy webhooks that have recovered: one accepted delivery suffices, and of a webhook at which only one
- * delivery failed, that one. A recipient that got no notice of the failure gets none of the recovery; this is
- * decided when it is due.
+ * Unhealthy webhooks that have recovered: one accepted delivery suffices, but if only one delivery failed, it has to
+ * be that delivery. A recipient that got no notice of the failure gets none of the recovery; this is decided when
+ * the notice is due.
  * @returns how many notices
  */
 export async function addRecoveryNotices(tx: Sql): Promise<number> {

@@ -14,8 +14,8 @@ const AT_ONCE = 20;
 const EACH_SECONDS = 360;
 
 /**
- * How long a mail may take that includes other notices, in seconds. Shorter: a silent mail server holds one for 40 s,
- * and the others would be mailed as well. Longer: if it is never sent after all, they wait longer.
+ * How long a mail may take that includes other notices, in seconds. Shorter: a silent mail server holds a mail for
+ * 40 s, and the included notices would be mailed again. Longer: if that mail is never sent after all, they wait.
  */
 const MERGING_SECONDS = 120;
 /** The most deferred notices that a mail includes. More: nobody reads it to its end. Fewer: more mails. */
@@ -42,7 +42,7 @@ export async function claimMail(
       await deferMail(tx, id);
       return { waitMs };
     }
-    // An execution after the death of another takes the same ones again.
+    // If an execution dies, the next one takes the same notices again.
     const mark = tx`merging_id = ${id}, merging_until = now() + make_interval(secs => ${MERGING_SECONDS})`;
     // Being sent, it is nothing that another mail may include.
     await tx`update notices set ${mark} where id = ${id}`;

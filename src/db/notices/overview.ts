@@ -16,13 +16,13 @@ export interface NoticesOverview {
   readonly deferred: number;
   /** The wait of the oldest pending one, in seconds; null if there is none. */
   readonly oldestSeconds: number | null;
-  /** The e-shop of the oldest pending one; null if there is none. */
+  /** The e-shop of the oldest pending notice; null if there is none. */
   readonly oldestOf: NamedEshop | null;
-  /** Why the oldest pending one that was tried was not sent, without secrets; null if none was refused. */
+  /** Why the oldest pending notice with a failed try was not sent, without secrets; null if none was refused. */
   readonly lastError: string | null;
   /** Given up within the last day. */
   readonly givenUp: number;
-  /** The e-shop of the one that was given up last; null if there is none. */
+  /** The e-shop of the notice that was given up last; null if there is none. */
   readonly givenUpOf: NamedEshop | null;
 }
 
@@ -33,7 +33,7 @@ export async function readNotices(sql: Sql) {
   const of = async (theirs: ReturnType<Sql>) =>
     await oneRow(sql<NoticesOverview[]>`
       with waiting as materialized (
-        -- One that was refused waits for its recipient, and no longer for the budget.
+        -- A notice that was refused waits for its recipient, and no longer for the budget.
         select n.eshop_id, n.at, n.error, n.deferred and n.error is null as by_budget
         from (
           select n.* from notices n where ${isToBeStarted(sql)}

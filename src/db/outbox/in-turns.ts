@@ -14,8 +14,8 @@ interface Waiting {
 }
 
 /**
- * Chooses up to `limit` as `chosen`, and locks them, as SQL after `with`. Due ones take turns by e-shop; the others
- * follow by their due times.
+ * Chooses up to `limit` as `chosen`, and locks them, as SQL after `with`. Rows that are due take turns by e-shop;
+ * the rest follows by due time.
  */
 export function inTurns(sql: Sql, limit: number, { table, which, claimable, dueAt }: Waiting) {
   const from = sql`${sql(table)} o`;

@@ -3,8 +3,8 @@
  * delivery of the record may go.
  *
  * The claim and the end of a delivery each write first and look then, in separate statements: if a delivery is put
- * back while the delivery before it ends, at least one of the two sides sees the other. If a process dies in between,
- * the relay looks again.
+ * back while its predecessor ends, at least one of the two sides sees the other. If a process dies in between, the
+ * relay looks again.
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
@@ -61,8 +61,8 @@ export async function keepOrdering(
 const RECORDS_AT_ONCE = 500;
 
 /**
- * Lets deliveries go that are no longer behind another one, and ends deliveries that were superseded meanwhile. If no
- * other deliveries wait, this process makes the first attempts of the fresh ones that it lets go.
+ * Releases deliveries that are no longer behind a predecessor, and ends deliveries that were superseded meanwhile. If
+ * no other deliveries wait, this process makes the first attempts of the fresh deliveries that it releases.
  * @param replaced whether to look for superseded deliveries; a claim finds any that are missed here
  */
 export async function settleOrdering(sql: Pool, scope: OrderingScope, replaced = true): Promise<void> {
@@ -121,7 +121,7 @@ async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: bo
       -- If it took over failed attempts, neither an import nor a pause of the recovery may delay its next attempt.
       class = case when d.attempts_made = 0 then ${writtenIn(sql, 'd')} when d.recovery_id is null then ${CLASS.fresh}::smallint
         else ${CLASS.retry}::smallint end,
-      -- It goes on where the delivery before it was: the wait since then uses up none of its window.
+      -- It goes on where its predecessor was: the wait since then uses up none of its window.
       window_started_at = d.window_started_at + (now() - d.due_at),
       state = case when d.attempts_made > 0 then 'retrying' else d.state end,
       next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
@@ -172,9 +172,9 @@ function reported(sql: Pool, rows: readonly Superseded[]): string[] {
 
 /**
  * Where only the latest event counts, ends deliveries that a newer event of their record at the same webhook
- * supersedes. Those of a deleted webhook are left to be canceled.
+ * supersedes. Deliveries of a deleted webhook are left to be canceled.
  * @param which the condition of the deliveries, checked when they are read and again once they are locked: another
- * process may have let one of them go meanwhile
+ * process may have released one of them meanwhile
  */
 async function supersede(sql: Pool, of: postgres.Fragment, which: (alias: string) => postgres.Fragment) {
   const rows = await sql<Superseded[]>`
@@ -192,10 +192,10 @@ async function supersede(sql: Pool, of: postgres.Fragment, which: (alias: string
 }
 
 /**
- * For a webhook where only the latest event counts. This delivery's next attempt is due: it and the deliveries before
- * it end if a newer event supersedes them and they are not under way. The newer delivery goes on in their place. If
- * it was waiting, it takes over their count of failed attempts and their window, and goes on at once, unless other
- * deliveries of the record come between the two.
+ * For a webhook where only the latest event counts. This delivery's next attempt is due: the delivery and its
+ * predecessors end if a newer event supersedes them and they are not under way. The newer delivery takes their place.
+ * If it was waiting, it takes over their count of failed attempts and their window, and goes on at once, unless other
+ * deliveries of the record stand in between.
  * @returns the deliveries that it ended
  */
 export async function supersedeRetries(sql: Pool, id: string): Promise<readonly string[]> {

@@ -74,7 +74,7 @@ export const successors = (sql: Sql, { key, sequence, webhookId }: Place) => sql
 
 /**
  * Whether a delivery `d` of a webhook `w` may have to wait or to end; `keepOrdering` decides. A delivery that need
- * not wait now need never wait, since every older delivery was committed before it.
+ * not wait now need never wait: all older deliveries were committed earlier.
  */
 export function isBlocked(sql: Sql) {
   const place = placeOf(sql);
@@ -136,7 +136,7 @@ export function waitsFor(sql: Sql) {
       when ${waitsForTurn(sql, 'd')} then json_build_object('reason', 'order', 'since', d.created_at)
       when d.dispatched_at is null and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused')
         then json_build_object('reason', 'pause', 'since', d.created_at)
-      -- Deferred by its workflow or in the queue, or not claimed behind those that are. Another owner's attempt defers it too.
+      -- Deferred by its workflow or in the queue, or unclaimed behind deferred deliveries. Another owner's attempt defers, too.
       when d.attempts_made = 0 and not exists (select from attempts begun where begun.delivery_id = d.id)
           and (coalesce(d.next_attempt_at, d.due_at) > clock_timestamp() or ${isPassedBy(sql)})
         then json_build_object('reason', 'limit', 'since', d.created_at, 'nextAttemptAt',

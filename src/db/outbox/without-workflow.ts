@@ -35,7 +35,7 @@ const waitingOf = (
   limit ${PAGE_WITHOUT_WORKFLOW}`;
 
 /**
- * Cancels the deliveries of a deleted webhook. One that was attempted gets a workflow, which shows its end.
+ * Cancels the deliveries of a deleted webhook. A delivery that was attempted gets a workflow, which shows its end.
  * @returns the event type of each, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function cancelWithoutWorkflow(sql: Sql, webhook: OfEshop): Promise<EventType[]> {

@@ -85,7 +85,7 @@ const JUDGED_AT_ONCE = 5_000;
 
 /**
  * Counts the lost events in several short statements.
- * @param options.atOnce the events that one judges
+ * @param options.atOnce the number of events that one statement judges
  * @param options.enough the search ends once this many are found
  */
 export async function countLostEvents(

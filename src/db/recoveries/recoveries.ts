@@ -118,8 +118,8 @@ export async function countRecovery(sql: Sql, input: RecoveryInput) {
 }
 
 /**
- * Begins a recovery; the same request while it is under way returns the same one. Another one that is still looking
- * for lost events is in its way.
+ * Begins a recovery; while it is under way, the same request returns the same recovery. Another recovery that is
+ * still looking for lost events is in its way.
  */
 export async function beginRecovery(sql: Database, input: RecoveryInput): Promise<Asked> {
   const before = await underWay(sql, input);

@@ -53,8 +53,8 @@ async function limits(sql: Pool, before: Date): Promise<LimitOf> {
 }
 
 /**
- * Versions `x` replaced before the limit by another that has their types. Versions before an active one, or before
- * the deletion, explain nothing later; an inactive one alone does not replace the one that tells since when.
+ * Versions `x` replaced before the limit by a version that has their types. If the later version is active, or the
+ * deletion, the earlier one explains nothing any more. If it is inactive, the earlier one still tells since when.
  */
 function replaced(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   return sql`
@@ -67,8 +67,8 @@ function replaced(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment 
 }
 
 /**
- * Deactivations `x` whose notices and delivery are gone. The newest is kept as part of the webhook's record; one that
- * a version refers to tells why it was inactive.
+ * Deactivations `x` whose notices and delivery are gone. Two sorts are kept: the newest deactivation is part of the
+ * webhook's record, and a deactivation that a version refers to tells why that version was inactive.
  */
 function deactivationsOver(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   return sql`

@@ -1,6 +1,6 @@
 /**
- * Changes of webhooks. One that matters to open deliveries (activation, deactivation, another URL or ordering,
- * deletion) writes one change to signal in its transaction. Every change locks its row first.
+ * Changes of webhooks. A change that matters to open deliveries (activation, deactivation, another URL or ordering,
+ * deletion) writes one change to signal in its transaction. Every change locks the webhook's row first.
  */
 import { invalid } from '../../domain/problem.ts';
 import { type GivenSettings, type WebhookSettings, withDefaults } from '../../domain/webhook.ts';

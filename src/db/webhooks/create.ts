@@ -57,7 +57,7 @@ export async function createWebhook(
   });
 }
 
-/** Creates a webhook like `createWebhook`, unless the e-shop has this one: then returns its id, as `existing`. */
+/** Creates a webhook like `createWebhook`. If the e-shop has the same already, returns its id as `existing`. */
 export async function importWebhook(
   sql: Pool,
   eshopId: number,

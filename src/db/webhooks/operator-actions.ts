@@ -89,8 +89,8 @@ export async function recordOperatorAction(
 }
 
 /**
- * The effect on a delivery that waits in the queue: Temporal does not know it, and need not be asked. One that
- * waits for its turn in its record stays where it is, unless it is given up.
+ * The effect on a delivery that waits in the queue: Temporal does not know it, and need not be asked. If
+ * it waits for its turn in its record, it stays where it is, unless it is given up.
  */
 const IN_QUEUE: Readonly<
   Record<

@@ -76,8 +76,8 @@ export async function endPause(tx: Sql, id: number): Promise<void> {
 const now = (tx: Sql): postgres.Fragment => tx`statement_timestamp()`;
 
 /**
- * The last pauses of a webhook as far as they are before a time. If the database's clock was set back, some are not:
- * one that would end before it begins is left out, since it is no range, and an empty one would have no ends.
+ * The last pauses of a webhook, cut at a time. If the database's clock was set back, some pauses begin later than
+ * that: they are left out, since a range cannot end before it begins, and an empty range has no ends.
  */
 const pausesBefore = (tx: Sql, time: postgres.Fragment) => tx`array(
   select x.pause from (
