@@ -56,10 +56,10 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
       where state in ('pending', 'retrying') and last_attempt_at > ${far}`,
     // By the expression of the index `deliveries_by_next_step`.
     await sql`
-      update deliveries set check_at = now()
+      update deliveries set check_at = least(check_at, now()), dispatched_at = least(dispatched_at, now())
       where state in ('pending', 'retrying') and dispatched_at is not null
-        and greatest(check_at, dispatched_at, last_attempt_at, next_attempt_at) > ${tooFar(MAX_CHECK_SECONDS)}
-        and check_at > ${tooFar(MAX_CHECK_SECONDS)}`,
+        and greatest(check_at, dispatched_at, last_attempt_at, next_attempt_at) > ${far}
+        and (check_at > ${tooFar(MAX_CHECK_SECONDS)} or dispatched_at > ${far})`,
     await sql`update recoveries set ${unleased} where ${tooLong}`,
     await sql`update recoveries set check_at = now() where check_at > ${tooFar(MAX_CHECK_SECONDS)}`,
     await sql`update notices set check_at = now() where check_at > ${tooFar(MAX_CHECK_SECONDS)} and sent_at is null`,

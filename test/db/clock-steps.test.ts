@@ -13,6 +13,7 @@ import {
 import { claimReleaseChanges, enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
+import { claimLateDeliveries } from '../../src/db/reconciliation.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
@@ -53,6 +54,16 @@ test('leases and due times an hour ahead are past; what people gave, and what ca
   expect(await claimed()).toEqual([due, leased].sort());
   expect(await claimReleaseChanges(sql, 10)).toMatchObject([{ eshopOrderId: '10001' }]);
   expect(await sql`select due_at from changes_to_signal`).toMatchObject([{ dueAt: before?.dueAt }]);
+});
+
+test('a delivery that Temporal got by the clock before a step back is looked after at once', async () => {
+  const { sql } = database;
+  const id = await fireDelivery(sql, owner);
+  await sql`update deliveries set dispatched_at = now() + interval '1 hour' where id = ${id}`;
+  const late = async () => (await claimLateDeliveries(sql, 0, 100)).some((delivery) => delivery.id === id);
+  expect(await late()).toBe(false);
+  expect(await forgetFutureTimes(sql)).toBe(1);
+  expect(await late()).toBe(true);
 });
 
 test('a retry planned before a step back comes as late as it was planned, and an attempt is nobody’s for longer than asked for', async () => {
