@@ -52,7 +52,7 @@ function accountKey({ eshopId, username, address }: LoginAttempt): string {
  * So neither locks out other e-shops at the address, which all share one behind a proxy; and the limits of other
  * e-shops do not add to that of one. Numbers that belong to no e-shop are counted like real ones, or the errors would
  * reveal which ones exist. Since made-up numbers could evade every limit, an address also has one for all numbers
- * together: the only one that can lock out all e-shops at an address.
+ * together: the only limit that can lock out all e-shops at an address.
  * @param perAddress failures allowed for one address at one e-shop in a quarter of an hour, in all accounts together
  */
 export function createLoginLimits(sql: Pool, perAddress: number) {

@@ -40,7 +40,7 @@ const NOTHING = Buffer.alloc(0);
 const HEADER_BYTES = 5;
 
 /**
- * The replies that one connection waits for. Starts with one on which nothing has been sent.
+ * The replies that one connection waits for. Begin with a connection on which nothing has been sent.
  * @param onEvent called with the server's messages about the session
  */
 export function createPendingReplies(onEvent: (event: SessionEvent) => void = () => {}) {

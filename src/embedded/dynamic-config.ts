@@ -15,7 +15,7 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>>
   'system.enableActivityEagerExecution': true,
   // Waiting tasks are taken by priority, and then from each e-shop in turn (workflows/priorities.ts).
   'matching.enableFairness': true,
-  // Waiting tasks are written into one partition instead of four, so that turns are those of the whole task queue:
+  // Waiting tasks are written into one partition instead of four, so that turns are taken in the whole task queue:
   // each partition takes its own turns.
   'matching.numTaskqueueWritePartitions': 1,
   // And read from it alone: polling the three that are always empty would cost the server each time.

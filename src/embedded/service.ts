@@ -87,7 +87,7 @@ const CAUSE = /(?:ERROR|FATAL|PANIC|HINT): /;
 
 /**
  * The last lines of a log file, for the message of a failed start: those with a cause, if there are any.
- * @param from where those of this start begin, in bytes
+ * @param from where the lines of this start begin, in bytes
  */
 async function tail(path: string | undefined, from: number): Promise<string> {
   if (path === undefined) return '';

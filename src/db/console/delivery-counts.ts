@@ -81,7 +81,7 @@ async function withIndexOrder<Rows>(sql: Pool, query: (tx: Sql) => PromiseLike<R
 }
 
 /**
- * `steps`: in order, without those of no delivery; `whole`: false if the oldest are missing, beyond
+ * `steps`: in order, without steps that have no delivery; `whole`: false if the oldest are missing, beyond
  * {@link MAX_DELIVERIES_READ}; `medianMs` and `p95Ms`: of the `measured` latest attempts, null if there were none.
  */
 export async function readDeliveryCounts(sql: Pool, eshopId: number, range: CountRange) {

@@ -80,7 +80,7 @@ export interface LostEventCount {
   readonly lastAt: Date | null;
 }
 
-/** The events that one statement judges: it takes a fraction of a second, seconds on a busy machine. */
+/** How many events one statement judges: it takes a fraction of a second, or seconds on a busy machine. */
 const JUDGED_AT_ONCE = 5_000;
 
 /**

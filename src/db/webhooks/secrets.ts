@@ -41,7 +41,7 @@ export interface StoredSecrets extends Omit<SealedSecrets, 'deleted'> {
   readonly asymmetric: boolean;
 }
 
-/** The new values of a webhook, and what it has lost. */
+/** The new values of a webhook, and its values that could not be opened. */
 interface ReplacedSecrets extends Resealed {
   /** Whether its secret could not be opened. */
   readonly lostSecret: boolean;
