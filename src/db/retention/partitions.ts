@@ -55,7 +55,7 @@ export async function readPartitions(sql: Pool) {
   return { since: weeks[0]?.from ?? null, until, aheadSeconds: (until.getTime() - now.getTime()) / 1_000 };
 }
 
-/** All partitions, the oldest first, the default ones last, and within a week in the order in which they are dropped. */
+/** All partitions, the oldest first, the default ones last, and within a week in the order in which they go. */
 export async function listPartitions(sql: Pool): Promise<Partition[]> {
   const rows = await sql<{ parent: PartitionedTable; name: string; bound: string; rows: number }[]>`
     select p.relname as parent, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound,
