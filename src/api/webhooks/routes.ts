@@ -142,7 +142,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       description:
         `Replaces all fields; those left out get their defaults, except ${omissible.map((field) => `\`${field}\``).join(', ')}, which then stay. Changing \`active\` has the same effect as activate and ` +
         'deactivate. Open deliveries keep the type of their event, and take everything else from the webhook as it is at their next attempt. ' +
-        'Failures of an earlier URL do not count against a new one.',
+        'Another URL brings it forward as an activation does. Failures of an earlier URL do not count against a new one.',
       data: webhookRecordSchema,
       message: 'Webhook updated.',
       errors: {
