@@ -58,7 +58,7 @@ test.for([false, true])(
     const statements: readonly ((tx: Transaction, some: readonly QueuedDelivery[]) => Promise<void>)[] = [
       renewClaims,
       postponeRejected,
-      giveBack,
+      (tx, some) => giveBack(tx, some, 1_000),
       deferClaimed,
       (tx, some) =>
         requeue(

@@ -96,6 +96,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   markDispatched: (tx) => markDispatched(tx, [id]),
   renewClaims: (tx) => renewClaims(tx, [claimed()]),
   giveBack: (tx) => giveBack(tx, [claimed()]),
+  'giveBack of one whose workflow was not started': (tx) => giveBack(tx, [claimed()], 1_000),
   findDispatched: (tx) => findDispatched(tx, [id]),
   findClosed: (tx) => findClosed(tx, [id]),
   spendRetries: (tx) => spendRetries(tx, id, 1),
