@@ -139,10 +139,10 @@ async function watch(bulk: BulkActions, jobId: string, { print, json }: Output):
   const goesOn = `Job ${jobId} continues on its own. To follow it: waybill deliveries jobs show ${jobId}`;
   const began = performance.now();
   const status = await watched(goesOn, JOB_POLL_INTERVAL_MS, async () => {
-    const webhooks = await bulk.read(jobId);
-    if (webhooks === null && performance.now() - began > JOB_VISIBLE_TIMEOUT_MS) throw noSuchJob(jobId);
-    if (webhooks !== null && webhooks.state !== 'running') return webhooks;
-    if (webhooks !== null) progress.show(webhooks.done + webhooks.failed, webhooks.total, 'Deliveries');
+    const job = await bulk.read(jobId);
+    if (job === null && performance.now() - began > JOB_VISIBLE_TIMEOUT_MS) throw noSuchJob(jobId);
+    if (job !== null && job.state !== 'running') return job;
+    if (job !== null) progress.show(job.done + job.failed, job.total, 'Deliveries');
     return undefined;
   }).finally(() => progress.stop());
   print(json ? JSON.stringify(status) : line(status));
@@ -167,15 +167,15 @@ export async function actOnAll(
       throw new UserError(
         `${deliveries(found)}${period(filter)} would end as canceled, which cannot be undone. Use --yes to give them up.`,
       );
-    const webhooks = { query, count, open, queued: ids.length };
+    const counts = { query, count, open, queued: ids.length };
     if (dryRun || found === 0) {
       const inQueue = ids.length === 0 ? '' : `, ${ids.length} of them in the queue`;
       const message = `${deliveries(found)}${period(filter)} found${inQueue}. Nothing was changed${dryRun ? ' (dry run)' : ''}.${missed}`;
-      print(json ? JSON.stringify({ jobId: null, ...webhooks }) : message);
+      print(json ? JSON.stringify({ jobId: null, ...counts }) : message);
     } else {
       const jobId = count === 0 ? null : `${PREFIX}${action}-${randomUUID()}`;
       if (jobId !== null) await startJob(bulk, { jobId, query, action, input });
-      if (json) print(JSON.stringify({ jobId, ...webhooks }));
+      if (json) print(JSON.stringify({ jobId, ...counts }));
       else
         print(
           `${jobId === null ? 'In Temporal' : `Job ${jobId}`}: ${deliveries(count)}${period(filter)}.${missed}`,

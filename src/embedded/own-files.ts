@@ -21,11 +21,11 @@ type Owned = Pick<Stats, 'uid' | 'mode'>;
 const isTrusted = (uid: number, me: number) => uid === me || uid === 0;
 
 function untrusted(path: string, { uid, mode }: Owned, me: number): UserError {
-  const stats = `mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
+  const modeText = `mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
   const [why, remedy] = isTrusted(uid, me)
-    ? [`can be written by other users (${stats}): they`, `chmod -R go-w '${path}'`]
+    ? [`can be written by other users (${modeText}): they`, `chmod -R go-w '${path}'`]
     : [
-        `belongs to user ${uid} (${stats}), not to user ${me}, as which Waybill runs: its owner`,
+        `belongs to user ${uid} (${modeText}), not to user ${me}, as which Waybill runs: its owner`,
         `chown -R ${me} '${path}'`,
       ];
   return new UserError(

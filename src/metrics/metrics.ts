@@ -119,10 +119,10 @@ export function createMetrics() {
   const counter = <L extends string>(name: Name, ...labelNames: L[]) =>
     new Counter({ name, help: HELP[name], labelNames, registers });
   const gauge = <L extends string>(name: Name, ...labelNames: L[]) => {
-    const gauge = new Gauge({ name, help: HELP[name], labelNames, registers });
+    const created = new Gauge({ name, help: HELP[name], labelNames, registers });
     // Unknown is not zero.
-    if (labelNames.length === 0) gauge.remove();
-    return gauge;
+    if (labelNames.length === 0) created.remove();
+    return created;
   };
   const histogram = <L extends string>(name: Name, buckets: number[], ...labelNames: L[]) =>
     new Histogram({ name, help: HELP[name], buckets, labelNames, registers });

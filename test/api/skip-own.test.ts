@@ -1,6 +1,9 @@
 /** A webhook that leaves out the changes of its own e-shop. */
 import { expect, test } from 'vitest';
+import { firedEvents, firedRows, isOwnChange } from '../../src/db/outbox/events.ts';
 import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
+import { eventTypeNames } from '../../src/domain/event-types.ts';
+import { isOwnChange as isLeftOut, origins } from '../../src/domain/origin.ts';
 import type { TestEshop } from '../support/api.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
@@ -95,4 +98,22 @@ test('left out it is false, and in a replacement stays; null is false; anything 
   expect((await shop('PUT', `/v21/webhooks/${id}`, data)).data.skipOwn).toBe(true);
   expect((await put({ skipOwn: null })).data.skipOwn).toBe(false);
   expect((await put({ skipOwn: 'yes' })).body.message).toBe('skipOwn: must be true or false');
+});
+
+test('the database and the domain agree on what is an own change, of every event, origin and change', async () => {
+  const events = eventTypeNames.flatMap((type) =>
+    origins.flatMap((origin) =>
+      [null, 'stock', 'note', 'note,stock'].map((changed) => ({ type, origin, changed })),
+    ),
+  );
+  const written = events.map((event) => ({
+    ...event,
+    entityId: '1',
+    sequence: 1,
+    happenedAt: null,
+    snapshot: '{}',
+  }));
+  const rows = await api.sql<{ own: boolean }[]>`
+    select ${isOwnChange(api.sql, 'f')} as own from (${firedRows(api.sql, firedEvents(written))}) f order by id`;
+  expect(rows.map(({ own }) => own)).toEqual(events.map(isLeftOut));
 });

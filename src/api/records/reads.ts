@@ -107,8 +107,8 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
       const query = c.req.valid('query');
       const withPackingLists = 'withPackingLists' in query && query.withPackingLists === true;
       const options = { version, withPackingLists };
-      const renderings = chargeTime(c.get('allowance'), () => renderValue(record, options));
-      return ok(c, found, renderings);
+      const rendering = chargeTime(c.get('allowance'), () => renderValue(record, options));
+      return ok(c, found, rendering);
     },
   );
   return app;

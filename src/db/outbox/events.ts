@@ -132,7 +132,7 @@ export function writtenDeliveries(sql: Sql) {
 
 /** Events as the parameter of a statement. The type `json` keeps the text of a snapshot as it is. */
 export function firedEvents(events: readonly EventText[]): string {
-  const firedRows = events.map(
+  const rows = events.map(
     ({ type, entityId, sequence, happenedAt, snapshot, origin, changed, traceparent }) => {
       const traced = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`;
       const placed = `"sequence":${sequence},"happened_at":${JSON.stringify(happenedAt)}`;
@@ -140,7 +140,7 @@ export function firedEvents(events: readonly EventText[]): string {
       return `{"type":"${type}","kind":"${eventTypes[type].entity}","entity_id":${JSON.stringify(entityId)},${placed},${originJson},"snapshot":${snapshot}${traced}}`;
     },
   );
-  return `[${firedRows.join(',')}]`;
+  return `[${rows.join(',')}]`;
 }
 
 /** Writes events of an e-shop, each with a delivery in `deliveryClass` for each active webhook of its type. */
