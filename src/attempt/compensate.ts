@@ -25,8 +25,8 @@ export async function compensateAndReport(
 ): Promise<Omit<Compensation, 'transition'>> {
   const { transition, ...done } = await compensate(sql, deliveryId);
   if (transition !== null) {
-    const { eventType, deactivated: reason, ...webhook } = transition;
-    watch.ended(eventType, 'failed');
+    const { state, eventType, deactivated: reason, ...webhook } = transition;
+    watch.ended(eventType, state);
     if (reason !== null) watch.deactivated({ ...webhook, deliveryId, reason, lastError: done.lastError });
   }
   return done;

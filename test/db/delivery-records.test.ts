@@ -148,6 +148,19 @@ describe('the compensation', () => {
     expect(await changesSignalled()).toBe(1);
   });
 
+  test('cancels a delivery that was given up during its last attempt, and leaves its webhook active', async () => {
+    const id = await exhausted();
+    await database.sql`update deliveries set operator_stop = 'giveUp' where id = ${id}`;
+    expect(await compensate(database.sql, id)).toMatchObject({
+      state: 'canceled',
+      deactivatedGeneration: null,
+      transition: { state: 'canceled', deactivated: null },
+    });
+    expect(await load(id)).toMatchObject({ state: 'canceled' });
+    expect(await webhook()).toMatchObject({ active: true });
+    expect(await deactivations()).toEqual([]);
+  });
+
   test('of a delivery that was delivered does nothing', async () => {
     const id = await fire();
     await begin(id, 1);

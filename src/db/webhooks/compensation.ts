@@ -1,15 +1,19 @@
 /** The compensation after the exhausted retries of a delivery. */
 import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
+import type { OperatorStop } from '../../domain/operator-action.ts';
 import { addDeactivationNotices } from '../notices/decide.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
+import { closeOpen } from './deliveries.ts';
 import { endPause } from './pause.ts';
 
 /** What this run changed; a repeated run changes nothing. */
 interface Transition {
+  /** `canceled`: it had been given up. */
+  readonly state: 'failed' | 'canceled';
   readonly eventType: EventType;
   readonly eshopId: number;
   readonly webhookId: number;
@@ -29,19 +33,21 @@ interface LastTry
   extends Pick<Compensation, 'state' | 'attemptsMade' | 'lastError'>,
     Pick<Transition, 'eventType' | 'eshopId' | 'webhookId'> {
   readonly lastGeneration: number | null;
+  readonly operatorStop: OperatorStop | null;
   readonly lastOutcome: string | null;
 }
 
 /**
  * The compensation's only transaction (docs/interface.md, D7): delivery → failed and, if the last attempt's
  * generation is still current, webhook → inactive with its deactivation and a change for the other deliveries. A
- * repeated run returns the same, without `transition`. After a 410 it takes effect at once, even while Temporal is
+ * repeated run returns the same, without `transition`. A delivery that was given up while its last attempt was under way
+ * is canceled instead, and its webhook stays as it is (L13). After a 410 it takes effect at once, even while Temporal is
  * away: the delivery's workflow finds it done, and mails.
  */
 export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
   const compensation = await transaction(sql, async (tx): Promise<Compensation> => {
     const [delivery] = await tx<LastTry[]>`
-      select d.webhook_id, d.eshop_id, d.event_type, d.state, d.attempts_made, d.last_error, d.last_generation, a.outcome as last_outcome
+      select d.webhook_id, d.eshop_id, d.event_type, d.state, d.attempts_made, d.last_error, d.last_generation, d.operator_stop, a.outcome as last_outcome
       from deliveries d left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
       where d.id = ${deliveryId} for update of d`;
     const unchanged = { deactivatedGeneration: null, transition: null };
@@ -52,6 +58,18 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
         select generation from deactivations where webhook_id = ${webhookId} and delivery_id = ${deliveryId}`;
       const deactivatedGeneration = mine?.generation ?? null;
       return { state, attemptsMade, lastError, deactivatedGeneration, transition: null };
+    }
+    const transition = { eventType, eshopId, webhookId };
+    if (delivery.operatorStop === 'giveUp') {
+      await closeOpen(tx, deliveryId, 'canceled', null);
+      const canceled = { state: 'canceled', deactivated: null, ...transition } as const;
+      return {
+        state: 'canceled',
+        attemptsMade,
+        lastError,
+        deactivatedGeneration: null,
+        transition: canceled,
+      };
     }
     await tx`
       update deliveries set state = 'failed', finished_at = now(), next_attempt_at = null where id = ${deliveryId}`;
@@ -73,7 +91,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       attemptsMade,
       lastError,
       deactivatedGeneration: deactivated?.generation ?? null,
-      transition: { eventType, eshopId, webhookId, deactivated: deactivated === undefined ? null : reason },
+      transition: { state: 'failed', deactivated: deactivated === undefined ? null : reason, ...transition },
     };
   });
   // The next delivery in its ordering group goes on. If that fails, the relay repairs it; this is reported.
