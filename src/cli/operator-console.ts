@@ -24,7 +24,7 @@ import { formatTime } from './policy-table.ts';
 import { recoveryRecord } from './recovery-record.ts';
 import { remembered } from './remembered.ts';
 import type { TemporalStatus } from './status.ts';
-import { askTemporal, needsOf, readStorage, readWork, statusProblem } from './status.ts';
+import { askDatabase, askTemporal, needsOf, readStorage, statusProblem } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Database connections: for one operator, who looks at a few pages. */
@@ -42,9 +42,9 @@ const DAY_MS = 24 * 3_600_000;
 async function readInstallation(
   sql: Pool,
   temporal: TemporalStatus,
-  storage: Awaited<ReturnType<typeof readStorage>>,
+  storage: () => ReturnType<typeof readStorage>,
 ): Promise<InstallationStatus> {
-  const database = { problem: null, ...storage, ...(await readWork(sql)) };
+  const database = await askDatabase(sql, storage);
   const [flow, incidents] = [await readFlow(sql), await countIncidents(sql)];
   const { outbox, open, recoveries } = database;
   const { fresh, recovered, retry, undelivered, oldestSeconds } = outbox;
@@ -67,7 +67,7 @@ function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
   const temporal = remembered(SLOW_CACHE_MS, () => askTemporal(settings).catch(statusProblem));
   const storage = remembered(SLOW_CACHE_MS, () => readStorage(sql));
   return {
-    installation: async () => await readInstallation(sql, await temporal(), await storage()),
+    installation: async () => await readInstallation(sql, await temporal(), storage),
     async recoveries() {
       const [underWay, latest] = [
         await listRecoveriesUnderWay(sql),

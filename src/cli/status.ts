@@ -130,7 +130,7 @@ function isLate(seconds: number | null, bound: number): seconds is number {
 }
 
 /** Values that change every second: cheap to read, however much is stored. */
-export async function readWork(sql: Pool) {
+async function readWork(sql: Pool) {
   return {
     outbox: await readOutbox(sql),
     open: await readOpen(sql),
@@ -179,9 +179,9 @@ export async function readStorage(sql: Pool) {
   };
 }
 
-/** Both. */
-export async function askDatabase(sql: Pool) {
-  return { problem: null, ...(await readStorage(sql)), ...(await readWork(sql)) };
+/** Both. @param storage reads the values that change slowly; default: reads them now */
+export async function askDatabase(sql: Pool, storage = () => readStorage(sql)) {
+  return { problem: null, ...(await storage()), ...(await readWork(sql)) };
 }
 
 /** Asks Temporal for its workers. @throws UserError if the configuration leads to none */
@@ -222,7 +222,7 @@ async function isNowhere(settings: Settings): Promise<boolean> {
 
 export async function readStatus(settings: Settings): Promise<Status> {
   const [database, temporal] = await Promise.all([
-    withDatabase(settings, askDatabase).catch(statusProblem),
+    withDatabase(settings, (sql) => askDatabase(sql)).catch(statusProblem),
     isNowhere(settings).then((nowhere) => (nowhere ? null : askTemporal(settings).catch(statusProblem))),
   ]);
   return { database, temporal };

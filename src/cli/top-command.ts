@@ -11,7 +11,7 @@ import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { remembered } from './remembered.ts';
-import { askTemporal, needsOf, readStorage, readWork, type Status, statusProblem } from './status.ts';
+import { askDatabase, askTemporal, needsOf, readStorage, type Status, statusProblem } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Clears the terminal from its first line on. */
@@ -80,7 +80,7 @@ async function top(
         const storage = remembered(SLOW_REFRESH_INTERVAL_MS, () => readStorage(sql));
         for (;;) {
           const began = performance.now();
-          const database = { problem: null, ...(await storage()), ...(await readWork(sql)) };
+          const database = await askDatabase(sql, storage);
           await showWith(database, await readFlow(sql));
           await delay(Math.max(0, REFRESH_INTERVAL_MS - (performance.now() - began)), signal);
         }
