@@ -28,9 +28,9 @@ export const isRateLimited = (error: unknown): boolean => grpcStatusOf(error) ==
 
 /** True if Temporal's client threw it, and not the database or our own code. */
 export function isOfTemporal(error: unknown): boolean {
-  const known = error instanceof ServiceError || isGrpcServiceError(error);
-  // Its client throws this one for calls of workflows, instead of the error of gRPC.
-  return known || error instanceof NamespaceNotFoundError;
+  // For calls of workflows its client throws this one instead of the error of gRPC.
+  if (error instanceof NamespaceNotFoundError) return true;
+  return error instanceof ServiceError || isGrpcServiceError(error);
 }
 
 /** Whose error it is, for the log: of Temporal, of the database, or of our own code. */

@@ -59,12 +59,17 @@ export async function giveBack(
   firstWaitMs: number | null = null,
 ): Promise<void> {
   if (claims.length === 0) return;
-  const { soonest, isLater } = broughtForward(sql, firstWaitMs ?? 0);
-  const changed = sql`d.class = ${CLASS.undelivered} and (select ${isLater} from webhooks w where w.id = d.webhook_id)`;
-  const next = sql`, next_attempt_at = case when ${changed} then ${soonest} else d.next_attempt_at end`;
   await sql`
-    update deliveries d set claimed_until = null, claim_id = null ${firstWaitMs === null ? sql`` : next}
+    update deliveries d set claimed_until = null, claim_id = null
+      ${firstWaitMs === null ? sql`` : sql`, next_attempt_at = ${nextIfChanged(sql, firstWaitMs)}`}
     where ${stillClaimed(sql, claims)}`;
+}
+
+/** The next attempt of a delivery `d` whose workflow was not started, by its webhook as it is now, as SQL. */
+function nextIfChanged(sql: Sql, firstWaitMs: number) {
+  const { soonest, isLater } = broughtForward(sql, firstWaitMs);
+  const changed = sql`d.class = ${CLASS.undelivered} and (select ${isLater} from webhooks w where w.id = d.webhook_id)`;
+  return sql`case when ${changed} then ${soonest} else d.next_attempt_at end`;
 }
 
 /** A claimed delivery whose attempt was not made. */
