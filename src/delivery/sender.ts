@@ -44,7 +44,11 @@ export interface SenderOptions {
   readonly proxyUrl?: string;
 }
 
-/** Also in a short attempt it has to be known in time that our resolver or our proxy does not answer. */
+/**
+ * The part of a short attempt in which its connection must be made. Less: a receiver that connects slowly fails.
+ * More: the attempt may end before it is known that our resolver or proxy does not answer, and count against the
+ * receiver.
+ */
 const CONNECT_SHARE = 0.8;
 /** Lookups have to end well before the connection's time-out, so that the reason of a failure is known. */
 const LOOKUP_SHARE = 0.8;
