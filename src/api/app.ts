@@ -65,13 +65,13 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   });
   app.use(knownPaths(app));
 
-  app.route('/', systemRoutes(deps));
-  app.route('/', openApiRoutes(app, deps));
-  app.route('/', docsRoutes(deps.publicUrl));
+  systemRoutes(app, deps);
+  openApiRoutes(app, deps);
+  docsRoutes(app, deps.publicUrl);
   const { admit, inTurn, turn, sends } = createBudget(deps.budget);
   deps.sql.notifier.onOutgoing(sends);
   app.use('/v21/users/login', checkedKey, needsLength, wholeBody(MAX_LOGIN_BYTES));
-  app.route('/v21', loginRoutes(deps, turn));
+  loginRoutes(app.basePath('/v21'), deps, turn);
   // The login comes before the authentication; everything after it needs a token.
   const signedIn = authenticate(deps);
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, signedIn, admit, checkedKey);
@@ -86,33 +86,31 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
 
   const orders = orderResource(deps.marketplaces);
   const loops = createChangeLoops(deps);
-  const v21 = new Hono<ApiEnv>();
-  v21.route('/', webhookRoutes(deps));
-  v21.route('/', webhookOperationRoutes(deps));
-  v21.route('/', receiverTestRoutes(deps, turn));
-  v21.route('/', recoveryRoutes(deps));
-  v21.route('/', deliveryRoutes(deps));
-  v21.route('/', deliveryOperationRoutes(deps));
-  v21.route('/', deliveryActionRoutes(deps, turn));
-  v21.route('/', allDeliveriesRoutes(deps, 'v21'));
-  v21.route('/', eventRoutes(deps, 'v21'));
-  v21.route('/', eshopRoutes(deps));
-  v21.route('/', signingKeyRoutes(deps));
-  v21.route('/', resourceRoutes(deps, orders, loops));
-  v21.route('/', resourceRoutes(deps, productResource, loops));
-  v21.route('/', resourceRoutes(deps, receivingResource, loops));
-  v21.route('/', resourceRoutes(deps, returnResource, loops));
-  v21.route('/', stockMovementRoutes(deps));
-  v21.route('/', importRoutes(deps));
-  app.route('/v21', v21);
+  const v21 = app.basePath('/v21');
+  webhookRoutes(v21, deps);
+  webhookOperationRoutes(v21, deps);
+  receiverTestRoutes(v21, deps, turn);
+  recoveryRoutes(v21, deps);
+  deliveryRoutes(v21, deps);
+  deliveryOperationRoutes(v21, deps);
+  deliveryActionRoutes(v21, deps, turn);
+  allDeliveriesRoutes(v21, deps, 'v21');
+  eventRoutes(v21, deps, 'v21');
+  eshopRoutes(v21, deps);
+  signingKeyRoutes(v21, deps);
+  resourceRoutes(v21, deps, orders, loops);
+  resourceRoutes(v21, deps, productResource, loops);
+  resourceRoutes(v21, deps, receivingResource, loops);
+  resourceRoutes(v21, deps, returnResource, loops);
+  stockMovementRoutes(v21, deps);
+  importRoutes(v21, deps);
 
-  const v2 = new Hono<ApiEnv>();
-  v2.route('/', allDeliveriesRoutes(deps, 'v2'));
-  v2.route('/', eventRoutes(deps, 'v2'));
+  const v2 = app.basePath('/v2');
+  allDeliveriesRoutes(v2, deps, 'v2');
+  eventRoutes(v2, deps, 'v2');
   for (const resource of [orders, productResource, receivingResource, returnResource, stockMovementResource])
-    v2.route('/', recordReads(deps, 'v2', resource));
-  v2.route('/', shipperServiceRoutes(deps));
-  app.route('/v2', v2);
+    recordReads(v2, deps, 'v2', resource);
+  shipperServiceRoutes(v2, deps);
   return app;
 }
 

@@ -6,7 +6,7 @@ import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { accepts } from 'hono/accepts';
 import { etag } from 'hono/etag';
 import { getMimeType, mimes } from 'hono/utils/mime';
@@ -46,8 +46,7 @@ function findSite(): { folder: string; files: ReadonlySet<string> } {
 }
 
 /** @param publicUrl replaces the address of a first instance in texts, if it is not null */
-export function docsRoutes(publicUrl: string | null): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>();
+export function docsRoutes(app: Hono<ApiEnv>, publicUrl: string | null): void {
   const { folder, files } = findSite();
   const deepest = Math.max(...[...files].map((file) => file.split('/').length));
   const prepare = async (file: string) => {
@@ -67,9 +66,9 @@ export function docsRoutes(publicUrl: string | null): Hono<ApiEnv> {
   };
   const unzip = async (zipped: Uint8Array) => new Uint8Array(await promisify(gunzip)(zipped));
   // Relative, as all links here: a proxy may have added a path in front.
-  routes.get(DOCS, (c) => c.redirect(`docs/${new URL(c.req.url).search}`, 308));
-  routes.use(`${DOCS}/*`, etag(), securedPages('no-referrer'));
-  routes.get(`${DOCS}/*`, async (c) => {
+  app.get(DOCS, (c) => c.redirect(`docs/${new URL(c.req.url).search}`, 308));
+  app.use(`${DOCS}/*`, etag(), securedPages('no-referrer'));
+  app.get(`${DOCS}/*`, async (c) => {
     const path = c.req.path.slice(DOCS.length + 1);
     const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
     if (files.has(file)) {
@@ -99,5 +98,4 @@ export function docsRoutes(publicUrl: string | null): Hono<ApiEnv> {
     }
     throw notFound('There is no such page. See /docs.');
   });
-  return routes;
 }

@@ -1,5 +1,5 @@
 /** The e-shop itself, and its choice of notices (docs/interface.md, N1 to N8). */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { changeNotifications, readEshop } from '../db/notices/settings.ts';
 import { type EshopRecord, eshopPatchSchema, eshopRecordSchema, eshopResponseOnly } from '../domain/eshop.ts';
 import type { NotificationsPatch } from '../domain/notifications.ts';
@@ -12,9 +12,8 @@ import { body } from './validate.ts';
 
 const tag = 'E-shop';
 
-export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
+export function eshopRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
   const { sql, keys, publicUrl, deliveriesFrom } = deps;
-  const app = new Hono<ApiEnv>();
   const withDeliveriesFrom = (record: EshopRecord) => ({ ...record, deliveriesFrom });
 
   app.get(
@@ -69,5 +68,4 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
       return ok(c, 'E-shop updated.', withDeliveriesFrom({ ...eshop, notifications }));
     },
   );
-  return app;
 }

@@ -1,5 +1,5 @@
 /** The events of an e-shop, and their outcomes at every webhook with reasons (docs/interface.md, L8 and L9). */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import * as v from 'valibot';
 import { countEvents, findEvent, listEvents } from '../db/event-log.ts';
 import { counted } from '../db/pool.ts';
@@ -19,9 +19,7 @@ import { params, query } from './validate.ts';
 const tag = 'Events';
 
 /** @param version the form of an event's record */
-export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>();
-
+export function eventRoutes(app: Hono<ApiEnv>, { sql }: ApiDeps, version: PayloadVersion): void {
   app.get(
     '/events',
     describeOperation(tag, {
@@ -68,5 +66,4 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
       return ok(c, 'Event found.', { ...shown, record });
     },
   );
-  return app;
 }

@@ -1,6 +1,6 @@
 /** `POST /users/login`: name and password of a user for a token. */
 
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Turns } from '../concurrency/turns.ts';
 import { findEshopByApiKey } from '../db/eshops.ts';
@@ -45,9 +45,8 @@ const LOGIN_QUEUE_TIMEOUT_MS = 10_000;
  * The login, mounted before the authentication. Logins take turns by address: a busy address delays only itself.
  * @param turn for requests without a login
  */
-export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
+export function loginRoutes(app: Hono<ApiEnv>, deps: ApiDeps, turn: Turns['run']): void {
   const { sql, keys, trustProxy, log } = deps;
-  const app = new Hono<ApiEnv>();
   const addressOf = clientAddresses(trustProxy, log);
   const check = credentialCheck(deps);
   const places = createPlaces(
@@ -96,5 +95,4 @@ export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
       });
     },
   );
-  return app;
 }

@@ -1,5 +1,5 @@
 /** The carriers and their services: `GET /v2/shipper-service-codes` (docs/interface.md, O10). */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import * as v from 'valibot';
 import { shipperSchema } from '../domain/order/shipper-services.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
@@ -7,8 +7,7 @@ import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
 import { query } from './validate.ts';
 
-export function shipperServiceRoutes(deps: ApiDeps): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>();
+export function shipperServiceRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
   app.get(
     '/shipper-service-codes',
     describeOperation('Orders', {
@@ -21,5 +20,4 @@ export function shipperServiceRoutes(deps: ApiDeps): Hono<ApiEnv> {
     query({}),
     (c) => ok(c, 'Shipper services found.', deps.shipperCatalogue),
   );
-  return app;
 }

@@ -1,5 +1,5 @@
 /** The keys that sign an e-shop's deliveries where a webhook is asymmetric (docs/interface.md, D19). */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import * as v from 'valibot';
 import {
   ensureSigningKey,
@@ -25,8 +25,7 @@ const recordOf = ({ publicKey, createdAt, signsUntil }: PublicKeyRow): SigningKe
   signsUntil: signsUntil?.toISOString() ?? null,
 });
 
-export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>();
+export function signingKeyRoutes(app: Hono<ApiEnv>, { sql, keys }: ApiDeps): void {
   const readRecords = async (eshopId: number) => (await listSigningKeys(sql, eshopId)).map(recordOf);
 
   app.get(
@@ -75,5 +74,4 @@ export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
       return ok(c, 'Signing key created.', await readRecords(eshopId));
     },
   );
-  return app;
 }

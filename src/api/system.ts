@@ -1,22 +1,24 @@
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { databaseAnswers } from '../db/health.ts';
 import { DISK_FULL } from '../lib/database-away.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { errorBody } from './errors.ts';
 
 /** `/healthz` and `/readyz`, outside the envelope and without authentication. */
-export function systemRoutes({
-  sql,
-  healthSql,
-  isDiskFull = () => false,
-  temporalState,
-  version,
-  hasReachedTemporal = () => true,
-}: Pick<ApiDeps, 'sql' | 'healthSql' | 'isDiskFull' | 'temporalState' | 'version'> & {
-  /** False for a worker that never has: a roll-out must not replace working ones with it. Default: true. */
-  readonly hasReachedTemporal?: () => boolean;
-}): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>();
+export function systemRoutes(
+  app: Hono<ApiEnv>,
+  {
+    sql,
+    healthSql,
+    isDiskFull = () => false,
+    temporalState,
+    version,
+    hasReachedTemporal = () => true,
+  }: Pick<ApiDeps, 'sql' | 'healthSql' | 'isDiskFull' | 'temporalState' | 'version'> & {
+    /** False for a worker that never has: a roll-out must not replace working ones with it. Default: true. */
+    readonly hasReachedTemporal?: () => boolean;
+  },
+): void {
   app.get('/healthz', (c) => c.json({ status: 'ok', version }));
   app.get('/readyz', async (c) => {
     const temporal = temporalState();
@@ -29,5 +31,4 @@ export function systemRoutes({
     const body = errorBody(503, 'This worker has never reached its namespace in Temporal: the log says why.');
     return c.json({ ...body, database: 'up', temporal }, 503);
   });
-  return app;
 }

@@ -90,7 +90,7 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
     c.header('content-type', metrics.registry.contentType);
     return c.body(`${await metrics.registry.metrics()}${sdk}`);
   });
-  app.route('/', systemRoutes({ sql, healthSql, isDiskFull, temporalState, hasReachedTemporal, version }));
+  systemRoutes(app, { sql, healthSql, isDiskFull, temporalState, hasReachedTemporal, version });
   const { url, address, close } = await listenSomewhere(app, HOST, METRICS_PORT);
   isPublic = !isLoopback(address);
   const stopped = logStarted(log, 'metrics', { url });

@@ -1,6 +1,6 @@
 /** The actions that an e-shop may request for its own open delivery (docs/interface.md, L13). */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
 import { type DeliveryLogRow, findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { type ActionName, askedBy, noTryWhilePaused } from '../../domain/operator-action.ts';
@@ -49,10 +49,10 @@ const LOOK_AGAIN_MS = 50;
 
 /** @param turn of the budget: for database access */
 export function deliveryActionRoutes(
+  app: Hono<ApiEnv>,
   { sql, requestAction, log }: Pick<ApiDeps, 'sql' | 'requestAction' | 'log'>,
   turn: Turns['run'],
-): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>();
+): void {
   const places = createPlaces(
     AT_ONCE,
     QUEUE_TIMEOUT_MS,
@@ -103,7 +103,6 @@ export function deliveryActionRoutes(
       },
     );
   }
-  return app;
 }
 
 /** Nobody has to be asked. @throws Problem 409 */

@@ -1,5 +1,5 @@
 /** The payload of a delivery, and redelivery (docs/interface.md, L5 and L6). */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import * as v from 'valibot';
 import { redeliver } from '../../db/outbox/redeliver.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
@@ -50,9 +50,8 @@ const payloadRequest = v.pipe(
   v.metadata({ ref: 'PayloadRequest' }),
 );
 
-export function deliveryOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
+export function deliveryOperationRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
   const { sql } = deps;
-  const app = new Hono<ApiEnv>();
 
   app.get(
     '/deliveries/:id/payload',
@@ -131,5 +130,4 @@ export function deliveryOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
       return ok(c, 'Delivery created.', fullRecordOf(found));
     },
   );
-  return app;
 }

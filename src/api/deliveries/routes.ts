@@ -1,5 +1,5 @@
 /** The delivery log, as the e-shop sees it (docs/interface.md, L1, L2 and L7). */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Slice } from '../../db/id-range.ts';
 import { counted, type Sql } from '../../db/pool.ts';
@@ -46,9 +46,7 @@ const sourceOf = (sql: Sql, eshopId: number, filter: AllDeliveriesFilter) => ({
   endOf: (part: Slice) => endOfList(sql, eshopId, filter, part),
 });
 
-export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>();
-
+export function deliveryRoutes(app: Hono<ApiEnv>, { sql }: ApiDeps): void {
   app.get(
     '/webhooks/:id/deliveries',
     describeOperation(tag, {
@@ -101,15 +99,13 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       return ok(c, 'Delivery found.', fullRecordOf(found));
     },
   );
-  return app;
 }
 
 /**
  * The deliveries of an e-shop across its webhooks (docs/interface.md, L7).
  * @param version under which they are mounted; the responses are the same
  */
-export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>();
+export function allDeliveriesRoutes(app: Hono<ApiEnv>, { sql }: ApiDeps, version: PayloadVersion): void {
   app.get(
     '/deliveries',
     describeOperation(tag, {
@@ -142,5 +138,4 @@ export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): 
       return ok(c, 'Deliveries found.', rows.map(recordOf), beside);
     },
   );
-  return app;
 }

@@ -1,7 +1,7 @@
 /**
  * The import, `/warehouse/events/import`: thousands of changes in one request, NDJSON both ways, in constant memory.
  */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';
 import * as v from 'valibot';
 import { createTurns } from '../../concurrency/turns.ts';
@@ -126,8 +126,7 @@ The line \`{"operation":"orderStatus","id":"10001","idempotencyKey":"wms-1","bod
 - Read the response while you send: once 8 MiB of it is unread, the service stops reading your body.
 - The status of the whole response is 200 once the body is being read; the outcome of each line is its own \`statusCode\`, including failures of the service (500, 503).`;
 
-export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>();
+export function importRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
   const turns = createTurns({ total: CONNECTIONS });
   const line = resolved(describeSchema(v.union(importOperations.map(lineSchemaOf)), 'input'));
   const result = resolved(describeSchema(lineResultSchema, 'output'));
@@ -178,5 +177,4 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
       return c.body(answer.response(results), 200, { 'content-type': CONTENT_TYPE });
     },
   );
-  return app;
 }

@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document: the operations as described by their routes, and the parts that all share. */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { errorContent } from '../describe.ts';
@@ -172,13 +172,11 @@ export async function makeOpenApi(
 }
 
 /** `/openapi.json`: the document of an application, made at the first request, when all its routes are mounted. */
-export function openApiRoutes(app: Hono<ApiEnv>, deps: Parameters<typeof makeOpenApi>[1]): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>();
+export function openApiRoutes(app: Hono<ApiEnv>, deps: Parameters<typeof makeOpenApi>[1]): void {
   // Serialized once: it is large, and anyone may request it.
   let bytes: Promise<Uint8Array<ArrayBuffer>> | undefined;
-  routes.get('/openapi.json', async (c) => {
+  app.get('/openapi.json', async (c) => {
     bytes ??= makeOpenApi(app, deps).then((document) => new TextEncoder().encode(JSON.stringify(document)));
     return c.body(await bytes, 200, { 'content-type': 'application/json' });
   });
-  return routes;
 }

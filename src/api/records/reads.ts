@@ -1,5 +1,5 @@
 /** The list and the detail of a kind of record, in the form of a version. */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import * as v from 'valibot';
 import { listRecords, readRecord } from '../../db/records/read.ts';
 import type { TableMapping } from '../../db/records/table-mapping.ts';
@@ -59,13 +59,17 @@ async function rendered(
   return texts;
 }
 
-export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: ListedResource): Hono<ApiEnv> {
+export function recordReads(
+  app: Hono<ApiEnv>,
+  deps: ApiDeps,
+  version: PayloadVersion,
+  resource: ListedResource,
+): void {
   const { mapping, tag, listed, filter, packingLists } = resource;
   const { entry } = mapping;
   const { kind, noun, path } = entry;
   const data = resource.recordSchema(version);
   const [foundAll, found] = [`${tag} found.`, `${capital(noun)} found.`];
-  const app = new Hono<ApiEnv>();
 
   app.get(
     path,
@@ -111,5 +115,4 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
       return ok(c, found, rendering);
     },
   );
-  return app;
 }

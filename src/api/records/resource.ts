@@ -2,7 +2,7 @@
  * The routes of a kind of record, made from one description each (`orders.ts`, `products.ts`, `receivings.ts`,
  * `returns.ts`).
  */
-import { type Context, Hono } from 'hono';
+import type { Context, Hono } from 'hono';
 import type * as v from 'valibot';
 import type { Clock } from '../../db/clock.ts';
 import type { EntityMapping } from '../../db/records/entity-mapping.ts';
@@ -44,10 +44,11 @@ export interface Resource<Rec extends object> extends ListedResource, Edits<Rec,
 
 /** @param loops those of all kinds of record */
 export function resourceRoutes<Rec extends object>(
+  app: Hono<ApiEnv>,
   deps: ApiDeps,
   resource: Resource<Rec>,
   loops: ChangeLoops,
-): Hono<ApiEnv> {
+): void {
   const { mapping, tag, inputSchema, late = '', onCreation = '' } = resource;
   const rules = resource.rules === undefined ? '' : `\n${resource.rules}`;
   const { entry } = mapping;
@@ -71,8 +72,7 @@ export function resourceRoutes<Rec extends object>(
     unchanged: `${capital(noun)} unchanged.`,
   };
   const insert = createInserter(deps.sql);
-  const app = new Hono<ApiEnv>();
-  app.route('/', recordReads(deps, 'v21', resource));
+  recordReads(app, deps, 'v21', resource);
 
   /** Writes with the context of the rules. */
   const writing = <T>(
@@ -218,7 +218,6 @@ export function resourceRoutes<Rec extends object>(
       },
     );
   }
-  return app;
 }
 
 /** For the one who is in the loop: nobody else sees this response. */

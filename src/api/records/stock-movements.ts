@@ -1,5 +1,5 @@
 /** Stock movements: `/stock-movements`, key `id`; the warehouse records them. */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import * as v from 'valibot';
 import { createMovement, stockMovements } from '../../db/records/stock-movements.ts';
 import { transaction } from '../../db/transaction.ts';
@@ -33,9 +33,8 @@ export const stockMovementResource: ListedResource = {
   recordSchema: stockMovementRecordSchema,
 };
 
-export function stockMovementRoutes(deps: ApiDeps): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>();
-  app.route('/', recordReads(deps, 'v21', stockMovementResource));
+export function stockMovementRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
+  recordReads(app, deps, 'v21', stockMovementResource);
 
   app.post(
     '/warehouse/stock-movements',
@@ -64,5 +63,4 @@ Some movements are recorded automatically, one per line: when an order becomes \
       return ok(c, 'Stock movement recorded.', shown);
     },
   );
-  return app;
 }

@@ -1,5 +1,5 @@
 /** Switching a webhook on and off, pausing it, and its secret (docs/interface.md, W5, W8, W18 and W23). */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import * as v from 'valibot';
 import { MAX_COUNTED_ROWS } from '../../db/id-range.ts';
 import type { Pool } from '../../db/pool.ts';
@@ -98,9 +98,8 @@ const switches: readonly {
   },
 ];
 
-export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
+export function webhookOperationRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
   const { sql, keys, policy } = deps;
-  const app = new Hono<ApiEnv>();
 
   app.put(
     '/webhooks/:id/pause',
@@ -181,5 +180,4 @@ export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
       return ok(c, 'Secret regenerated.', { ...recordOf(policy, row), secret });
     },
   );
-  return app;
 }

@@ -2,7 +2,7 @@
  * Requests to a webhook's receiver that are no deliveries: a test with a sample, answered with the response
  * (docs/interface.md, W13), and an examination with the results as a table (W17).
  */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
 import { beginExamination, endExamination } from '../../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
@@ -29,10 +29,10 @@ const QUEUE_TIMEOUT_MS = 15_000;
 
 /** @param turn of the budget: for database access */
 export function receiverTestRoutes(
+  app: Hono<ApiEnv>,
   { sql, sendTest, examine }: Pick<ApiDeps, 'sql' | 'sendTest' | 'examine'>,
   turn: Turns['run'],
-): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>();
+): void {
   const tests = createPlaces(
     TESTS_AT_ONCE,
     QUEUE_TIMEOUT_MS,
@@ -117,5 +117,4 @@ export function receiverTestRoutes(
       return ok(c, 'Receiver examined.', result);
     },
   );
-  return app;
 }

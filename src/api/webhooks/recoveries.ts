@@ -1,5 +1,5 @@
 /** Recoveries of a webhook: requested, read, paused, resumed and canceled (docs/interface.md, L10–L12). */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import {
   beginRecovery,
   controlRecovery,
@@ -74,9 +74,8 @@ const COUNTED_AT_ONCE = { total: 4, perKey: 1 } as const;
 /** How long a count waits for its place, in milliseconds. */
 const COUNT_QUEUE_TIMEOUT_MS = 10_000;
 
-export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
+export function recoveryRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
   const { sql } = deps;
-  const app = new Hono<ApiEnv>();
   const places = createPlaces(
     COUNTED_AT_ONCE,
     COUNT_QUEUE_TIMEOUT_MS,
@@ -236,5 +235,4 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
       },
     );
   }
-  return app;
 }

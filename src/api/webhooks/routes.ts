@@ -1,5 +1,5 @@
 /** Webhooks as records: list, create, read, replace and delete (docs/interface.md, W1). */
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import * as v from 'valibot';
 import { readContract } from '../../db/eshops.ts';
 import { ensureSigningKey } from '../../db/signing-keys.ts';
@@ -36,10 +36,9 @@ import { noSuchWebhook, recordOf, tag, webhookId } from './record.ts';
 /** Only regeneration replaces a secret. */
 const ignoredInPut = { responseOnly: [...webhookResponseOnly, 'secret'] };
 
-export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
+export function webhookRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
   const { sql, keys, policy } = deps;
   const recordFor = (row: WebhookRow) => recordOf(policy, row);
-  const app = new Hono<ApiEnv>();
 
   async function contract(from: Database, eshopId: number): Promise<Contract> {
     return contractOf(await readContract(from, eshopId));
@@ -199,5 +198,4 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       return ok(c, 'Webhook deleted.', `Webhook ${id} deleted.`);
     },
   );
-  return app;
 }
