@@ -67,82 +67,72 @@ type EntryFor<Kind extends EntityKind> = CatalogueEntry & {
   readonly samples: Readonly<Record<OccasionsOf<Kind>, EventSample>>;
 };
 
-export const orderEntry = {
-  kind: 'order',
-  noun: 'order',
-  path: '/orders',
-  idField: 'eshopOrderId',
-  responseOnly: orderResponseOnly,
-  firesInstead: { status: 'statusChanged' },
-  recordSchema: orderRecordSchema,
-  sample: sampleOrder,
-  samples: {
-    created: { fields: createdOrder, changed: null },
-    updated: { changed: 'trackingNumbers,orderProducts' },
-    statusChanged: { changed: 'status,statusHistory' },
+export const catalogue: { readonly [Kind in EntityKind]: EntryFor<Kind> } = {
+  order: {
+    kind: 'order',
+    noun: 'order',
+    path: '/orders',
+    idField: 'eshopOrderId',
+    responseOnly: orderResponseOnly,
+    firesInstead: { status: 'statusChanged' },
+    recordSchema: orderRecordSchema,
+    sample: sampleOrder,
+    samples: {
+      created: { fields: createdOrder, changed: null },
+      updated: { changed: 'trackingNumbers,orderProducts' },
+      statusChanged: { changed: 'status,statusHistory' },
+    },
   },
-} as const satisfies EntryFor<'order'>;
-
-export const productEntry = {
-  kind: 'product',
-  noun: 'product',
-  path: '/products',
-  idField: 'sku',
-  responseOnly: productResponseOnly,
-  recordSchema: productRecordSchema,
-  sample: sampleProduct,
-  samples: { created: { changed: null }, updated: { changed: 'price' } },
-} as const satisfies EntryFor<'product'>;
-
-export const receivingEntry = {
-  kind: 'receiving',
-  noun: 'receiving',
-  path: '/receivings',
-  idField: 'eshopReceivingId',
-  responseOnly: receivingResponseOnly,
-  firesInstead: { status: 'statusChanged' },
-  recordSchema: receivingRecordSchema,
-  sample: sampleReceiving,
-  samples: {
-    created: { fields: createdReceiving, changed: null },
-    updated: { changed: 'products' },
-    statusChanged: { changed: 'status' },
+  product: {
+    kind: 'product',
+    noun: 'product',
+    path: '/products',
+    idField: 'sku',
+    responseOnly: productResponseOnly,
+    recordSchema: productRecordSchema,
+    sample: sampleProduct,
+    samples: { created: { changed: null }, updated: { changed: 'price' } },
   },
-} as const satisfies EntryFor<'receiving'>;
-
-export const returnEntry = {
-  kind: 'return',
-  noun: 'return',
-  path: '/returns',
-  idField: 'eshopReturnId',
-  responseOnly: returnResponseOnly,
-  firesInstead: { note: 'updated', status: 'statusChanged' },
-  recordSchema: returnRecordSchema,
-  sample: sampleReturn,
-  samples: {
-    created: { fields: createdReturn, changed: null },
-    updated: { changed: 'returnedOrderProducts' },
-    statusChanged: { changed: 'status' },
+  receiving: {
+    kind: 'receiving',
+    noun: 'receiving',
+    path: '/receivings',
+    idField: 'eshopReceivingId',
+    responseOnly: receivingResponseOnly,
+    firesInstead: { status: 'statusChanged' },
+    recordSchema: receivingRecordSchema,
+    sample: sampleReceiving,
+    samples: {
+      created: { fields: createdReceiving, changed: null },
+      updated: { changed: 'products' },
+      statusChanged: { changed: 'status' },
+    },
   },
-} as const satisfies EntryFor<'return'>;
-
-export const stockMovementEntry = {
-  kind: 'stockMovement',
-  noun: 'stock movement',
-  path: '/stock-movements',
-  idField: 'id',
-  responseOnly: stockMovementResponseOnly,
-  recordSchema: stockMovementRecordSchema,
-  sample: sampleStockMovement,
-  samples: { created: { changed: null } },
-} as const satisfies EntryFor<'stockMovement'>;
-
-export const catalogue: Readonly<Record<EntityKind, CatalogueEntry>> = {
-  order: orderEntry,
-  product: productEntry,
-  receiving: receivingEntry,
-  return: returnEntry,
-  stockMovement: stockMovementEntry,
+  return: {
+    kind: 'return',
+    noun: 'return',
+    path: '/returns',
+    idField: 'eshopReturnId',
+    responseOnly: returnResponseOnly,
+    firesInstead: { note: 'updated', status: 'statusChanged' },
+    recordSchema: returnRecordSchema,
+    sample: sampleReturn,
+    samples: {
+      created: { fields: createdReturn, changed: null },
+      updated: { changed: 'returnedOrderProducts' },
+      statusChanged: { changed: 'status' },
+    },
+  },
+  stockMovement: {
+    kind: 'stockMovement',
+    noun: 'stock movement',
+    path: '/stock-movements',
+    idField: 'id',
+    responseOnly: stockMovementResponseOnly,
+    recordSchema: stockMovementRecordSchema,
+    sample: sampleStockMovement,
+    samples: { created: { changed: null } },
+  },
 };
 
 export function entryOf(type: EventType): CatalogueEntry {

@@ -1,14 +1,11 @@
 /**
  * Example requests by operation, made from the samples of the catalogue so that they name the same records.
  */
-import {
-  type CatalogueEntry,
-  orderEntry,
-  productEntry,
-  receivingEntry,
-  returnEntry,
-} from '../../domain/catalogue.ts';
+import { type CatalogueEntry, catalogue } from '../../domain/catalogue.ts';
+import { sampleOrder } from '../../domain/order/record.ts';
+import { sampleReceiving } from '../../domain/receiving/schema.ts';
 import { PACKING_LISTS, renderValue } from '../../domain/render.ts';
+import { sampleReturn } from '../../domain/return/schema.ts';
 import { ids, SECRET, webhook } from './example-records.ts';
 
 /** A record as a client writes it: without response-only fields, nulls, and fields that the warehouse enters. */
@@ -57,29 +54,29 @@ const bodies: Readonly<Record<string, object>> = {
     dryRun: true,
   },
   'PATCH /v21/eshop': { notifications: { warning: false } },
-  'POST /v21/orders': written(orderEntry, onCreationOrLater),
-  'PUT /v21/orders/{id}': rewritten(orderEntry, { note: 'Ring twice.' }, onCreationOrLater),
+  'POST /v21/orders': written(catalogue.order, onCreationOrLater),
+  'PUT /v21/orders/{id}': rewritten(catalogue.order, { note: 'Ring twice.' }, onCreationOrLater),
   'PATCH /v21/orders/{id}': { note: 'Leave it with the neighbours.', recipientPhone: '+420600000009' },
   'PUT /v21/warehouse/orders/{id}/status': { status: 'processing', note: 'Picking has begun.' },
   'PUT /v21/warehouse/orders/{id}/packing-lists': {
-    orderProducts: entered(orderEntry.sample.orderProducts, ['sku', PACKING_LISTS]),
+    orderProducts: entered(sampleOrder.orderProducts, ['sku', PACKING_LISTS]),
   },
-  'POST /v21/products': written(productEntry),
-  'PUT /v21/products/{id}': rewritten(productEntry, { price: '329.90' }),
+  'POST /v21/products': written(catalogue.product),
+  'PUT /v21/products/{id}': rewritten(catalogue.product, { price: '329.90' }),
   'PATCH /v21/products/{id}': { price: '329.90', note: 'Autumn offer' },
-  'POST /v21/receivings': written(receivingEntry),
-  'PUT /v21/receivings/{id}': rewritten(receivingEntry, { driverPhone: '+420600000003' }),
+  'POST /v21/receivings': written(catalogue.receiving),
+  'PUT /v21/receivings/{id}': rewritten(catalogue.receiving, { driverPhone: '+420600000003' }),
   'PATCH /v21/receivings/{id}': { estimatedDelivery: '2026-11-21T07:00:00.000Z' },
   'PUT /v21/warehouse/receivings/{id}/status': { status: 'arrived' },
   'PUT /v21/warehouse/receivings/{id}/lines': {
-    products: entered(receivingEntry.sample.products, ['sku', 'lot', 'received', 'expirationDate']),
+    products: entered(sampleReceiving.products, ['sku', 'lot', 'received', 'expirationDate']),
   },
-  'POST /v21/returns': written(returnEntry),
-  'PUT /v21/returns/{id}': rewritten(returnEntry, { eshopNote: 'The customer wants the black tea.' }),
+  'POST /v21/returns': written(catalogue.return),
+  'PUT /v21/returns/{id}': rewritten(catalogue.return, { eshopNote: 'The customer wants the black tea.' }),
   'PATCH /v21/returns/{id}': { trackingNumber: '40950000978' },
   'PUT /v21/warehouse/returns/{id}/status': { status: 'arrived', note: 'Unopened.' },
   'PUT /v21/warehouse/returns/{id}/lines': {
-    returnedOrderProducts: entered(returnEntry.sample.returnedOrderProducts, [
+    returnedOrderProducts: entered(sampleReturn.returnedOrderProducts, [
       'sku',
       'lot',
       'received',

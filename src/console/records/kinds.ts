@@ -1,12 +1,5 @@
 /** The five kinds of record, and the columns of their lists. */
-import {
-  type CatalogueEntry,
-  orderEntry,
-  productEntry,
-  receivingEntry,
-  returnEntry,
-  stockMovementEntry,
-} from '../../domain/catalogue.ts';
+import { type CatalogueEntry, catalogue } from '../../domain/catalogue.ts';
 import { orderStatuses } from '../../domain/order/status.ts';
 import { receivingStatuses } from '../../domain/receiving/status.ts';
 import { returnStatuses } from '../../domain/return/status.ts';
@@ -24,26 +17,26 @@ const status = (values: readonly string[]) => ({ field: 'status', label: 'Status
 
 export const kinds: readonly Kind[] = [
   {
-    entry: orderEntry,
+    entry: catalogue.order,
     title: 'Orders',
     summaryFields: ['recipientName', 'shipper', 'shipperService', 'orderType'],
     by: status(orderStatuses),
   },
-  { entry: productEntry, title: 'Products', summaryFields: ['name', 'ean'] },
+  { entry: catalogue.product, title: 'Products', summaryFields: ['name', 'ean'] },
   {
-    entry: receivingEntry,
+    entry: catalogue.receiving,
     title: 'Receivings',
     summaryFields: ['supplier', 'deliveryNoteNumber', 'unitsAmount'],
     by: status(receivingStatuses),
   },
   {
-    entry: returnEntry,
+    entry: catalogue.return,
     title: 'Returns',
     summaryFields: ['eshopOrderId', 'shipper', 'trackingNumber'],
     by: status(returnStatuses),
   },
   {
-    entry: stockMovementEntry,
+    entry: catalogue.stockMovement,
     title: 'Stock movements',
     summaryFields: ['type', 'sku', 'count', 'reference'],
     by: { field: 'sku', label: 'SKU' },

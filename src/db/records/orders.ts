@@ -1,4 +1,4 @@
-import { orderEntry } from '../../domain/catalogue.ts';
+import { catalogue } from '../../domain/catalogue.ts';
 import type { OrderRecord } from '../../domain/order/schema.ts';
 import { enqueueReleaseChange } from '../outbox/changes.ts';
 import { type EntityMapping, entityMapping, type Written } from './entity-mapping.ts';
@@ -8,7 +8,7 @@ import { participantOf } from './unit-of-work.ts';
 
 /** Orders, changed by anyone but their release timer. */
 export const orders: EntityMapping<OrderRecord> = entityMapping({
-  entry: orderEntry,
+  entry: catalogue.order,
   table: 'orders',
   lines: { table: 'order_products', field: 'orderProducts', of: (order) => order.orderProducts },
   sideEffects: {

@@ -1,12 +1,12 @@
 /** Products in the database. Their stock is changed only by `stock.ts`. */
-import { productEntry } from '../../domain/catalogue.ts';
+import { catalogue } from '../../domain/catalogue.ts';
 import type { ProductRecord } from '../../domain/product/schema.ts';
 import type { Sql } from '../pool.ts';
 import { type EntityMapping, entityMapping } from './entity-mapping.ts';
 import { sqlText } from './table-mapping.ts';
 
 export const products: EntityMapping<ProductRecord> = entityMapping({
-  entry: productEntry,
+  entry: catalogue.product,
   table: 'products',
   computed: {
     stock: sqlText`json_build_object(

@@ -5,7 +5,7 @@
  * stocked, each enabled line becomes one `receiving` movement: of the units counted, or else announced.
  */
 import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
-import { receivingEntry } from '../../domain/catalogue.ts';
+import { catalogue } from '../../domain/catalogue.ts';
 import type { ReceivingRecord } from '../../domain/receiving/schema.ts';
 import { negated } from '../../domain/stock/arithmetic.ts';
 import { movementOfLine, type NewMovement } from '../../domain/stock/movement.ts';
@@ -29,7 +29,7 @@ const receivingStock: SideEffects<ReceivingRecord> = {
 };
 
 export const receivings: EntityMapping<ReceivingRecord> = entityMapping({
-  entry: receivingEntry,
+  entry: catalogue.receiving,
   table: 'receivings',
   lines: { table: 'receiving_products', field: 'products', of: (receiving) => receiving.products },
   computed: {

@@ -3,14 +3,14 @@
  * movement: of the units counted, or of those announced if none were.
  */
 import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
-import { returnEntry } from '../../domain/catalogue.ts';
+import { catalogue } from '../../domain/catalogue.ts';
 import type { ReturnRecord } from '../../domain/return/schema.ts';
 import { movementOfLine, type NewMovement } from '../../domain/stock/movement.ts';
 import { type EntityMapping, entityMapping } from './entity-mapping.ts';
 import { stageMovements } from './stock.ts';
 
 export const returns: EntityMapping<ReturnRecord> = entityMapping({
-  entry: returnEntry,
+  entry: catalogue.return,
   table: 'returns',
   lines: {
     table: 'returned_order_products',

@@ -3,7 +3,7 @@
  * SKUs: two writers never sell the same unit, and never deadlock. `for no key update` does not block the foreign keys
  * of new order lines.
  */
-import { idOf, stockMovementEntry } from '../../domain/catalogue.ts';
+import { catalogue, idOf } from '../../domain/catalogue.ts';
 import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import { eventOfMovement } from '../../domain/event-types.ts';
 import type { ProductRecord, Stock } from '../../domain/product/schema.ts';
@@ -82,7 +82,7 @@ export class StagedStock implements Participant {
     this.#movements.push(record);
     this.#work.addEvent(() => ({
       type: eventOfMovement(record.type),
-      entityId: idOf(stockMovementEntry, record),
+      entityId: idOf(catalogue.stockMovement, record),
       sequence: 1,
       happenedAt: record.createdAt,
       snapshot: JSON.stringify(record),

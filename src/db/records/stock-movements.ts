@@ -1,5 +1,5 @@
 /** Stock movements in the database: written by `stock.ts`, and never changed. */
-import { stockMovementEntry } from '../../domain/catalogue.ts';
+import { catalogue } from '../../domain/catalogue.ts';
 import type { Origin } from '../../domain/origin.ts';
 import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
 import type { Transaction } from '../transaction.ts';
@@ -9,7 +9,7 @@ import { sqlText } from './table-mapping.ts';
 import { inUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
 export const stockMovements: EntityMapping<StockMovementRecord> = entityMapping({
-  entry: stockMovementEntry,
+  entry: catalogue.stockMovement,
   table: 'stock_movements',
   computed: { id: sqlText`t.id::float8` },
 });

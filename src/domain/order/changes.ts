@@ -3,7 +3,7 @@
  * handled in the database.
  */
 import * as v from 'valibot';
-import { orderEntry } from '../catalogue.ts';
+import { catalogue } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
 import { oneOf } from '../fields.ts';
 import { itemsOf } from '../list.ts';
@@ -52,7 +52,7 @@ function keepPackingLists(lines: readonly OrderProductInput[], before: readonly 
 
 /** The changes of an order by its e-shop; an update does not change its `status`. */
 export const orderEdits = editsOf<OrderRecord, RuledOrder, WriteContext>({
-  entry: orderEntry,
+  entry: catalogue.order,
   lines: {
     field: 'orderProducts',
     writable: (lines) =>

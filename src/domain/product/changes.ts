@@ -1,5 +1,5 @@
 /** The changes of a product by its e-shop. Only stock movements and orders change its stock. */
-import { productEntry } from '../catalogue.ts';
+import { catalogue } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
 import { type ProductInput, type ProductRecord, productInputSchema } from './schema.ts';
 
@@ -10,7 +10,7 @@ interface ProductContext {
 const noStock = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
 
 export const productEdits = editsOf<ProductRecord, ProductInput, ProductContext>({
-  entry: productEntry,
+  entry: catalogue.product,
   schema: productInputSchema,
   apply(input, before, { now }) {
     const at = now.toISOString();

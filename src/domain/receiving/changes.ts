@@ -3,7 +3,7 @@
  * in the database.
  */
 import { announce, enterCounts, lineProblems, unitsOf, writableLines } from '../announced-lines.ts';
-import { receivingEntry } from '../catalogue.ts';
+import { catalogue } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
@@ -44,7 +44,7 @@ function freshLine({
 }
 
 export const receivingEdits = editsOf<ReceivingRecord, ReceivingInput, ReceivingContext>({
-  entry: receivingEntry,
+  entry: catalogue.receiving,
   lines: {
     field: 'products',
     writable: (lines) => writableLines(lines, receivingLineResponseOnly),

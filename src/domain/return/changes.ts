@@ -3,7 +3,7 @@
  * the database.
  */
 import { announce, enterCounts, lineProblems, writableLines } from '../announced-lines.ts';
-import { returnEntry } from '../catalogue.ts';
+import { catalogue } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
@@ -34,7 +34,7 @@ function freshLine(sent: ReturnInput['returnedOrderProducts'][number]): ReturnLi
 }
 
 export const returnEdits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
-  entry: returnEntry,
+  entry: catalogue.return,
   lines: {
     field: 'returnedOrderProducts',
     writable: (lines) => writableLines(lines, returnLineResponseOnly),
