@@ -1,7 +1,7 @@
 /** Notices to an e-shop (docs/interface.md, D7, W15, W20, N5 to N8). */
 
-import { newToken } from '../src/db/console/confirmation.ts';
 import { readLostWebhooks } from '../src/db/incidents/warnings.ts';
+import { newToken } from '../src/db/notices/confirmation.ts';
 import { findDeactivationMail, type Notice, readNotice } from '../src/db/notices/notice.ts';
 import { dropNotice } from '../src/db/notices/outcome.ts';
 import { confirmationMail } from '../src/mail/confirmation-mail.ts';

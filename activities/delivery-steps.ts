@@ -2,9 +2,9 @@
 import type { AttemptDeps } from '../src/attempt/begin-attempt.ts';
 import { compensateAndReport } from '../src/attempt/compensate.ts';
 import { type DeliverySituation, finalState, situationOf } from '../src/attempt/situation.ts';
-import { leaveQueue, loadForAttempt } from '../src/db/webhooks/attempts.ts';
-import * as deliveries from '../src/db/webhooks/deliveries.ts';
-import { recordOperatorAction } from '../src/db/webhooks/operator-actions.ts';
+import { leaveQueue, loadForAttempt } from '../src/db/deliveries/attempts.ts';
+import * as deliveries from '../src/db/deliveries/deliveries.ts';
+import { recordOperatorAction } from '../src/db/deliveries/operator-actions.ts';
 import type {
   CompensationResult,
   DeliveryActivities,

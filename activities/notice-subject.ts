@@ -1,7 +1,8 @@
 /** What a notice is about, as it is when it is due. */
+
+import type { Pool } from '../src/db/connection/pool.ts';
 import { readWarning, type StoredWarning } from '../src/db/incidents/warnings.ts';
 import { type Notice, readDeactivation, readRecoveredWebhook } from '../src/db/notices/notice.ts';
-import type { Pool } from '../src/db/pool.ts';
 import { deactivationAt } from '../src/domain/incident.ts';
 import type { Deactivation, RecoveredWebhook } from '../src/domain/mailed.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';

@@ -1,5 +1,5 @@
 /** The steps of a recovery on our own database. */
-import type { Pool } from '../src/db/pool.ts';
+import type { Pool } from '../src/db/connection/pool.ts';
 import { controlRecovery, type RecoveryRow, readRecovery } from '../src/db/recoveries/recoveries.ts';
 import { type RecoveryStep, stepRecovery } from '../src/db/recoveries/step.ts';
 import { operatorsRecoveryReason, waitsForWebhook } from '../src/domain/recovery.ts';

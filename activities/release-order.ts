@@ -1,5 +1,5 @@
 /** The release of a pre-order. */
-import type { Pool } from '../src/db/pool.ts';
+import type { Pool } from '../src/db/connection/pool.ts';
 import { readReleaseTime, releasePreOrder } from '../src/db/records/order-release.ts';
 import { type Traces, traced } from '../src/traces/traces.ts';
 import type { ReleaseActivities } from '../workflows/release-types.ts';

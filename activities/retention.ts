@@ -1,7 +1,7 @@
 /** The run of the retention, as an activity. */
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import type { Pool } from '../src/db/pool.ts';
+import type { Pool } from '../src/db/connection/pool.ts';
 import type { Retained } from '../src/domain/retention-result.ts';
 import { retain } from '../src/retention/retain.ts';
 import { RetentionFailed } from '../src/retention/steps.ts';

@@ -1,8 +1,8 @@
 /** A backlog of deliveries, written as the API writes them, and kept back until it is complete. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createEshop } from '../src/db/eshops.ts';
+import { createEshop } from '../src/db/accounts/eshops.ts';
+import type { Pool } from '../src/db/connection/pool.ts';
 import { type EventText, recordEvents } from '../src/db/outbox/events.ts';
-import type { Pool } from '../src/db/pool.ts';
 import { type Transaction, transaction } from '../src/db/transaction.ts';
 import { deleteWebhook } from '../src/db/webhooks/change.ts';
 import { createWebhook } from '../src/db/webhooks/create.ts';

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createDatabase } from '../src/db/create-database.ts';
-import { createPool } from '../src/db/pool.ts';
+import { createDatabase } from '../src/db/connection/create-database.ts';
+import { createPool } from '../src/db/connection/pool.ts';
 import { openDataDir } from '../src/embedded/data-dir.ts';
 import { freePort } from '../src/embedded/ports.ts';
 import { startChild } from './children.ts';

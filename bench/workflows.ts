@@ -1,6 +1,6 @@
 /** The workflows of deliveries in Temporal: how many there are, and when the last one has ended. */
 import { stat } from 'node:fs/promises';
-import type { Pool } from '../src/db/pool.ts';
+import type { Pool } from '../src/db/connection/pool.ts';
 import { withTemporal } from '../test/support/workflows.ts';
 import { untilNone } from './until-none.ts';
 

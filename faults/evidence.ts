@@ -1,5 +1,5 @@
 /** The evidence of a round in the database. */
-import type { Pool } from '../src/db/pool.ts';
+import type { Pool } from '../src/db/connection/pool.ts';
 import type { StoredState } from '../src/domain/delivery-state.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Receiver } from './receivers.ts';

@@ -1,7 +1,7 @@
 /** The moments at which a kill has met deliveries. */
 import type { Client } from '@temporalio/client';
+import type { Pool } from '../src/db/connection/pool.ts';
 import { CLASS } from '../src/db/outbox/outbox.ts';
-import type { Pool } from '../src/db/pool.ts';
 import type { NamedDelivery } from '../workflows/delivery-id.ts';
 import type { Moment } from './moments.ts';
 import type { Arrival } from './receivers.ts';

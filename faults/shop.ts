@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import * as v from 'valibot';
 import { ordinaryOrder } from '../bench/order.ts';
 import { createEshopWithUsers } from '../src/app/accounts.ts';
-import type { Pool } from '../src/db/pool.ts';
+import type { Pool } from '../src/db/connection/pool.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
 import type { Ordering } from '../src/domain/webhook-fields.ts';

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { createApp } from '../src/api/app.ts';
 import type { OpenApiDocument } from '../src/api/openapi/document.ts';
 import { makeOpenApi } from '../src/api/openapi/make-openapi.ts';
-import { createPool } from '../src/db/pool.ts';
+import { createPool } from '../src/db/connection/pool.ts';
 import { shippedMarketplaces } from '../src/domain/order/marketplaces.ts';
 import { shippedCatalogue } from '../src/domain/order/shipper-services.ts';
 import { defaultRetryPolicy } from '../src/domain/retry-policy.ts';

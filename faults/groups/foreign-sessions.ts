@@ -1,5 +1,5 @@
 /** Sessions of other programs in the same database: locks held for a while, an old snapshot, a late commit. */
-import { createPool } from '../../src/db/pool.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { type Fault, type Scene, usual } from '../fault.ts';
 import { beginRecovering, isRecovered, recordLost } from './recovery.ts';

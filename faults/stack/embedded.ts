@@ -5,7 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
-import { createPool, type Pool } from '../../src/db/pool.ts';
+import { createPool, type Pool } from '../../src/db/connection/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
 import { processesOf } from '../../test/support/npm-start.ts';

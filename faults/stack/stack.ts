@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPool, type Pool } from '../../src/db/pool.ts';
+import { createPool, type Pool } from '../../src/db/connection/pool.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
 import { type DnsServer, startDnsServer } from '../../test/support/dns-server.ts';

@@ -45,7 +45,7 @@ export const deliveryDefects: readonly Defect[] = [
   },
   {
     name: 'cursor-waits-for-nobody',
-    file: 'src/db/low-water-mark.ts',
+    file: 'src/db/maintenance/low-water-mark.ts',
     text: 'least(clock_timestamp(), min(xact_start),',
     replacement: 'coalesce(clock_timestamp(), min(xact_start),',
     noticed: 'A receiver that reconciles never learns of a delivery that took long to be written.',
@@ -62,7 +62,7 @@ export const deliveryDefects: readonly Defect[] = [
   },
   {
     name: 'operator-order-done-twice',
-    file: 'src/db/webhooks/operator-actions.ts',
+    file: 'src/db/deliveries/operator-actions.ts',
     text: 'before.find(({ id }) => id === asked.id)',
     replacement: 'before.find(() => false)',
     noticed: 'A workflow that is reset makes the attempt once more that an operator had ordered before.',
@@ -77,7 +77,7 @@ export const deliveryDefects: readonly Defect[] = [
   },
   {
     name: 'operator-hold-slips',
-    file: 'src/db/webhooks/attempts.ts',
+    file: 'src/db/deliveries/attempts.ts',
     text: "in ('pending', 'retrying') and d.operator_stop is null\n",
     replacement: "in ('pending', 'retrying')\n",
     noticed: 'A request leaves after an operator was assured that none would.',
@@ -163,7 +163,7 @@ export const deliveryDefects: readonly Defect[] = [
   },
   {
     name: 'order-never-goes-on-after-a-give-up',
-    file: 'src/db/webhooks/deliveries.ts',
+    file: 'src/db/deliveries/deliveries.ts',
     text: 'if (closed.ordered) await settleOrdering(sql, { records: [deliveryId] }).catch(() => {});',
     replacement: '',
     noticed: 'What waits behind a delivery that expired or was canceled waits for the reconciler.',

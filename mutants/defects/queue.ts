@@ -4,7 +4,7 @@ import type { Defect } from '../defect.ts';
 const plan = (...tests: string[]) => [{ file: 'test/db/queue-plan.test.ts', tests }];
 const marks = (...tests: string[]) => [{ file: 'test/db/claim-marks.test.ts', tests }];
 const unstarted = (...tests: string[]) => [{ file: 'test/db/unstarted-workflows.test.ts', tests }];
-const ATTEMPTS = 'src/db/webhooks/attempts.ts';
+const ATTEMPTS = 'src/db/deliveries/attempts.ts';
 const RELEASE = 'src/db/outbox/release.ts';
 const UNSTARTED = 'src/db/outbox/unstarted-workflows.ts';
 

@@ -1,9 +1,9 @@
 /** The guards of a delivery's records: each condition of their statements. */
 import type { Defect } from '../defect.ts';
 
-const ATTEMPTS = 'src/db/webhooks/attempts.ts';
-const DELIVERIES = 'src/db/webhooks/deliveries.ts';
-const COMPENSATION = 'src/db/webhooks/compensation.ts';
+const ATTEMPTS = 'src/db/deliveries/attempts.ts';
+const DELIVERIES = 'src/db/deliveries/deliveries.ts';
+const COMPENSATION = 'src/db/deliveries/compensation.ts';
 const records = (...tests: string[]) => [{ file: 'test/db/delivery-records.test.ts', tests }];
 
 export const recordDefects: readonly Defect[] = [

@@ -66,7 +66,7 @@ export const tenantDefects: readonly Defect[] = [
   },
   {
     name: 'warehouse-lists-others',
-    file: 'src/db/webhooks/deliveries-of-eshops.ts',
+    file: 'src/db/deliveries/deliveries-of-eshops.ts',
     text: 'among === undefined ? sql`` : sql`and e.id = any(',
     replacement: 'among !== null ? sql`` : sql`and e.id = any(',
     noticed: 'The list of all deliveries shows those of other e-shops.',

@@ -1,7 +1,7 @@
 /** API key and token of every request, and roles (docs/interface.md, A1, A4, A5 and A6). */
 import type { MiddlewareHandler } from 'hono';
+import { createMayUse } from '../db/accounts/users.ts';
 import { clockFrom } from '../db/clock.ts';
-import { createMayUse } from '../db/users.ts';
 import { forbidden, unauthorized } from '../domain/problem.ts';
 import type { Role } from '../domain/role.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';

@@ -1,6 +1,6 @@
 /** Name and password of a user, checked within the limits of logins, for the API and the console. */
-import { createLoginLimits, type LoginAttempt } from '../db/login-limits.ts';
-import { findUser, passwordKinds, rehashPassword, type UserRow } from '../db/users.ts';
+import { createLoginLimits, type LoginAttempt } from '../db/accounts/login-limits.ts';
+import { findUser, passwordKinds, rehashPassword, type UserRow } from '../db/accounts/users.ts';
 import { tooManyRequests } from '../domain/problem.ts';
 import { hashPassword, isReplaced, verifyInConstantTime } from '../secrets/passwords.ts';
 import type { ApiDeps } from './deps.ts';

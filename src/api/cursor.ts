@@ -4,9 +4,9 @@
  */
 import { MAX, NIL } from 'uuid';
 import * as v from 'valibot';
+import type { Sql } from '../db/connection/pool.ts';
 import { MAX_COUNTED_ROWS, type Slice } from '../db/id-range.ts';
-import { lowWaterMark } from '../db/low-water-mark.ts';
-import type { Sql } from '../db/pool.ts';
+import { lowWaterMark } from '../db/maintenance/low-water-mark.ts';
 import { described, uuid } from '../domain/fields.ts';
 import { idBefore } from '../domain/id-time.ts';
 import { invalid } from '../domain/problem.ts';

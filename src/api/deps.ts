@@ -2,7 +2,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type pino from 'pino';
 import type { Clock } from '../db/clock.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { ChangeLoop } from '../domain/change-loop.ts';
 import type { DeliveriesFrom } from '../domain/eshop.ts';

@@ -1,5 +1,6 @@
 /** The outcomes of events at every webhook, with reasons. */
 import type * as v from 'valibot';
+import type { Sql } from '../db/connection/pool.ts';
 import {
   type DeliveryOfEvent,
   deliveriesOf,
@@ -7,7 +8,6 @@ import {
   type EventRow,
   versionsOf,
 } from '../db/event-log.ts';
-import type { Sql } from '../db/pool.ts';
 import { findUnchanged, kindsWith } from '../db/records/unchanged.ts';
 import { absenceAt, absenceOf, type WebhookAbsence, type WebhookVersion } from '../domain/absence.ts';
 import { catalogue } from '../domain/catalogue.ts';

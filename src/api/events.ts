@@ -1,8 +1,8 @@
 /** The events of an e-shop, and their outcomes at every webhook with reasons (docs/interface.md, L8 and L9). */
 import type { Hono } from 'hono';
 import * as v from 'valibot';
+import { counted } from '../db/connection/pool.ts';
 import { countEvents, findEvent, listEvents } from '../db/event-log.ts';
-import { counted } from '../db/pool.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
 import { orNotFound } from '../domain/problem.ts';
 import { renderValue } from '../domain/render.ts';

@@ -3,7 +3,7 @@
 import type { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Turns } from '../concurrency/turns.ts';
-import { findEshopByApiKey } from '../db/eshops.ts';
+import { findEshopByApiKey } from '../db/accounts/eshops.ts';
 import {
   component,
   described,

@@ -6,7 +6,7 @@ import {
   listSigningKeys,
   type PublicKeyRow,
   replaceSigningKey,
-} from '../db/signing-keys.ts';
+} from '../db/accounts/signing-keys.ts';
 import { described } from '../domain/fields.ts';
 import { conflict } from '../domain/problem.ts';
 import { type SigningKeyRecord, signingKeySchema } from '../domain/signing-key.ts';

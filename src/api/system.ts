@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import { databaseAnswers } from '../db/health.ts';
+import { databaseAnswers } from '../db/connection/health.ts';
 import { DISK_FULL } from '../lib/database-away.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { errorBody } from './errors.ts';

@@ -1,10 +1,10 @@
 /** E-shops and users created by an operator: passwords are generated here, stored as hashes, and shown once. */
 import postgres from 'postgres';
 import * as v from 'valibot';
-import { createEshop } from '../db/eshops.ts';
-import type { Pool, Sql } from '../db/pool.ts';
+import { createEshop } from '../db/accounts/eshops.ts';
+import * as users from '../db/accounts/users.ts';
+import type { Pool, Sql } from '../db/connection/pool.ts';
 import { transaction } from '../db/transaction.ts';
-import * as users from '../db/users.ts';
 import type { Role } from '../domain/role.ts';
 import { UserError } from '../lib/user-error.ts';
 import { hashPassword, newPassword } from '../secrets/passwords.ts';

@@ -1,10 +1,10 @@
 /** The database of a process: its pools, and the watch of its disk. */
 import type { Logger } from 'pino';
 import { POOL_SIZE, type Settings } from '../config/variables.ts';
-import { watchDisk } from '../db/disk.ts';
+import { watchDisk } from '../db/connection/disk.ts';
+import { createPool } from '../db/connection/pool.ts';
+import { createSessionPool, inspectServer } from '../db/connection/server.ts';
 import { migrate } from '../db/migrate.ts';
-import { createPool } from '../db/pool.ts';
-import { createSessionPool, inspectServer } from '../db/server.ts';
 import { counted } from '../domain/text.ts';
 import { makeAhead } from '../retention/retain.ts';
 

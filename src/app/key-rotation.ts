@@ -4,12 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config/variables.ts';
+import { sealedSigningKeys } from '../db/accounts/signing-keys.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import { sealedAnswers } from '../db/kept-answers.ts';
 import { sealedNoticeSecrets } from '../db/notices/secrets.ts';
-import type { Pool } from '../db/pool.ts';
 import { resealRows } from '../db/reseal.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
-import { sealedSigningKeys } from '../db/signing-keys.ts';
 import { sealedWebhooks } from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import type { Keys, SecretOwner } from '../secrets/keys.ts';

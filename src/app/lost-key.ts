@@ -1,9 +1,9 @@
 /** A lost master key: the secrets sealed under it are replaced (docs/interface.md, W20). */
 import type { Settings } from '../config/variables.ts';
+import type { ReplaceSigningKeys } from '../db/accounts/signing-keys.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import type { ReplaceNoticeSecret } from '../db/notices/secrets.ts';
-import type { Pool } from '../db/pool.ts';
 import { readSetting } from '../db/settings.ts';
-import type { ReplaceSigningKeys } from '../db/signing-keys.ts';
 import { type LostSecrets, replaceSecrets, type StoredSecrets } from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import { newWebhookSecret } from '../secrets/keys.ts';

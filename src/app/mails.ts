@@ -1,6 +1,6 @@
 /** The mailer of a worker, as configured. */
 import type { Settings } from '../config/variables.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import { noteMailFolder } from '../db/settings.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import type { Mailer } from '../mail/mail.ts';

@@ -1,7 +1,7 @@
 /** The master key, from `SECRET_KEY` or made once in `DATA_DIR`, checked against the database's own record. */
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config/variables.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import { checkSetting, readSetting, writeSetting } from '../db/settings.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import { UserError } from '../lib/user-error.ts';

@@ -2,8 +2,8 @@
 import { Hono } from 'hono';
 import type { ApiEnv } from '../api/deps.ts';
 import { systemRoutes } from '../api/system.ts';
-import { databaseAnswers } from '../db/health.ts';
-import { createPool, type Pool } from '../db/pool.ts';
+import { databaseAnswers } from '../db/connection/health.ts';
+import { createPool, type Pool } from '../db/connection/pool.ts';
 import { listen, PortInUse } from '../http/http-server.ts';
 import { isLocalHost, isLoopback } from '../lib/local-host.ts';
 import { processIdentity } from '../lib/process-identity.ts';

@@ -7,7 +7,7 @@ import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Limits } from '../concurrency/limits.ts';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
 import type { Starts } from '../concurrency/starts.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import type { Sender } from '../delivery/sender.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Mailer } from '../mail/mail.ts';

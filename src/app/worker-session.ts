@@ -6,7 +6,7 @@ import { makeAttempt } from '../attempt/make-attempt.ts';
 import { createNoticeSender } from '../attempt/notice-sender.ts';
 import { createPrepare } from '../attempt/prepare.ts';
 import { createStatements } from '../attempt/statements.ts';
-import { throughSessions } from '../db/through-sessions.ts';
+import { throughSessions } from '../db/connection/through-sessions.ts';
 import { processIdentity } from '../lib/process-identity.ts';
 import { createShutdown } from '../lib/shutdown.ts';
 import { logStarted } from '../log/log.ts';

@@ -1,7 +1,7 @@
 /** The compensation after the last attempt of a delivery, with a report of its changes. */
 import { createTurns, type Turns } from '../concurrency/turns.ts';
-import type { Pool } from '../db/pool.ts';
-import { type Compensation, compensate } from '../db/webhooks/compensation.ts';
+import type { Pool } from '../db/connection/pool.ts';
+import { type Compensation, compensate } from '../db/deliveries/compensation.ts';
 import type { DeliveryWatch } from './watch.ts';
 
 export interface CompensationDeps {

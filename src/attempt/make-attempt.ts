@@ -5,8 +5,8 @@
  *
  * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file.
  */
-import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
-import { closeDelivery, deferAttempt, spendRetries, startWindow } from '../db/webhooks/deliveries.ts';
+import type { DeliveryForAttempt } from '../db/deliveries/attempts.ts';
+import { closeDelivery, deferAttempt, spendRetries, startWindow } from '../db/deliveries/deliveries.ts';
 import { type AttemptDeps, type Beginning, begin } from './begin-attempt.ts';
 import {
   heldWhileInactive,

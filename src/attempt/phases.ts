@@ -1,5 +1,5 @@
 /** The time from the transaction of an event to the first byte of its first request, by phase. Pure. */
-import type { BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
+import type { BegunAttempt, DeliveryForAttempt } from '../db/deliveries/attempts.ts';
 import { latenessMs } from './lateness.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The request of an attempt, made from the records as they are now. Pure, apart from the keys. */
-import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
+import type { DeliveryForAttempt } from '../db/deliveries/attempts.ts';
 import type { AttemptRequest } from '../delivery/sender.ts';
 import { payloadOptions } from '../domain/payload.ts';
 import { render } from '../domain/render.ts';

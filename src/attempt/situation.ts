@@ -1,7 +1,7 @@
 /**
  * The present situation of a delivery, which decides its next step. Pure; times in milliseconds since 1970.
  */
-import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
+import type { DeliveryForAttempt } from '../db/deliveries/attempts.ts';
 import { type FinalState, isOpen, type StoredState } from '../domain/delivery-state.ts';
 import { type OperatorHold, operatorHoldOf } from '../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../domain/retry-policy.ts';

@@ -3,10 +3,8 @@
  * one.
  */
 
-import { grouped, groupedWrites } from '../db/grouped.ts';
-import { settleOrdering } from '../db/outbox/keep-ordering.ts';
-import type { Pool } from '../db/pool.ts';
-import type { Execute } from '../db/through-sessions.ts';
+import type { Pool } from '../db/connection/pool.ts';
+import type { Execute } from '../db/connection/through-sessions.ts';
 import {
   type AttemptRecord,
   type BegunAttempt,
@@ -16,7 +14,9 @@ import {
   type NewAttempt,
   type Recorded,
   recordAttempts,
-} from '../db/webhooks/attempts.ts';
+} from '../db/deliveries/attempts.ts';
+import { grouped, groupedWrites } from '../db/grouped.ts';
+import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 
 /** A delivery that has ended: the deliveries behind it in its ordering group go on. */
 export type Ended = Pick<DeliveryForAttempt, 'id' | 'ordering'>;

@@ -2,9 +2,9 @@
 import type { Client } from '@temporalio/client';
 import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
+import type { Pool } from '../db/connection/pool.ts';
+import { deliveryTarget, findDelivery } from '../db/deliveries/delivery-log.ts';
 import { type Redelivery, redeliver } from '../db/outbox/redeliver.ts';
-import type { Pool } from '../db/pool.ts';
-import { deliveryTarget, findDelivery } from '../db/webhooks/delivery-log.ts';
 import { isOpen } from '../domain/delivery-state.ts';
 import type { ActionName } from '../domain/operator-action.ts';
 import { withDatabase } from './open-database.ts';

@@ -1,7 +1,7 @@
 /** Controls and watches recoveries from the command line; they run unwatched, too. */
 
 import type { Settings } from '../config/variables.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import { controlRecovery, type RecoveryRow, readRecovery } from '../db/recoveries/recoveries.ts';
 import { isUnderWay, type RecoveryAction } from '../domain/recovery.ts';
 import { counted } from '../domain/text.ts';

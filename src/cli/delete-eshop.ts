@@ -5,16 +5,16 @@ import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
-import { exportEshop } from '../db/eshop-export.ts';
+import { findEshop, setDisabled } from '../db/accounts/eshops.ts';
+import type { Pool } from '../db/connection/pool.ts';
+import { exportEshop } from '../db/maintenance/eshop-export.ts';
 import {
   countHoldings,
   countUnderWay,
   type EshopHoldings,
   endWork,
   removeEshop,
-} from '../db/eshop-removal.ts';
-import { findEshop, setDisabled } from '../db/eshops.ts';
-import type { Pool } from '../db/pool.ts';
+} from '../db/maintenance/eshop-removal.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';
 import { counted } from '../domain/text.ts';
 import { type CommandContext, option, parseOptions, runs } from '../lib/command-line.ts';

@@ -8,13 +8,13 @@ import {
   findDeliveries,
   findWindowsLost,
   type OperatorsDelivery,
-} from '../db/webhooks/deliveries-of-eshops.ts';
+} from '../db/deliveries/deliveries-of-eshops.ts';
 import {
   type AttemptLogRow,
   type DeliveryTarget,
   deliveryTarget,
   findDelivery,
-} from '../db/webhooks/delivery-log.ts';
+} from '../db/deliveries/delivery-log.ts';
 import { deliveryStates, isOpen } from '../domain/delivery-state.ts';
 import { attribution, heldBy, type OperatorAction } from '../domain/operator-action.ts';
 import { pauseAttribution, type TemporalPause } from '../domain/operator-pause.ts';

@@ -4,15 +4,15 @@ import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
+import { findEshop } from '../db/accounts/eshops.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import {
   type CustomerRecords,
   type Erased,
   eraseCustomer,
   findCustomer,
   openDeliveriesOf,
-} from '../db/erasure.ts';
-import { findEshop } from '../db/eshops.ts';
-import type { Pool } from '../db/pool.ts';
+} from '../db/maintenance/erasure.ts';
 import { orderTransitions } from '../domain/order/status.ts';
 import type { PersonalKind } from '../domain/personal-data.ts';
 import { counted } from '../domain/text.ts';

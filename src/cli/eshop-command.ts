@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { createEshopWithUsers, noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
-import { listEshops, rotateApiKey, setDisabled } from '../db/eshops.ts';
+import { listEshops, rotateApiKey, setDisabled } from '../db/accounts/eshops.ts';
 import { type CommandContext, noOptions, requiredOption, runs } from '../lib/command-line.ts';
 import { addDeletion } from './delete-eshop.ts';
 import { addErasure } from './erase-customer.ts';

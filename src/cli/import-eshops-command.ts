@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import { findImportedEshop, insertEshop, lockImports } from '../db/eshops.ts';
-import type { Pool } from '../db/pool.ts';
+import { findImportedEshop, insertEshop, lockImports } from '../db/accounts/eshops.ts';
+import { createUser } from '../db/accounts/users.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import { transaction } from '../db/transaction.ts';
-import { createUser } from '../db/users.ts';
 import { email, text, withoutProblem } from '../domain/fields.ts';
 import { type Role, roles } from '../domain/role.ts';
 import { validate } from '../domain/validation.ts';

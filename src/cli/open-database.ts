@@ -2,8 +2,8 @@
 import postgres from 'postgres';
 import { checkKey } from '../app/master-key.ts';
 import type { Settings } from '../config/variables.ts';
-import { createPool, type Pool, type PoolOptions, type Sql } from '../db/pool.ts';
-import { inspectServer } from '../db/server.ts';
+import { createPool, type Pool, type PoolOptions, type Sql } from '../db/connection/pool.ts';
+import { inspectServer } from '../db/connection/server.ts';
 import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
 import { dataDirAt, type Instance } from '../embedded/data-dir.ts';
 import { lockDataDir } from '../embedded/data-dir-lock.ts';

@@ -3,7 +3,7 @@
 import { instanceEndpoints } from '../app/instance-endpoints.ts';
 import { commandKeys } from '../app/master-key.ts';
 import { loadConfig } from '../config/config.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
 import { listeningPorts } from '../embedded/ports.ts';
 import { instanceOf } from './open-database.ts';

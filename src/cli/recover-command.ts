@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import { beginRecovery, countRecovery, measuredPace } from '../db/recoveries/recoveries.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
 import { estimatedDurationMs, recoverable, recoveryOfWebhook, usuallyRecovered } from '../domain/recovery.ts';

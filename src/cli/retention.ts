@@ -1,7 +1,7 @@
 /** `waybill retention`: one run of retention, which the schedule does every hour. */
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import type { Retained } from '../domain/retention-result.ts';
 import { type CommandContext, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';

@@ -3,7 +3,7 @@ import { configuredSender } from '../app/outgoing.ts';
 import { createExaminer } from '../attempt/examiner.ts';
 import { signersOf } from '../attempt/prepare.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import { beginExamination, endExamination } from '../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../db/webhooks/with-secrets.ts';
 import type { Sender } from '../delivery/sender.ts';

@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import { findEshop } from '../db/eshops.ts';
-import type { Sql } from '../db/pool.ts';
+import { findEshop } from '../db/accounts/eshops.ts';
+import type { Sql } from '../db/connection/pool.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
 import { setActive } from '../db/webhooks/change.ts';
 import { pauseWebhook, resumeWebhook } from '../db/webhooks/pause.ts';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
-import { findEshop } from '../db/eshops.ts';
+import { findEshop } from '../db/accounts/eshops.ts';
 import { recordTestEvent } from '../db/outbox/test-event.ts';
 import { testRecordOf } from '../domain/catalogue.ts';
 import { eventTypeNames, eventTypes } from '../domain/event-types.ts';

@@ -3,7 +3,7 @@
  * look for malware open every link. Needs no sign-in: the link is the proof.
  */
 import { type Context, Hono } from 'hono';
-import { type Confirmable, confirmAddress, findConfirmable } from '../db/console/confirmation.ts';
+import { type Confirmable, confirmAddress, findConfirmable } from '../db/notices/confirmation.ts';
 import { CONFIRM_PATH } from '../domain/notifications.ts';
 import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { respondPlain } from './layout.tsx';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { UserError } from '../lib/user-error.ts';
-import type { Pool } from './pool.ts';
+import type { Pool } from './connection/pool.ts';
 
 export type MigrationFile = Awaited<ReturnType<typeof readMigrations>>[number];
 

@@ -1,5 +1,5 @@
 /** The database's clock. Every time of a delivery is written and compared by it: the clocks of workers may differ. */
-import { oneRow, type Sql } from './pool.ts';
+import { oneRow, type Sql } from './connection/pool.ts';
 
 export interface Clock {
   now(): Date;

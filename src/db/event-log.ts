@@ -2,6 +2,9 @@
 import type { WebhookVersion } from '../domain/absence.ts';
 import { type EventType, eventTypeNames } from '../domain/event-types.ts';
 import type { Origin } from '../domain/origin.ts';
+import { firstRow, type Sql } from './connection/pool.ts';
+import { deliveriesOfEvent } from './deliveries/deliveries-of-events.ts';
+import { type DeliveryLogRow, shownState } from './deliveries/delivery-log.ts';
 import {
   afterCursor,
   betweenTimes,
@@ -13,9 +16,6 @@ import {
   type Times,
 } from './id-range.ts';
 import { waitsFor } from './outbox/ordering.ts';
-import { firstRow, type Sql } from './pool.ts';
-import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
-import { type DeliveryLogRow, shownState } from './webhooks/delivery-log.ts';
 
 /** An event without its snapshot. Its time is in its id. */
 export interface EventRow {

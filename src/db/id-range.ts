@@ -1,6 +1,6 @@
 /** Lists in the order of ids, which is that of time: pages from the newest on, or the rows after a cursor. */
 import { idAt } from '../domain/id-time.ts';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connection/pool.ts';
 
 /** The most rows that a list counts and its pages reach; rows beyond are read with a cursor. */
 export const MAX_COUNTED_ROWS = 10_000;

@@ -25,7 +25,7 @@ export function inIdRange(sql: Sql, column: ReturnType<Sql>, ids: readonly strin
 
 /**
  * A new id, as SQL: UUIDv7 by the database's clock, with the fraction of the millisecond (RFC 9562, 6.2, method 3).
- * It is never older than its transaction, which `src/db/low-water-mark.ts` relies on.
+ * It is never older than its transaction, which `src/db/maintenance/low-water-mark.ts` relies on.
  * @param ticks from {@link ticks}; a row number added to them makes ids rise
  */
 export function newId(sql: Sql, ticks: ReturnType<Sql>) {

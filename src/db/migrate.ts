@@ -27,8 +27,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
 import { type MigrationFile, pendingMigrations, readMigrations } from './applied-migrations.ts';
-import { reportLockHolders } from './lock-holders.ts';
-import { createPool, type Pool } from './pool.ts';
+import { createPool, type Pool } from './connection/pool.ts';
+import { reportLockHolders } from './maintenance/lock-holders.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 const ON_PARTITIONS = /^\s*-- on every partition of (\w+)\s*\n/;

@@ -2,12 +2,13 @@
  * What is overdue: attempts of deliveries that Temporal has, the queue, and what waits in the order of its record.
  * Measured in Postgres, whatever has died. Found by indexes of open and of waiting rows.
  */
+
+import type { Sql } from './connection/pool.ts';
 import { readLastClaims } from './outbox/last-claims.ts';
 import { attemptClasses } from './outbox/notify.ts';
 import { keepsOrdering, placeOf, predecessors } from './outbox/ordering.ts';
 import { CLASS } from './outbox/outbox.ts';
 import { isPaused, makesAttempts } from './pauses.ts';
-import type { Sql } from './pool.ts';
 
 /**
  * Of the attempts that are due first, this many are looked at: most may be under way. Fewer: with more under way

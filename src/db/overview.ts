@@ -4,10 +4,10 @@
  */
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
+import { counted, oneRow, type Sql } from './connection/pool.ts';
 import { CLASS } from './outbox/outbox.ts';
 import { countWithoutWorkflow } from './outbox/unstarted-workflows.ts';
 import { isPaused, makesAttempts } from './pauses.ts';
-import { counted, oneRow, type Sql } from './pool.ts';
 
 /** The outbox. Ages are in seconds; null if nothing waits. */
 interface OutboxOverview {

@@ -3,7 +3,7 @@
  * database's clock, so a pause ends by itself, whatever runs.
  */
 import type postgres from 'postgres';
-import type { Sql } from './pool.ts';
+import type { Sql } from './connection/pool.ts';
 
 /** The webhook of this row is paused. */
 export const isPaused = (sql: Sql, webhook: string) =>

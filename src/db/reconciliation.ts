@@ -1,9 +1,10 @@
 /** The rows that should have a running workflow, for the reconciler. Times are compared by the database's clock. */
+
+import type { Sql } from './connection/pool.ts';
 import { anyOf } from './ids.ts';
 import { isOwnDeactivation } from './notices/decide.ts';
 import { type DeliveryIdentity, receiverHost } from './outbox/outbox.ts';
 import { makesAttempts } from './pauses.ts';
-import type { Sql } from './pool.ts';
 import { MAX_RELEASE_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
 
 /** A delivery whose workflow may be started again. */

@@ -1,5 +1,5 @@
 /** Reseals stored secrets for a new master key. */
-import type { Pool } from './pool.ts';
+import type { Pool } from './connection/pool.ts';
 import { type Transaction, transaction } from './transaction.ts';
 
 export interface SealedTable<Row, Values> {

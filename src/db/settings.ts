@@ -1,5 +1,5 @@
 /** Settings of the database as a whole. */
-import type { Sql } from './pool.ts';
+import type { Sql } from './connection/pool.ts';
 
 /** Writes a value unless there is one. @returns whether the stored value is this one */
 export async function checkSetting(sql: Sql, name: string, value: string): Promise<boolean> {

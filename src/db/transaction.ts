@@ -6,9 +6,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import type { Pool } from './connection/pool.ts';
 import type { RelayWork } from './outbox/notify.ts';
 import type { QueuedDelivery } from './outbox/outbox.ts';
-import type { Pool } from './pool.ts';
 
 export type Transaction = postgres.TransactionSql & {
   readonly relayWork: Set<RelayWork>;

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { chown, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDatabase, createRole } from '../db/create-database.ts';
+import { createDatabase, createRole } from '../db/connection/create-database.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { DataDir } from './data-dir.ts';
 import { freePort } from './ports.ts';

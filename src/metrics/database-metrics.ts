@@ -2,12 +2,12 @@
 
 import postgres from 'postgres';
 import type { Gauge } from 'prom-client';
-import { type DeadRowsBounds, readDeadRowsKeepers } from '../db/dead-rows.ts';
-import { readHoldUp } from '../db/low-water-mark.ts';
+import type { Pool } from '../db/connection/pool.ts';
+import { type DeadRowsBounds, readDeadRowsKeepers } from '../db/maintenance/dead-rows.ts';
+import { readHoldUp } from '../db/maintenance/low-water-mark.ts';
 import { readNotices } from '../db/notices/overview.ts';
 import { readOverdue } from '../db/overdue.ts';
 import { countIncidents, countWindowsLost, readDatabase, readOpen, readOutbox } from '../db/overview.ts';
-import type { Pool } from '../db/pool.ts';
 import { readPartitions } from '../db/retention/partitions.ts';
 import { mailFolder } from '../db/settings.ts';
 import { atMost } from '../lib/at-most.ts';

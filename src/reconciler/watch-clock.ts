@@ -6,8 +6,8 @@ import { uptime } from 'node:os';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { databaseTime } from '../db/clock.ts';
-import { type ClockStep, forgetFutureTimes, noteClockStep } from '../db/future-times.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
+import { type ClockStep, forgetFutureTimes, noteClockStep } from '../db/maintenance/future-times.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
 
 /** The time between two readings, in milliseconds. */

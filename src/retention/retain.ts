@@ -6,7 +6,7 @@
  */
 import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import { removeBelongings } from '../db/retention/belongings.ts';
 import { removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
 import { type Remove, removing } from '../db/retention/pages.ts';

@@ -1,6 +1,6 @@
 /** Passes on operator actions from the console and the API to the workflows of deliveries. */
 import type { Config } from '../config/config.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connection/pool.ts';
 import { notPassedOn, type RequestAction } from '../domain/operator-action.ts';
 import { connectionOptions, temporalTarget, withoutProxy } from './target.ts';
 

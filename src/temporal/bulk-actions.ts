@@ -12,7 +12,7 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
-import type { OpenFilter } from '../db/webhooks/open-in-temporal.ts';
+import type { OpenFilter } from '../db/deliveries/open-in-temporal.ts';
 import type { ActionInput, ActionName } from '../domain/operator-action.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 import { grpcStatusOf, NOT_FOUND } from './rejection.ts';

@@ -12,9 +12,9 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import type { Pool } from '../db/pool.ts';
-import { deliveryTarget } from '../db/webhooks/delivery-log.ts';
-import { recordOperatorAction } from '../db/webhooks/operator-actions.ts';
+import type { Pool } from '../db/connection/pool.ts';
+import { deliveryTarget } from '../db/deliveries/delivery-log.ts';
+import { recordOperatorAction } from '../db/deliveries/operator-actions.ts';
 import {
   type ActionInput,
   type ActionName,

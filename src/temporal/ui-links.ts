@@ -1,7 +1,7 @@
 /** Links to Temporal's UI for pages: the questions of operators, for some e-shops or all. */
 import { eshopIdKey } from '../../workflows/search-attributes.ts';
-import type { Pool } from '../db/pool.ts';
-import { deliveryTarget } from '../db/webhooks/delivery-log.ts';
+import type { Pool } from '../db/connection/pool.ts';
+import { deliveryTarget } from '../db/deliveries/delivery-log.ts';
 import {
   deliveryUrl,
   EXAMPLE,

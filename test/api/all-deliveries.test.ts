@@ -1,9 +1,9 @@
 /** The deliveries of an e-shop across its webhooks: filters, pages, and a cursor that misses nothing. */
 import { describe, expect, test } from 'vitest';
 import { waybill } from '../../receiver/src/index.ts';
-import { createPool, type Pool } from '../../src/db/pool.ts';
+import { createPool, type Pool } from '../../src/db/connection/pool.ts';
+import { closeDelivery } from '../../src/db/deliveries/deliveries.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
-import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { accepted, exhaustDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';

@@ -3,7 +3,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { BudgetLimits } from '../../src/api/budget/allowance.ts';
-import { createPool } from '../../src/db/pool.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';

@@ -3,8 +3,8 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import { beforeEach, expect, test } from 'vitest';
-import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
-import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
+import { closeDelivery } from '../../src/db/deliveries/deliveries.ts';
+import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { TestEshop } from '../support/api.ts';

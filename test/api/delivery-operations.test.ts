@@ -3,10 +3,10 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, test } from 'vitest';
+import { closeDelivery } from '../../src/db/deliveries/deliveries.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { sampleOf } from '../../src/domain/catalogue.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { sampleOrder } from '../../src/domain/order/record.ts';

@@ -3,7 +3,7 @@
  */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
-import { setDisabled } from '../../src/db/eshops.ts';
+import { setDisabled } from '../../src/db/accounts/eshops.ts';
 import { listen } from '../../src/http/http-server.ts';
 import type { TestEshop } from '../support/api.ts';
 import { firedTypes, insertWebhook } from '../support/events.ts';

@@ -1,6 +1,6 @@
 /** The same 401 in the same time: every login costs one verification of a password, whatever is wrong with it. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { replacePassword } from '../../src/db/users.ts';
+import { replacePassword } from '../../src/db/accounts/users.ts';
 import { hashPassword } from '../../src/secrets/passwords.ts';
 import type { TestApi } from '../support/api.ts';
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { lowWaterMark } from '../../src/db/low-water-mark.ts';
+import { lowWaterMark } from '../../src/db/maintenance/low-water-mark.ts';
 import { countLostEvents } from '../../src/db/recoveries/lost-events.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
 import { timeOf } from '../../src/domain/id-time.ts';

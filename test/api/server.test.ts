@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { createPool } from '../../src/db/pool.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
 import { createTestApi } from '../support/api.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 import { freePort } from '../support/ports.ts';

@@ -1,9 +1,9 @@
 /** The pause of a webhook (docs/interface.md, W23): its bounds, and what is shown of it. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';

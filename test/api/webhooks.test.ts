@@ -2,7 +2,7 @@
  * The eight webhook endpoints, over HTTP against a real Postgres.
  */
 import { expect, test } from 'vitest';
-import { updateContract } from '../../src/db/eshops.ts';
+import { updateContract } from '../../src/db/accounts/eshops.ts';
 import { contractOf } from '../../src/domain/contract.ts';
 import { type WebhookSettings, webhookFields } from '../../src/domain/webhook.ts';
 import { omissible } from '../../src/domain/webhook-fields.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash } from '@node-rs/bcrypt';
 import { beforeEach, expect, test } from 'vitest';
-import { listEshops } from '../../src/db/eshops.ts';
+import { listEshops } from '../../src/db/accounts/eshops.ts';
 import { hashApiKey } from '../../src/secrets/keys.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { apiOfFile } from '../support/lifetimes.ts';

@@ -1,6 +1,6 @@
 /** `waybill webhooks` and `waybill deliveries`: the operator's lists across all e-shops. */
 import { describe, expect, it, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
 import type { WebhookInput } from '../../src/domain/webhook.ts';

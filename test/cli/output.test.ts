@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
 import { builtCli } from '../support/built.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';

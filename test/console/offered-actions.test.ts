@@ -1,7 +1,7 @@
 /** A page offers exactly the actions on a delivery that would be accepted: in each situation, button by button. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
+import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
 import { type ActionInput, type ActionName, actionNames } from '../../src/domain/operator-action.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';

@@ -2,7 +2,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import { serveOperatorConsole } from '../../src/cli/operator-console.ts';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { looks, picture, startBrowser, violations } from '../support/browser.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';

@@ -7,7 +7,7 @@ import pino from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import type { ApiEnv } from '../../src/api/deps.ts';
-import { deleteUser, replacePassword } from '../../src/db/users.ts';
+import { deleteUser, replacePassword } from '../../src/db/accounts/users.ts';
 import { hashPassword } from '../../src/secrets/passwords.ts';
 import { consoleOf, newPerson, type Person, serveConsole, signIn } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';

@@ -1,8 +1,8 @@
 /** Where a delivery stands: its page and the lists say why it waits, is held or expired. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
+import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';

@@ -1,6 +1,6 @@
 /** Background calls: each kind makes a few, then pauses for a tick (docs/decisions/0017-bounds-are-found.md). */
 import { beforeEach, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';

@@ -1,6 +1,6 @@
 /** A pool whose connections are no sessions with the server prepares no statements. */
 import { expect, onTestFinished, test } from 'vitest';
-import { createPool } from '../../src/db/pool.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 

@@ -1,11 +1,11 @@
 /** The order of records in the queue: claims that were lost, and many records at once. */
 import { afterEach, expect, test } from 'vitest';
+import { readActionTargets, recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { keepOrdering, settleOrdering, supersedeRetries } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS, type DeliveryClass } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { readActionTargets, recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { acceptedActions } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { insertShop, insertWebhook } from '../support/events.ts';

@@ -1,6 +1,7 @@
 /** A process changes nothing that another has claimed since; and what it puts back waits by its row as it is. */
 import { describe, expect, test } from 'vitest';
-import { forgetFutureTimes } from '../../src/db/future-times.ts';
+import { closeDelivery } from '../../src/db/deliveries/deliveries.ts';
+import { forgetFutureTimes } from '../../src/db/maintenance/future-times.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, type DeliveryClass, LEASE_SECONDS, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import {
@@ -11,7 +12,6 @@ import {
   renewClaims,
   requeue,
 } from '../../src/db/outbox/release.ts';
-import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
 import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';
 

@@ -1,7 +1,9 @@
 /** The rows that statements of many attempts read, even right after a first import, without any statistics. */
 import { v7 as uuidv7 } from 'uuid';
 import { expect, type TestContext, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
+import { createPool, type Pool } from '../../src/db/connection/pool.ts';
+import { beginAttempts, loadForAttempts, recordAttempts } from '../../src/db/deliveries/attempts.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrdering, settleOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
@@ -19,10 +21,8 @@ import {
   hasDeliveriesWithoutWorkflow,
   requeueHeld,
 } from '../../src/db/outbox/without-workflow.ts';
-import { createPool, type Pool } from '../../src/db/pool.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
-import { beginAttempts, loadForAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { accepted, attemptRecord, neverAttempted, owned } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';

@@ -1,13 +1,13 @@
 /** What a claim takes: deliveries of one class, by turns of e-shop and webhook, within its quotas, under a lease. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Quotas } from '../../src/concurrency/limits.ts';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
+import { type Execute, throughSessions } from '../../src/db/connection/through-sessions.ts';
+import { closeDelivery } from '../../src/db/deliveries/deliveries.ts';
 import { type ClaimLimits, claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, type DeliveryClass, LEASE_SECONDS } from '../../src/db/outbox/outbox.ts';
 import { giveBack, markDispatched } from '../../src/db/outbox/release.ts';
-import { createPool } from '../../src/db/pool.ts';
-import { type Execute, throughSessions } from '../../src/db/through-sessions.ts';
-import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 

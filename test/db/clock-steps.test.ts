@@ -3,19 +3,19 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { createDeliverySteps } from '../../activities/delivery-steps.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
+import { loadForAttempt } from '../../src/db/deliveries/attempts.ts';
 import {
   type ClockStep,
   forgetFutureTimes,
   lastClockStep,
   noteClockStep,
-} from '../../src/db/future-times.ts';
+} from '../../src/db/maintenance/future-times.ts';
 import { claimReleaseChanges, enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { claimLateDeliveries } from '../../src/db/reconciliation.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { watchDatabaseClock } from '../../src/reconciler/watch-clock.ts';
 import { beginAttempt, fireDelivery, makeAttempt } from '../support/deliveries.ts';

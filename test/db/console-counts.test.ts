@@ -1,9 +1,9 @@
 /** The counts on the overview page of an e-shop's console. */
 import { v7 as uuidv7 } from 'uuid';
 import { expect, test } from 'vitest';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { MAX_DELIVERIES_READ, readDeliveryCounts } from '../../src/db/console/delivery-counts.ts';
 import { lastAccepted } from '../../src/db/console/health.ts';
-import { createEshop } from '../../src/db/eshops.ts';
 import { insertWebhook } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 

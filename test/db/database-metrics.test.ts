@@ -1,8 +1,8 @@
 /** The metrics that come from the database. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
-import { databaseAnswers } from '../../src/db/health.ts';
-import { createPool } from '../../src/db/pool.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
+import { databaseAnswers } from '../../src/db/connection/health.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
 import { readDatabaseMetrics } from '../../src/metrics/database-metrics.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { fireDelivery } from '../support/deliveries.ts';

@@ -1,14 +1,14 @@
 /** A delivery's records hold when a step is repeated, late or over: each step checks the state that it changes. */
 import { describe, expect, test } from 'vitest';
 import { lostTimeMs } from '../../src/attempt/decisions.ts';
+import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../src/db/deliveries/attempts.ts';
+import { compensate } from '../../src/db/deliveries/compensation.ts';
+import { closeDelivery, spendRetries } from '../../src/db/deliveries/deliveries.ts';
+import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { deferClaimed } from '../../src/db/outbox/release.ts';
-import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { deleteWebhook, replaceWebhook, setActive } from '../../src/db/webhooks/change.ts';
-import { compensate } from '../../src/db/webhooks/compensation.ts';
-import { closeDelivery, spendRetries } from '../../src/db/webhooks/deliveries.ts';
-import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';

@@ -2,11 +2,11 @@
 import { NIL } from 'uuid';
 import { expect, test } from 'vitest';
 import { readList } from '../../src/api/cursor.ts';
-import { createEshop } from '../../src/db/eshops.ts';
-import { lowWaterMark } from '../../src/db/low-water-mark.ts';
-import { counted } from '../../src/db/pool.ts';
-import { countAllDeliveries, endOfList, listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
-import type { AllDeliveriesFilter } from '../../src/db/webhooks/delivery-filter.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
+import { counted } from '../../src/db/connection/pool.ts';
+import { countAllDeliveries, endOfList, listAllDeliveries } from '../../src/db/deliveries/all-deliveries.ts';
+import type { AllDeliveriesFilter } from '../../src/db/deliveries/delivery-filter.ts';
+import { lowWaterMark } from '../../src/db/maintenance/low-water-mark.ts';
 import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';

@@ -2,9 +2,9 @@
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { failureOf } from '../../src/api/errors.ts';
 import { readMigrations } from '../../src/db/applied-migrations.ts';
-import { databaseAnswers } from '../../src/db/health.ts';
-import { createPool, type Pool, type PoolOptions } from '../../src/db/pool.ts';
-import { createSessionPool, inspectServer } from '../../src/db/server.ts';
+import { databaseAnswers } from '../../src/db/connection/health.ts';
+import { createPool, type Pool, type PoolOptions } from '../../src/db/connection/pool.ts';
+import { createSessionPool, inspectServer } from '../../src/db/connection/server.ts';
 import { databaseProblem } from '../../src/lib/database-away.ts';
 import { UserError } from '../../src/lib/user-error.ts';
 import { createTestDatabase } from '../support/database.ts';

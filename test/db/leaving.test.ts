@@ -1,12 +1,12 @@
 /** Erased data while more is being written: no row stays behind, and no other e-shop waits. */
 import { expect, onTestFinished, test } from 'vitest';
-import { eraseCustomer } from '../../src/db/erasure.ts';
-import { exportEshop } from '../../src/db/eshop-export.ts';
-import { removeEshop } from '../../src/db/eshop-removal.ts';
-import { createEshop } from '../../src/db/eshops.ts';
-import { lowWaterMark } from '../../src/db/low-water-mark.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
+import { eraseCustomer } from '../../src/db/maintenance/erasure.ts';
+import { exportEshop } from '../../src/db/maintenance/eshop-export.ts';
+import { removeEshop } from '../../src/db/maintenance/eshop-removal.ts';
+import { lowWaterMark } from '../../src/db/maintenance/low-water-mark.ts';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';
-import { createPool } from '../../src/db/pool.ts';
 import { createInserter } from '../../src/db/records/insert.ts';
 import { orders } from '../../src/db/records/orders.ts';
 import { create } from '../../src/db/records/write.ts';

@@ -1,7 +1,7 @@
 /** The deliveries of a record are found by its events or by webhooks: both ways find those of the whole list. */
 import { afterAll, expect, test } from 'vitest';
-import { listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
-import type { AllDeliveriesFilter } from '../../src/db/webhooks/delivery-filter.ts';
+import { listAllDeliveries } from '../../src/db/deliveries/all-deliveries.ts';
+import type { AllDeliveriesFilter } from '../../src/db/deliveries/delivery-filter.ts';
 import { idAt } from '../../src/domain/id-time.ts';
 import { seedLists } from '../support/lists/seed.ts';
 import { nightly } from '../support/nightly.ts';

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { createPool, type Pool, type Sql } from '../../src/db/pool.ts';
+import { createPool, type Pool, type Sql } from '../../src/db/connection/pool.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 

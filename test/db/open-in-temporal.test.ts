@@ -1,7 +1,7 @@
 /** The open deliveries of a bulk action by filter. */
 import { expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
-import { findOpen } from '../../src/db/webhooks/open-in-temporal.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
+import { findOpen } from '../../src/db/deliveries/open-in-temporal.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';

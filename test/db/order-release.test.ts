@@ -1,6 +1,6 @@
 /** Many pre-orders at once (docs/interface.md, O4): their timers are set at a pace, and end one after the other. */
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { claimReleaseChanges, enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { readOutbox } from '../../src/db/overview.ts';
 import { isReleasePending, pendingReleases } from '../../src/db/reconciliation.ts';

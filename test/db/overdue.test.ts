@@ -1,9 +1,9 @@
 /** What is overdue: attempts that Temporal has and nobody begins, and classes of the queue that nobody takes from. */
 import { beforeEach, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
+import { deferAttempt } from '../../src/db/deliveries/deliveries.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { type Overdue, readOverdue } from '../../src/db/overdue.ts';
-import { deferAttempt } from '../../src/db/webhooks/deliveries.ts';
 import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';

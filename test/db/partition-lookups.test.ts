@@ -1,18 +1,18 @@
 /** A lookup by id reads one partition, and is not planned again for it. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { deferClaimed, giveBack, markDispatched, renewClaims, requeue } from '../../src/db/outbox/release.ts';
-import type { Sql } from '../../src/db/pool.ts';
-import { findClosed, findDispatched } from '../../src/db/reconciliation.ts';
-import { listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
+import type { Sql } from '../../src/db/connection/pool.ts';
+import { listAllDeliveries } from '../../src/db/deliveries/all-deliveries.ts';
 import {
   beginAttempts,
   loadForAttempt,
   type QueuePlan,
   recordAttempts,
-} from '../../src/db/webhooks/attempts.ts';
-import { closeOpen, deferAttempt, spendRetries, startWindow } from '../../src/db/webhooks/deliveries.ts';
-import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
-import { readActionTargets } from '../../src/db/webhooks/operator-actions.ts';
+} from '../../src/db/deliveries/attempts.ts';
+import { closeOpen, deferAttempt, spendRetries, startWindow } from '../../src/db/deliveries/deliveries.ts';
+import { findDelivery } from '../../src/db/deliveries/delivery-log.ts';
+import { readActionTargets } from '../../src/db/deliveries/operator-actions.ts';
+import { deferClaimed, giveBack, markDispatched, renewClaims, requeue } from '../../src/db/outbox/release.ts';
+import { findClosed, findDispatched } from '../../src/db/reconciliation.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { weekName, weekOf } from '../../src/domain/weeks.ts';
 import { makeAhead } from '../../src/retention/retain.ts';

@@ -1,15 +1,15 @@
 /** The result of an attempt made from the queue is recorded together with the delivery's next step in the queue. */
 import { describe, expect, test } from 'vitest';
-import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import {
   type AttemptRecord,
   leaveQueue,
   type QueuePlan,
   recordAttempts,
-} from '../../src/db/webhooks/attempts.ts';
+} from '../../src/db/deliveries/attempts.ts';
+import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
+import { claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import { setActive } from '../../src/db/webhooks/change.ts';
-import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { accepted, attemptRecord, beginAttempt, fireDelivery, recordAttempt } from '../support/deliveries.ts';
 import { databaseOfFile, shopOfEachTest } from '../support/lifetimes.ts';

@@ -1,8 +1,8 @@
 /** What operators ask of deliveries in the queue: the database decides alone, whether Temporal is there or not. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, type DeliveryClass } from '../../src/db/outbox/outbox.ts';
-import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import type { ActionName, RequestedAction } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { accepted, beginAttempt, finishAttempt, fireDelivery } from '../support/deliveries.ts';

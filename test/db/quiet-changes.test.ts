@@ -3,7 +3,7 @@ import pino from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { deleteWebhook } from '../../src/db/webhooks/change.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { dispatchChanges } from '../../src/relay/changes.ts';

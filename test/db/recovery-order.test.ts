@@ -1,6 +1,6 @@
 /** Recoveries for webhooks with an order, whose receivers refuse some events. */
 import { expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';

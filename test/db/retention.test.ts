@@ -1,18 +1,18 @@
 /** Old data is dropped a week at a time; needed data stays; the coming weeks are made ahead. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { counted } from '../../src/db/connection/pool.ts';
+import { countAllDeliveries, listAllDeliveries } from '../../src/db/deliveries/all-deliveries.ts';
+import { compensate } from '../../src/db/deliveries/compensation.ts';
+import { findDelivery } from '../../src/db/deliveries/delivery-log.ts';
 import { findDeactivationMail, readDeactivation } from '../../src/db/notices/notice.ts';
 import { recordNoticeSent } from '../../src/db/notices/outcome.ts';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';
-import { counted } from '../../src/db/pool.ts';
 import { removeEvents } from '../../src/db/retention/old-rows.ts';
 import { removing } from '../../src/db/retention/pages.ts';
 import { dropPartition, listPartitions, partitionedTables } from '../../src/db/retention/partitions.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { countAllDeliveries, listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
-import { compensate } from '../../src/db/webhooks/compensation.ts';
-import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { weekName } from '../../src/domain/weeks.ts';
 import { makeAhead, retain } from '../../src/retention/retain.ts';
 import { summary } from '../../src/retention/summary.ts';

@@ -4,9 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { watchDisk } from '../../src/db/disk.ts';
-import { databaseAnswers } from '../../src/db/health.ts';
-import { createPool, type Pool } from '../../src/db/pool.ts';
+import { watchDisk } from '../../src/db/connection/disk.ts';
+import { databaseAnswers } from '../../src/db/connection/health.ts';
+import { createPool, type Pool } from '../../src/db/connection/pool.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
 import { failureOf } from '../../src/api/errors.ts';
-import { createPool, type Pool, type PoolOptions } from '../../src/db/pool.ts';
+import { createPool, type Pool, type PoolOptions } from '../../src/db/connection/pool.ts';
 import { pem } from '../delivery/support.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { listenLocally } from '../support/ports.ts';

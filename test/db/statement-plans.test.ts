@@ -8,18 +8,18 @@ import { selectChangeLoop } from '../../src/db/console/change-loop.ts';
 import { INDEX_ORDER, selectSpeed, selectSteps } from '../../src/db/console/delivery-counts.ts';
 import { selectLastAccepted } from '../../src/db/console/health.ts';
 import { newestRecords } from '../../src/db/console/records.ts';
-import { selectOpenDeliveries } from '../../src/db/erasure.ts';
-import { countEvents, deliveriesOf, type EventFilter, listEvents } from '../../src/db/event-log.ts';
-import type { Slice } from '../../src/db/id-range.ts';
-import { firedEvents, firedRows, insertDeliveries } from '../../src/db/outbox/events.ts';
-import { selectCountOfLost } from '../../src/db/recoveries/lost-events.ts';
 import {
   countAllDeliveries,
   listAllDeliveries,
   selectEndOfList,
-} from '../../src/db/webhooks/all-deliveries.ts';
+} from '../../src/db/deliveries/all-deliveries.ts';
+import type { AllDeliveriesFilter } from '../../src/db/deliveries/delivery-filter.ts';
+import { countEvents, deliveriesOf, type EventFilter, listEvents } from '../../src/db/event-log.ts';
+import type { Slice } from '../../src/db/id-range.ts';
+import { selectOpenDeliveries } from '../../src/db/maintenance/erasure.ts';
+import { firedEvents, firedRows, insertDeliveries } from '../../src/db/outbox/events.ts';
+import { selectCountOfLost } from '../../src/db/recoveries/lost-events.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
-import type { AllDeliveriesFilter } from '../../src/db/webhooks/delivery-filter.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { idAt } from '../../src/domain/id-time.ts';
 import { seedLists, seedRecords } from '../support/lists/seed.ts';

@@ -1,6 +1,6 @@
 /** A webhook that is switched on and off. */
 import { expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';

@@ -1,7 +1,7 @@
 /** Statements that bypass the pooler: what makes them go through it again. */
 import { expect, onTestFinished, test } from 'vitest';
-import { createPool, type Sql } from '../../src/db/pool.ts';
-import { throughSessions } from '../../src/db/through-sessions.ts';
+import { createPool, type Sql } from '../../src/db/connection/pool.ts';
+import { throughSessions } from '../../src/db/connection/through-sessions.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 
 const database = await databaseOfFile();

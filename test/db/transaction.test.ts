@@ -1,8 +1,8 @@
 /** A transaction with work for the relay wakes it after COMMIT; no other transaction does. */
 import { beforeEach, expect, type MockInstance, test, vi } from 'vitest';
+import { createPool } from '../../src/db/connection/pool.ts';
 import { enqueueReleaseChange, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
 import { OUTBOX_CHANNEL, workNamed } from '../../src/db/outbox/notify.ts';
-import { createPool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { insertShop } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';

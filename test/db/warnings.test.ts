@@ -1,12 +1,12 @@
 /** Which e-shop is warned, and when: one warning per webhook and incident, decided from the records. */
 import { describe, expect, test } from 'vitest';
+import { recordAttempts } from '../../src/db/deliveries/attempts.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { readWarning } from '../../src/db/incidents/warnings.ts';
 import { readNotice } from '../../src/db/notices/notice.ts';
 import { recordNoticeSent } from '../../src/db/notices/outcome.ts';
 import { claimNotices, giveBackNotices } from '../../src/db/notices/pending.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
-import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { setActive } from '../../src/db/webhooks/change.ts';
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import { warningTimes } from '../../src/domain/incident.ts';

@@ -1,6 +1,6 @@
 /** The effects of a webhook's change on deliveries that wait without a workflow. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { claimWebhookChanges, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { bringForward, requeueHeld } from '../../src/db/outbox/without-workflow.ts';

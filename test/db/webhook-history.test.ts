@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { withOutcomes } from '../../src/api/event-outcomes.ts';
 import { resealAll } from '../../src/app/key-rotation.ts';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { MAX_DELETED_WEBHOOKS } from '../../src/db/event-log.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { removing } from '../../src/db/retention/pages.ts';

@@ -1,6 +1,6 @@
 /** A webhook's settings at the time of an event (docs/interface.md, L9), however often they were changed. */
 import { expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { versionsOf } from '../../src/db/event-log.ts';
 import { insertWebhook } from '../support/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';

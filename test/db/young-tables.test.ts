@@ -1,7 +1,7 @@
 /** The rows that writes of records read where plans were made while the tables were empty, as on the first day. */
 import { expect, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
-import { createPool } from '../../src/db/pool.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
 import { createInserter } from '../../src/db/records/insert.ts';
 import { orders } from '../../src/db/records/orders.ts';
 import { products } from '../../src/db/records/products.ts';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { positiveInteger } from '../../bench/options.ts';
 import { createEshopWithUsers } from '../../src/app/accounts.ts';
-import { createPool } from '../../src/db/pool.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { login } from '../support/client.ts';

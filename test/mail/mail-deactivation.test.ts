@@ -4,7 +4,7 @@ import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { readNotices } from '../../src/db/notices/overview.ts';
 import { claimNotices } from '../../src/db/notices/pending.ts';
 import { claimLateMails } from '../../src/db/reconciliation.ts';

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createNoticePlaces, MAX_NOTICES_AT_ONCE } from '../../activities/notice-places.ts';
 import { createNoticeSender } from '../../src/attempt/notice-sender.ts';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createKeys } from '../../src/secrets/keys.ts';

@@ -5,7 +5,7 @@ import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { beforeEach, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { warningTimes } from '../../src/domain/incident.ts';

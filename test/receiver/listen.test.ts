@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { memoryStore, receiver } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { testPrivateKey, testPublicKey } from '../../receiver/src/testing.ts';
-import { lowWaterMark } from '../../src/db/low-water-mark.ts';
+import { lowWaterMark } from '../../src/db/maintenance/low-water-mark.ts';
 import type { TestEshop } from '../support/api.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 import { nightly } from '../support/nightly.ts';

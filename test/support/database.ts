@@ -4,7 +4,7 @@
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { inject } from 'vitest';
-import { createPool, type Pool } from '../../src/db/pool.ts';
+import { createPool, type Pool } from '../../src/db/connection/pool.ts';
 
 export interface TestDatabase {
   readonly sql: Pool;

@@ -13,7 +13,7 @@ import type { Timings } from '../../src/app/session-deps.ts';
 import { type RunningWorker, startWorker } from '../../src/app/worker-role.ts';
 import type { Limits } from '../../src/concurrency/limits.ts';
 import type { SchedulerOptions } from '../../src/concurrency/settings.ts';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { relayWork } from '../../src/db/outbox/notify.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { deleteWebhook, replaceSecret, replaceWebhook, setActive } from '../../src/db/webhooks/change.ts';

@@ -2,7 +2,7 @@
  * Events and deliveries of a chosen time, as rows: ids written by the product contain the present time.
  */
 import { randomBytes } from 'node:crypto';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/connection/pool.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { newIdAt } from './weeks.ts';

@@ -1,6 +1,6 @@
 /** The events that writes fired, read from the outbox. */
-import { createEshop } from '../../src/db/eshops.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
+import type { Pool } from '../../src/db/connection/pool.ts';
 import { deleteWebhook } from '../../src/db/webhooks/change.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
 import type { EventType } from '../../src/domain/event-types.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/connection/pool.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { later } from './later.ts';
 

@@ -1,5 +1,5 @@
 /** Another e-shop, which must not be affected by the first. */
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
 
 /** Another e-shop with one webhook. */

@@ -1,6 +1,6 @@
 /** Further recipients of an e-shop's notices, and receivers that check what chats would show. */
 import * as v from 'valibot';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/connection/pool.ts';
 import type { NoticeFormat } from '../../src/domain/notifications.ts';
 import { type Keys, newWebhookSecret } from '../../src/secrets/keys.ts';
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createDatabase } from '../../src/db/create-database.ts';
+import { createDatabase } from '../../src/db/connection/create-database.ts';
 import { createCluster, ensureServerUser } from '../../src/embedded/postgres-cluster.ts';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 /** Databases for tests of plans: few rows, which the planner takes for many. */
 
-import { createPool, type Pool, type Sql } from '../../src/db/pool.ts';
+import { createPool, type Pool, type Sql } from '../../src/db/connection/pool.ts';
 import { createTestDatabase } from './database.ts';
 import { createPlanner, type Planner } from './lists/plan.ts';
 

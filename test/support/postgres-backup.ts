@@ -5,8 +5,8 @@ import { appendFile, chmod, chown, copyFile, mkdir, mkdtemp, readdir, rm, writeF
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { createDatabase } from '../../src/db/create-database.ts';
-import { createPool } from '../../src/db/pool.ts';
+import { createDatabase } from '../../src/db/connection/create-database.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
 import {
   createCluster,
   ensureServerUser,

@@ -1,9 +1,9 @@
 /** Attempts from the queue without a request: begun and recorded as the product does, with a test's result. */
 import { verdictOf } from '../../src/attempt/decisions.ts';
 import type { AttemptFailure, AttemptVerdict, QueueTerms } from '../../src/attempt/outcome.ts';
+import type { Pool } from '../../src/db/connection/pool.ts';
+import type { AttemptRecord } from '../../src/db/deliveries/attempts.ts';
 import type { QueuedDelivery } from '../../src/db/outbox/outbox.ts';
-import type { Pool } from '../../src/db/pool.ts';
-import type { AttemptRecord } from '../../src/db/webhooks/attempts.ts';
 import { accepted, attemptRecord, beginAttempt, recordAttempt } from './deliveries.ts';
 
 /** @param result by default it is accepted */

@@ -1,6 +1,6 @@
 /** The events that a webhook lost. */
 import { v7 as uuidv7 } from 'uuid';
-import type { Pool, Sql } from '../../src/db/pool.ts';
+import type { Pool, Sql } from '../../src/db/connection/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';

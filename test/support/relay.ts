@@ -4,7 +4,7 @@ import { unwatched } from '../../src/attempt/watch.ts';
 import type { Limits } from '../../src/concurrency/limits.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createStarts } from '../../src/concurrency/starts.ts';
-import { throughSessions } from '../../src/db/through-sessions.ts';
+import { throughSessions } from '../../src/db/connection/through-sessions.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { MakeQueueAttempt, RelayOptions } from '../../src/relay/deps.ts';

@@ -1,7 +1,7 @@
 /** The plan of every statement that any process sends to a database, read on the wire. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/connection/pool.ts';
 import { nodesOf } from './lists/plan.ts';
 import { listenLocally } from './ports.ts';
 

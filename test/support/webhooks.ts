@@ -1,6 +1,6 @@
 /** Webhooks created over HTTP, and their rows in the database. */
 import { expect } from 'vitest';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/connection/pool.ts';
 import type { Keys } from '../../src/secrets/keys.ts';
 import type { Request, TestApi } from './api.ts';
 import { eshopOfEachTest } from './lifetimes.ts';

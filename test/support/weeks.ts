@@ -2,7 +2,7 @@
  * Deliveries of any chosen week, in a database with only the partitions that its migrations made.
  */
 import { randomBytes } from 'node:crypto';
-import type { Pool, Sql } from '../../src/db/pool.ts';
+import type { Pool, Sql } from '../../src/db/connection/pool.ts';
 import { listPartitions, partitionedTables } from '../../src/db/retention/partitions.ts';
 import { idAt } from '../../src/domain/id-time.ts';
 import { WEEK_MS, weekName } from '../../src/domain/weeks.ts';

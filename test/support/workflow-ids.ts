@@ -1,6 +1,6 @@
 /** The id of a delivery's workflow, according to the database. */
-import type { Sql } from '../../src/db/pool.ts';
-import { deliveryTarget } from '../../src/db/webhooks/delivery-log.ts';
+import type { Sql } from '../../src/db/connection/pool.ts';
+import { deliveryTarget } from '../../src/db/deliveries/delivery-log.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';
 
 export async function workflowIdOf(sql: Sql, deliveryId: string): Promise<string> {

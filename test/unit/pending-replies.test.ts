@@ -1,7 +1,7 @@
 /** The account of a server's outstanding replies, message by message and byte by byte. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPendingReplies } from '../../src/db/pending-replies.ts';
+import { createPendingReplies } from '../../src/db/connection/pending-replies.ts';
 
 /** A message of the protocol. */
 function message(type: string, content = ''): Buffer {

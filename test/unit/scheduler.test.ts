@@ -4,7 +4,7 @@ import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createStarts, type Starts } from '../../src/concurrency/starts.ts';
-import { createPool } from '../../src/db/pool.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createPrecedence } from '../../src/relay/classes.ts';
 import { createSuspects } from '../../src/relay/suspects.ts';

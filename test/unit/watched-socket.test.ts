@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openSocket, SocketGroup } from '../../src/db/watched-socket.ts';
+import { openSocket, SocketGroup } from '../../src/db/connection/watched-socket.ts';
 import { listenLocally } from '../support/ports.ts';
 
 let port = 0;

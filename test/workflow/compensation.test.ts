@@ -1,6 +1,6 @@
 /** The compensation: one transaction, then the mail (docs/interface.md, D7 and D8). */
 import { afterEach, expect, test } from 'vitest';
-import { compensate } from '../../src/db/webhooks/compensation.ts';
+import { compensate } from '../../src/db/deliveries/compensation.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';

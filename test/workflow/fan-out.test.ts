@@ -1,7 +1,7 @@
 /** A webhook's change goes to its open deliveries: page by page, resumed where it stopped, each delivery called. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { claimWebhookChanges, nextToSignal, noteSignalled } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { giveBack } from '../../src/db/outbox/release.ts';

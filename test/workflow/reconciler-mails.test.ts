@@ -1,6 +1,6 @@
 /** A deactivation mail is sent, whatever happened to the workflow that was to send it. */
 import { expect, test } from 'vitest';
-import { compensate } from '../../src/db/webhooks/compensation.ts';
+import { compensate } from '../../src/db/deliveries/compensation.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { makeAttempt } from '../support/deliveries.ts';

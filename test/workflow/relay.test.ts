@@ -2,11 +2,11 @@
 
 import { expect, onTestFinished, test } from 'vitest';
 import { QUEUE_LATE_SECONDS } from '../../src/cli/status.ts';
+import type { Sql } from '../../src/db/connection/pool.ts';
 import { claimWebhookChanges } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, LEASE_SECONDS } from '../../src/db/outbox/outbox.ts';
 import { readOverdue } from '../../src/db/overdue.ts';
-import type { Sql } from '../../src/db/pool.ts';
 import { createDispatcher, type Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { isRejection } from '../../src/temporal/rejection.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';

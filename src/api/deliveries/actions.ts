@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
-import { type DeliveryLogRow, findDelivery } from '../../db/webhooks/delivery-log.ts';
+import { type DeliveryLogRow, findDelivery } from '../../db/deliveries/delivery-log.ts';
 import { type ActionName, askedBy, noTryWhilePaused } from '../../domain/operator-action.ts';
 import { conflict, orNotFound, Problem } from '../../domain/problem.ts';
 import { createPlaces } from '../budget/places.ts';

@@ -1,8 +1,8 @@
 /** The payload of a delivery, and redelivery (docs/interface.md, L5 and L6). */
 import type { Hono } from 'hono';
 import * as v from 'valibot';
+import { findDelivery } from '../../db/deliveries/delivery-log.ts';
 import { redeliver } from '../../db/outbox/redeliver.ts';
-import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findSentRequest } from '../../db/webhooks/request-settings.ts';
 import { described } from '../../domain/fields.ts';
 import { payloadOf } from '../../domain/payload.ts';

@@ -1,7 +1,7 @@
 /** A delivery, as it is named and shown in the API. */
 
 import * as v from 'valibot';
-import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-log.ts';
+import type { AttemptLogRow, DeliveryLogRow } from '../../db/deliveries/delivery-log.ts';
 import { attemptOutcomes, deliveryStates } from '../../domain/delivery-state.ts';
 import { component, described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';

@@ -1,11 +1,11 @@
 /** The delivery log, as the e-shop sees it (docs/interface.md, L1, L2 and L7). */
 import type { Hono } from 'hono';
 import * as v from 'valibot';
+import { counted, type Sql } from '../../db/connection/pool.ts';
+import { countAllDeliveries, endOfList, listAllDeliveries } from '../../db/deliveries/all-deliveries.ts';
+import type { AllDeliveriesFilter } from '../../db/deliveries/delivery-filter.ts';
+import { findDelivery } from '../../db/deliveries/delivery-log.ts';
 import type { Slice } from '../../db/id-range.ts';
-import { counted, type Sql } from '../../db/pool.ts';
-import { countAllDeliveries, endOfList, listAllDeliveries } from '../../db/webhooks/all-deliveries.ts';
-import type { AllDeliveriesFilter } from '../../db/webhooks/delivery-filter.ts';
-import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
 import { described, identifier } from '../../domain/fields.ts';

@@ -1,7 +1,7 @@
 /** A line of an import → its result. */
 import * as v from 'valibot';
 import type { Turns } from '../../concurrency/turns.ts';
-import { fingerprintOf } from '../../db/import-keys.ts';
+import { fingerprintOf } from '../../db/records/import-keys.ts';
 import { described, identifier, oneOf, text, wholeNumber } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
 import { isObject, validate } from '../../domain/validation.ts';

@@ -1,8 +1,8 @@
 /** Writes the lines of an import, several to a transaction, to share its cost. */
 import type { Turns } from '../../concurrency/turns.ts';
-import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
+import type { Pool } from '../../db/connection/pool.ts';
 import { CLASS, type DeliveryClass } from '../../db/outbox/outbox.ts';
-import type { Pool } from '../../db/pool.ts';
+import { importKeysOf, type KeyedLine } from '../../db/records/import-keys.ts';
 import { UnitOfWork } from '../../db/records/unit-of-work.ts';
 import { isRolledBack, retryOnDeadlock, transaction } from '../../db/transaction.ts';
 import { isDatabaseError } from '../../lib/database-away.ts';

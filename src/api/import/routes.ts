@@ -5,7 +5,7 @@ import type { Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';
 import * as v from 'valibot';
 import { createTurns } from '../../concurrency/turns.ts';
-import { IMPORT_KEY_DAYS } from '../../db/import-keys.ts';
+import { IMPORT_KEY_DAYS } from '../../db/records/import-keys.ts';
 import { badRequest, Problem } from '../../domain/problem.ts';
 import type { Allowance } from '../budget/allowance.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';

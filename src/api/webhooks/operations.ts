@@ -1,8 +1,8 @@
 /** Switching a webhook on and off, pausing it, and its secret (docs/interface.md, W5, W8, W18 and W23). */
 import type { Hono } from 'hono';
 import * as v from 'valibot';
+import type { Pool } from '../../db/connection/pool.ts';
 import { MAX_COUNTED_ROWS } from '../../db/id-range.ts';
-import type { Pool } from '../../db/pool.ts';
 import { countLostEvents } from '../../db/recoveries/lost-events.ts';
 import { replaceSecret, setActive } from '../../db/webhooks/change.ts';
 import { pauseWebhook, resumeWebhook } from '../../db/webhooks/pause.ts';

@@ -1,8 +1,8 @@
 /** Webhooks as records: list, create, read, replace and delete (docs/interface.md, W1). */
 import type { Hono } from 'hono';
 import * as v from 'valibot';
-import { readContract } from '../../db/eshops.ts';
-import { ensureSigningKey } from '../../db/signing-keys.ts';
+import { readContract } from '../../db/accounts/eshops.ts';
+import { ensureSigningKey } from '../../db/accounts/signing-keys.ts';
 import type { Database } from '../../db/transaction.ts';
 import { deleteWebhook, replaceWebhook } from '../../db/webhooks/change.ts';
 import { createWebhook } from '../../db/webhooks/create.ts';

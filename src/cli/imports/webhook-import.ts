@@ -1,9 +1,9 @@
 /** Webhooks from another system, imported one by one (docs/interface.md, W19). */
 
 import * as v from 'valibot';
-import { readContract } from '../../db/eshops.ts';
-import type { Pool } from '../../db/pool.ts';
-import { ensureSigningKey } from '../../db/signing-keys.ts';
+import { readContract } from '../../db/accounts/eshops.ts';
+import { ensureSigningKey } from '../../db/accounts/signing-keys.ts';
+import type { Pool } from '../../db/connection/pool.ts';
 import { importWebhook } from '../../db/webhooks/create.ts';
 import { countWebhooks, findDuplicate, isWebhookIdUsed } from '../../db/webhooks/webhooks.ts';
 import { contractOf, contractProblems } from '../../domain/contract.ts';

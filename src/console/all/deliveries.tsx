@@ -1,6 +1,6 @@
 /** The deliveries of all e-shops of a person, to find and act on together. */
 import { recordOf } from '../../api/deliveries/record.ts';
-import type { OperatorsDelivery } from '../../db/webhooks/deliveries-of-eshops.ts';
+import type { OperatorsDelivery } from '../../db/deliveries/deliveries-of-eshops.ts';
 import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { counted } from '../../domain/text.ts';
 import { type Query, queryText } from '../api-client.ts';

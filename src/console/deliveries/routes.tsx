@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { wasWindowLost } from '../../db/console/lost-window.ts';
-import { actionsAccepted } from '../../db/webhooks/operator-actions.ts';
+import { actionsAccepted } from '../../db/deliveries/operator-actions.ts';
 import { findSentRequest } from '../../db/webhooks/request-settings.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';

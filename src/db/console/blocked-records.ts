@@ -1,6 +1,6 @@
+import { oneRow, type Sql } from '../connection/pool.ts';
 import { CLASS } from '../outbox/outbox.ts';
 import { makesAttempts } from '../pauses.ts';
-import { oneRow, type Sql } from '../pool.ts';
 
 /**
  * The records of an e-shop with deliveries that wait for their order (docs/interface.md, D16). Those that an inactive

@@ -5,7 +5,7 @@ import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import { type EventType, eventTypeNames, eventTypes } from '../../domain/event-types.ts';
 import { idAt } from '../../domain/id-time.ts';
 import { databaseTime } from '../clock.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 
 const MINUTE_MS = 60_000;
 const UPDATES = eventTypeNames.filter((type) => eventTypes[type].on === 'updated');

@@ -3,7 +3,7 @@
  * to a bound, so that the cost does not grow with the stored data.
  */
 import { idAt } from '../../domain/id-time.ts';
-import { oneRow, type Pool, type Sql } from '../pool.ts';
+import { oneRow, type Pool, type Sql } from '../connection/pool.ts';
 import { transaction } from '../transaction.ts';
 
 export const MAX_DELIVERIES_READ = 50_000;

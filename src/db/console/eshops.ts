@@ -1,4 +1,4 @@
-import { oneRow, type Sql } from '../pool.ts';
+import { oneRow, type Sql } from '../connection/pool.ts';
 import type { EshopName } from './sessions.ts';
 
 /** Things that belong to an e-shop and have ids that are unique across e-shops. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 
 /** How many of a webhook's latest deliveries are read: earlier successes are long ago. */
 const LATEST = 1_000;

@@ -1,4 +1,4 @@
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 
 /** Whether an expired delivery lost its window to a failure of Waybill itself; false if nobody knows it. */
 export async function wasWindowLost(sql: Sql, deliveryId: string): Promise<boolean> {

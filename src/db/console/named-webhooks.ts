@@ -1,4 +1,4 @@
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 
 /** What people know a webhook by. */
 export interface NamedWebhook {

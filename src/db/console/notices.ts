@@ -1,6 +1,7 @@
 /** The notices of an e-shop with their recipients and times. */
+
+import type { Sql } from '../connection/pool.ts';
 import type { PendingNotice } from '../notices/pending.ts';
-import type { Sql } from '../pool.ts';
 
 export interface ListedNotice {
   readonly kind: PendingNotice['kind'];

@@ -1,6 +1,6 @@
 /** Records for the lists of the console: from the newest on, so that a page costs the same however much is stored. */
 import type { EntityKind } from '../../domain/event-types.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 import { columnsOf } from '../records/columns.ts';
 import { mappings } from '../records/mappings.ts';
 

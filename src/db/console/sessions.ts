@@ -1,7 +1,7 @@
 /** The sessions of the console: stored, so that signing out or an operator's revocation ends one. */
 import { createHash } from 'node:crypto';
 import type { Role } from '../../domain/role.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 
 /** The longest that a session lasts, in hours. */
 export const SESSION_HOURS = 12;

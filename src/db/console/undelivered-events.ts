@@ -1,8 +1,9 @@
 /** Events that did not come: no webhook has got them. */
+
+import type { Sql } from '../connection/pool.ts';
+import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
 import { type EventFilter, type EventRow, selectPage, shownColumns } from '../event-log.ts';
 import { limitOf } from '../id-range.ts';
-import type { Sql } from '../pool.ts';
-import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
 /**
  * How many of the latest events are searched for events that no webhook got. Less: an event of some minutes ago is

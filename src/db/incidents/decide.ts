@@ -3,6 +3,7 @@
  * a time, so that no incident causes two warnings.
  */
 import type { WarningTimes } from '../../domain/incident.ts';
+import type { Pool, Sql } from '../connection/pool.ts';
 import {
   addRecoveryNotices,
   addWarningNotices,
@@ -11,7 +12,6 @@ import {
 } from '../notices/decide.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
 import { isPaused, makesAttempts, movedByPauses } from '../pauses.ts';
-import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { joinFailures } from './failures.ts';
 

@@ -4,8 +4,8 @@
  */
 import type postgres from 'postgres';
 import type { RecordedOutcome } from '../../domain/delivery-state.ts';
+import type { Sql } from '../connection/pool.ts';
 import { movedByPauses } from '../pauses.ts';
-import type { Sql } from '../pool.ts';
 
 interface Result {
   readonly deliveryId: string;

@@ -3,9 +3,9 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { LostWebhook } from '../../domain/mailed.ts';
 import type { NamedBy } from '../../domain/webhook-name.ts';
+import { firstRow, type Sql } from '../connection/pool.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
 import { isPaused } from '../pauses.ts';
-import { firstRow, type Sql } from '../pool.ts';
 import { incidentColumns, joinIncident } from './failures.ts';
 
 export interface StoredWarning extends StoredIncident, NamedBy {

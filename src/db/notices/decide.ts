@@ -1,6 +1,7 @@
 /** Decides who gets which notice about a webhook (docs/interface.md, N5, N8), in the transaction that causes it. */
+
+import type { Sql } from '../connection/pool.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
-import type { Sql } from '../pool.ts';
 
 /** The recipients of an e-shop `s` besides its own address, which gets one notice even if it is named again. */
 const further = (sql: Sql) => sql`

@@ -1,5 +1,5 @@
 /** The mail budget of an e-shop (docs/interface.md, N3): several at once, then one at a time. */
-import type { Pool, Sql } from '../pool.ts';
+import type { Pool, Sql } from '../connection/pool.ts';
 import { transaction } from '../transaction.ts';
 import type { Notice } from './notice.ts';
 import { deferMail } from './outcome.ts';

@@ -1,7 +1,7 @@
 /** A notice, with the data for sending it. */
 import type { Deactivation, RecoveredWebhook } from '../../domain/mailed.ts';
 import type { NoticeFormat } from '../../domain/notifications.ts';
-import { firstRow, type Sql } from '../pool.ts';
+import { firstRow, type Sql } from '../connection/pool.ts';
 import { isOwnDeactivation } from './decide.ts';
 import { isPending, type PendingNotice } from './pending.ts';
 

@@ -1,5 +1,5 @@
 /** Records the outcome of a try in the row of its notice. */
-import { counted, type Sql } from '../pool.ts';
+import { counted, type Sql } from '../connection/pool.ts';
 import { isPending } from './pending.ts';
 
 export async function deferMail(sql: Sql, noticeId: string): Promise<void> {

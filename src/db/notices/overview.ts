@@ -1,5 +1,5 @@
 /** The notices of all e-shops that are still to be sent, or were given up. Read by indexes of such rows. */
-import { oneRow, type Sql } from '../pool.ts';
+import { oneRow, type Sql } from '../connection/pool.ts';
 import { isOwnDeactivation } from './decide.ts';
 import { isToBeStarted } from './pending.ts';
 

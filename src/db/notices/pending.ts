@@ -1,8 +1,8 @@
 /** Notices that are to be sent: each is claimed by the relay, which starts its workflow. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { NoticeKind } from '../../domain/notifications.ts';
+import type { Sql } from '../connection/pool.ts';
 import { inTurns } from '../outbox/in-turns.ts';
-import type { Sql } from '../pool.ts';
 
 export interface PendingNotice {
   readonly id: string;

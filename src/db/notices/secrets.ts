@@ -1,4 +1,5 @@
 /** The sealed secrets of all e-shops' notices, for a new master key. */
+
 import type { SealedTable } from '../reseal.ts';
 import type { Transaction } from '../transaction.ts';
 

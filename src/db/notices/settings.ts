@@ -7,7 +7,7 @@ import {
   type NotificationsPatch,
 } from '../../domain/notifications.ts';
 import { invalid, tooManyRequests } from '../../domain/problem.ts';
-import { oneRow, type Pool, type Sql } from '../pool.ts';
+import { oneRow, type Pool, type Sql } from '../connection/pool.ts';
 import { isoTime } from '../sql.ts';
 import { transaction } from '../transaction.ts';
 

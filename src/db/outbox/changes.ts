@@ -4,7 +4,7 @@
  * relay goes on from there.
  */
 import { NIL } from 'uuid';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { inTurns } from './in-turns.ts';
 import { type DeliveryIdentity, leaseEnd, unclaimed } from './outbox.ts';

@@ -3,8 +3,8 @@
  * of a class, by turns, and only as many as can be attempted at once.
  */
 import type { Quotas } from '../../concurrency/limits.ts';
+import type { Sql } from '../connection/pool.ts';
 import { pausedWebhooks } from '../pauses.ts';
-import type { Sql } from '../pool.ts';
 import { isBlocked } from './ordering.ts';
 import {
   CLASS,

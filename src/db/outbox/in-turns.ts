@@ -1,6 +1,6 @@
 /** Rows that wait to be passed on take turns by e-shop, so that an e-shop with very many delays only itself. */
 import type postgres from 'postgres';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 
 /** The rows `o` of a table that wait. */
 interface Waiting {

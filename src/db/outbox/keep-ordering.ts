@@ -8,9 +8,9 @@
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
+import type { Pool, Sql } from '../connection/pool.ts';
 import { anyOf, withoutIndex } from '../ids.ts';
 import { makesAttempts } from '../pauses.ts';
-import type { Pool, Sql } from '../pool.ts';
 import { attemptClasses } from './notify.ts';
 import {
   keepsOrdering,

@@ -2,7 +2,7 @@
  * When workers last asked the queue for deliveries of each class, for commands that cannot ask the workers. A claim
  * that finds nothing counts as well: while all receivers of a class hang, the workers still ask.
  */
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 import { CLASS, withoutFlush } from './outbox.ts';
 
 /** The classes that loops claim. */

@@ -6,8 +6,8 @@
  */
 import type postgres from 'postgres';
 import { eventTypes } from '../../domain/event-types.ts';
+import type { Sql } from '../connection/pool.ts';
 import { isPaused } from '../pauses.ts';
-import type { Sql } from '../pool.ts';
 import { claimedLately } from './last-claims.ts';
 import { CLASS, unclaimed } from './outbox.ts';
 

@@ -3,10 +3,10 @@
  * served when no fresh delivery waits.
  */
 import { currentTrace } from '../../traces/context.ts';
+import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
 import { anyOf, newId, ticks } from '../ids.ts';
 import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
-import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 import { kindsOfRecord, orderingKey } from './ordering.ts';
 import { CLASS } from './outbox.ts';
 

@@ -1,6 +1,6 @@
 /** Recoveries whose workflow has to be started, or has to learn of a change: the row of a recovery records this. */
 import type { EventType } from '../../domain/event-types.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { inTurns } from './in-turns.ts';

@@ -1,9 +1,9 @@
 /** Redelivery: the same event to the same webhook, as a new delivery that is handled like any other. */
 import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import { currentTrace } from '../../traces/context.ts';
+import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
 import { newId, ticks } from '../ids.ts';
 import { type Database, transaction, wakeRelayAfter } from '../transaction.ts';
-import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
 /** The result of a request for a redelivery. `open`: this delivery, of the same event and webhook, has not ended. */
 export type Redelivery =

@@ -1,6 +1,6 @@
 /** A test event: it is handled like any other event, and is marked as a test. */
 import { sampleChangesOf } from '../../domain/catalogue.ts';
-import type { Pool } from '../pool.ts';
+import type { Pool } from '../connection/pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
 import { firedEvents, firedRows, insertDeliveries, type NewEvent, withTraceParents } from './events.ts';
 

@@ -1,6 +1,7 @@
 /** Deliveries that wait in the queue for their workflow. */
+
+import type { Sql } from '../connection/pool.ts';
 import { makesAttempts, movedByPauses } from '../pauses.ts';
-import type { Sql } from '../pool.ts';
 import { readSetting } from '../settings.ts';
 import { CLASS, unclaimed, writtenIn } from './outbox.ts';
 

@@ -4,7 +4,7 @@
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 import { broughtForward, CLASS, type DeliveryClass, unclaimed, waitUntil, writtenIn } from './outbox.ts';
 
 /** A webhook with its e-shop. */

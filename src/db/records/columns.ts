@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import { idOf } from '../../domain/catalogue.ts';
 import { type FieldKind, fieldKinds } from '../../domain/record-schema.ts';
 import { perKey } from '../../lib/per-key.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 import { sqlText, type TableMapping } from './table-mapping.ts';
 
 type Named = readonly [field: string, column: string];

@@ -1,6 +1,7 @@
 /** Inserts new records of a kind, with their lines, events and deliveries, in one statement. */
 import { idOf } from '../../domain/catalogue.ts';
 import { createBatcher } from '../batcher.ts';
+import type { Pool, Sql } from '../connection/pool.ts';
 import {
   type EventText,
   firedEvents,
@@ -13,7 +14,6 @@ import {
   writtenDeliveries,
 } from '../outbox/events.ts';
 import { CLASS } from '../outbox/outbox.ts';
-import type { Pool, Sql } from '../pool.ts';
 import { isRolledBack } from '../transaction.ts';
 import { columnsOf, insertRows, lineRows, type Row, rowOf } from './columns.ts';
 import type { TableMapping } from './table-mapping.ts';

@@ -1,6 +1,6 @@
 /** The database queries of a pre-order's release timer. */
 import { releaseOrder } from '../../domain/order/changes.ts';
-import type { Pool, Sql } from '../pool.ts';
+import type { Pool, Sql } from '../connection/pool.ts';
 import { transaction } from '../transaction.ts';
 import { ordersByTimer } from './orders.ts';
 import { changeRecord } from './write.ts';

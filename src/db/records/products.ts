@@ -1,7 +1,7 @@
 /** Products in the database. Their stock is changed only by `stock.ts`. */
 import { catalogue } from '../../domain/catalogue.ts';
 import type { ProductRecord } from '../../domain/product/schema.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 import { type EntityMapping, entityMapping } from './entity-mapping.ts';
 import { sqlText } from './table-mapping.ts';
 

@@ -1,5 +1,5 @@
 import { assertListSize, MAX_FULL_RECORDS } from '../../domain/record-size.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 import { selected } from './columns.ts';
 import type { TableMapping } from './table-mapping.ts';
 

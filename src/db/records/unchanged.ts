@@ -1,6 +1,6 @@
 /** Writes that changed nothing and so fired no event, kept to explain why there is none. */
 import type { EntityKind } from '../../domain/event-types.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 
 export interface UnchangedWrite {
   readonly kind: EntityKind;

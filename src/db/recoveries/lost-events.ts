@@ -6,9 +6,9 @@ import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import type { Recoverable } from '../../domain/recovery.ts';
+import { oneRow, type Sql } from '../connection/pool.ts';
+import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
 import { isOwnChange } from '../outbox/events.ts';
-import { oneRow, type Sql } from '../pool.ts';
-import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
 export interface Search {
   readonly eshopId: number;

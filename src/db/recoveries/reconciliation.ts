@@ -1,5 +1,5 @@
+import type { Sql } from '../connection/pool.ts';
 import { makesAttempts } from '../pauses.ts';
-import type { Sql } from '../pool.ts';
 
 /** A recovery that should have a running workflow. */
 export interface RecoveryToTrack {

@@ -11,10 +11,10 @@ import {
   type RecoveryState,
 } from '../../domain/recovery.ts';
 import type { StoredRecovery } from '../../domain/recovery-progress.ts';
-import { notAwaited, oldestAwaited } from '../low-water-mark.ts';
+import { counted, firstRow, oneRow, type Pool, type Sql } from '../connection/pool.ts';
+import { notAwaited, oldestAwaited } from '../maintenance/low-water-mark.ts';
 import { waitsForTurn } from '../outbox/ordering.ts';
 import { isPaused, makesAttempts } from '../pauses.ts';
-import { counted, firstRow, oneRow, type Pool, type Sql } from '../pool.ts';
 import { type Database, transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
 

@@ -11,9 +11,9 @@ import {
   type RecoveryPace,
   type StepTiming,
 } from '../../domain/recovery-pace.ts';
-import { lowWaterMark } from '../low-water-mark.ts';
+import type { Pool } from '../connection/pool.ts';
+import { lowWaterMark } from '../maintenance/low-water-mark.ts';
 import { createRecoveredDeliveries } from '../outbox/recovered-deliveries.ts';
-import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
 import { nextLostEvents } from './lost-events.ts';
 import { type RecoveryRow, readRecovery } from './recoveries.ts';

@@ -1,9 +1,9 @@
 /** Removes rows that belong to deliveries, recoveries and imports that are gone, and answers kept long enough. */
 import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
-import { IMPORT_KEY_DAYS } from '../import-keys.ts';
+import type { Pool } from '../connection/pool.ts';
 import { KEPT_ANSWER_HOURS } from '../kept-answers.ts';
-import type { Pool } from '../pool.ts';
+import { IMPORT_KEY_DAYS } from '../records/import-keys.ts';
 import type { Remove } from './pages.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Deletes old rows of a partition that cannot be dropped as a whole, in small batches: no lock is held for long. */
 import { NIL } from 'uuid';
-import { oneRow, type Pool } from '../pool.ts';
+import { oneRow, type Pool } from '../connection/pool.ts';
 import { transaction } from '../transaction.ts';
 import { neededDeliveries } from './partitions.ts';
 

@@ -1,6 +1,6 @@
 /** Deletes rows a page at a time: no statement takes long, and none holds many locks. */
 import type postgres from 'postgres';
-import type { Pool } from '../pool.ts';
+import type { Pool } from '../connection/pool.ts';
 
 /** By default. */
 const PAGE = 10_000;

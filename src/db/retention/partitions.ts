@@ -5,8 +5,8 @@
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import { WEEK_MS, weekName } from '../../domain/weeks.ts';
 import { databaseTime } from '../clock.ts';
+import { counted, type Pool } from '../connection/pool.ts';
 import { isOwnDeactivation } from '../notices/decide.ts';
-import { counted, type Pool } from '../pool.ts';
 import type { Transaction } from '../transaction.ts';
 import { schemaStep } from './schema-step.ts';
 

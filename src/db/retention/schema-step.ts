@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { lockHolder, lockHolders } from '../lock-holders.ts';
+import type { Pool } from '../connection/pool.ts';
+import { lockHolder, lockHolders } from '../maintenance/lock-holders.ts';
 import { SCHEMA_LOCK } from '../migrate.ts';
-import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
 
 /** How long one try may hold up traffic, in milliseconds. */

@@ -5,9 +5,9 @@
 import type postgres from 'postgres';
 import { MEANWHILE_MS } from '../../domain/absence.ts';
 import { idAt, timeOf } from '../../domain/id-time.ts';
+import type { Pool } from '../connection/pool.ts';
 import { MAX_DELETED_WEBHOOKS } from '../event-log.ts';
 import { isOwnWarning } from '../notices/decide.ts';
-import type { Pool } from '../pool.ts';
 import { inPages, type Remove } from './pages.ts';
 
 /** Webhooks deleted by one statement: each is looked up in every table and partition. */

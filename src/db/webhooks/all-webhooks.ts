@@ -1,7 +1,8 @@
 /** Webhooks of all e-shops, as operators see them. Deleted ones are left out. */
+
+import type { Sql } from '../connection/pool.ts';
 import { CLASS } from '../outbox/outbox.ts';
 import { makesAttempts } from '../pauses.ts';
-import type { Sql } from '../pool.ts';
 import { selectWebhooks, type WebhookRow } from './webhooks.ts';
 
 interface AllWebhooksFilter {

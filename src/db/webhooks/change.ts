@@ -7,8 +7,8 @@ import { type GivenSettings, type WebhookSettings, withDefaults } from '../../do
 import { typeProblems } from '../../domain/webhook-rules.ts';
 import { OVERLAP_HOURS } from '../../domain/webhook-secret.ts';
 import type { SealedHeaders } from '../../secrets/static-headers.ts';
+import type { Pool } from '../connection/pool.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
-import type { Pool } from '../pool.ts';
 import { type Database, type Transaction, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { endPause } from './pause.ts';

@@ -2,7 +2,7 @@
 import postgres from 'postgres';
 import { requestFields, type WebhookSettings, webhookFields } from '../../domain/webhook.ts';
 import type { SealedHeaders } from '../../secrets/static-headers.ts';
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 
 /** The alias that qualifies columns where needed. */
 type Alias = 'w' | 'f' | 'x';

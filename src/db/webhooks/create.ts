@@ -1,7 +1,7 @@
 /** New webhooks: created by a user, or imported under their former ids. */
 import { type GivenSettings, withDefaults } from '../../domain/webhook.ts';
 import type { SealedWebhook } from '../../secrets/static-headers.ts';
-import { oneRow, type Pool, type Sql } from '../pool.ts';
+import { oneRow, type Pool, type Sql } from '../connection/pool.ts';
 import { type Database, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { countWebhooks, findDuplicate, isWebhookIdUsed, readBack, type WebhookRow } from './webhooks.ts';

@@ -2,9 +2,9 @@
 import type postgres from 'postgres';
 import { conflict, invalid } from '../../domain/problem.ts';
 import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
+import type { Pool, Sql } from '../connection/pool.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import { enqueueRecoveriesOf } from '../outbox/recovery-changes.ts';
-import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { type LockedWebhook, lockWebhook, readBack } from './webhooks.ts';
 

@@ -1,11 +1,11 @@
 /** The sealed secrets of all webhooks, for a new master key. */
 
 import type { LostWebhook } from '../../domain/mailed.ts';
+import { type ReplaceSigningKeys, replaceSigningKeys } from '../accounts/signing-keys.ts';
+import type { Pool } from '../connection/pool.ts';
 import { type ReplaceNoticeSecret, replaceNoticeSecrets } from '../notices/secrets.ts';
-import type { Pool } from '../pool.ts';
 import type { SealedTable } from '../reseal.ts';
 import { writeSetting } from '../settings.ts';
-import { type ReplaceSigningKeys, replaceSigningKeys } from '../signing-keys.ts';
 import { transaction } from '../transaction.ts';
 
 /** The sealed secrets of one webhook; of a deleted one, until retention has erased them. */

@@ -2,9 +2,9 @@
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { DeactivationReason, WebhookSettings } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
+import { counted, firstRow, type Sql } from '../connection/pool.ts';
 import { incidentColumns, joinIncident } from '../incidents/failures.ts';
 import { isPaused } from '../pauses.ts';
-import { counted, firstRow, type Sql } from '../pool.ts';
 import { settingsColumns } from './columns.ts';
 
 /** A webhook as stored, without its secrets, with its last deactivation and its incident. */

@@ -1,5 +1,5 @@
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
-import { firstRow, type Sql } from '../pool.ts';
+import { firstRow, type Sql } from '../connection/pool.ts';
 import { requestColumns } from './columns.ts';
 
 /** The sealed keys that sign for `webhooks w` now; null if not asymmetric. Not joined: each attempt would pay. */

@@ -1,6 +1,6 @@
 /** How Postgres answers a query: which indexes it uses, and how many rows it reads. */
 import postgres from 'postgres';
-import type { Pool } from '../../../src/db/pool.ts';
+import type { Pool } from '../../../src/db/connection/pool.ts';
 
 /** A plan as Postgres logs it. */
 interface PlanNode {

@@ -2,7 +2,7 @@
  * A month of events and deliveries, as in a real warehouse: forty e-shops, one with a third of everything; three
  * hundred webhooks of all kinds, some inactive, some deleted, some that once had another type.
  */
-import type { Pool } from '../../../src/db/pool.ts';
+import type { Pool } from '../../../src/db/connection/pool.ts';
 import { makeWeek } from '../../../src/db/retention/partitions.ts';
 import { eventTypeNames } from '../../../src/domain/event-types.ts';
 import type { OperatorAction } from '../../../src/domain/operator-action.ts';

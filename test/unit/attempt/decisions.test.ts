@@ -10,7 +10,7 @@ import {
   verdictOf,
 } from '../../../src/attempt/decisions.ts';
 import type { AttemptCommand, SkipReason } from '../../../src/attempt/outcome.ts';
-import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
+import type { DeliveryForAttempt } from '../../../src/db/deliveries/attempts.ts';
 import { jitteredWait } from '../../../src/domain/retry-policy.ts';
 import { at, begun, MINUTE, policy, refusedByReceiver, untried, waiting } from './delivery.ts';
 

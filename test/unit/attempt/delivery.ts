@@ -1,4 +1,4 @@
-import type { BegunAttempt, DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
+import type { BegunAttempt, DeliveryForAttempt } from '../../../src/db/deliveries/attempts.ts';
 import type { AttemptResult } from '../../../src/delivery/sender.ts';
 import type { RetryPolicy } from '../../../src/domain/retry-policy.ts';
 

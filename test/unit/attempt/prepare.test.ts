@@ -1,7 +1,7 @@
 /** The request of an attempt. */
 import { describe, expect, test, vi } from 'vitest';
 import { createPrepare, prepare } from '../../../src/attempt/prepare.ts';
-import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
+import type { DeliveryForAttempt } from '../../../src/db/deliveries/attempts.ts';
 import { sampleOrder } from '../../../src/domain/order/record.ts';
 import { at, waiting } from './delivery.ts';
 

@@ -1,7 +1,7 @@
 /** The present situation of a delivery, case by case. */
 import { describe, expect, test } from 'vitest';
 import { finalState, type OpenSituation as Open, situationOf } from '../../../src/attempt/situation.ts';
-import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
+import type { DeliveryForAttempt } from '../../../src/db/deliveries/attempts.ts';
 import type { ActionName } from '../../../src/domain/operator-action.ts';
 import { at, MINUTE, NOW, policy, untried, waiting } from './delivery.ts';
 

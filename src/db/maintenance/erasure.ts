@@ -1,16 +1,16 @@
 /** Finds and erases one customer's personal data (docs/interface.md, O14). */
-import { type EntityKind, eventTypeNames, eventTypes } from '../domain/event-types.ts';
-import type { OrderStatus } from '../domain/order/status.ts';
-import { type PersonalKind, type PersonalRecords, withoutPersonalData } from '../domain/personal-data.ts';
-import { removeAnswersOf } from './kept-answers.ts';
-import type { Pool, Sql } from './pool.ts';
-import type { EntityMapping } from './records/entity-mapping.ts';
-import { orders } from './records/orders.ts';
-import { returns } from './records/returns.ts';
-import { inUnitOfWork, type UnitOfWork } from './records/unit-of-work.ts';
-import { later } from './records/write.ts';
-import { type Transaction, transaction } from './transaction.ts';
-import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
+import { type EntityKind, eventTypeNames, eventTypes } from '../../domain/event-types.ts';
+import type { OrderStatus } from '../../domain/order/status.ts';
+import { type PersonalKind, type PersonalRecords, withoutPersonalData } from '../../domain/personal-data.ts';
+import type { Pool, Sql } from '../connection/pool.ts';
+import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
+import { removeAnswersOf } from '../kept-answers.ts';
+import type { EntityMapping } from '../records/entity-mapping.ts';
+import { orders } from '../records/orders.ts';
+import { returns } from '../records/returns.ts';
+import { inUnitOfWork, type UnitOfWork } from '../records/unit-of-work.ts';
+import { later } from '../records/write.ts';
+import { type Transaction, transaction } from '../transaction.ts';
 
 export interface CustomerRecords {
   readonly orders: readonly { readonly id: string; readonly status: OrderStatus }[];

@@ -1,6 +1,6 @@
 /** What keeps dead rows from being removed: tables grow, and all statements become slower. */
-import type { DatabaseSession, DeadRowsKeeper } from '../domain/database-session.ts';
-import type { Sql } from './pool.ts';
+import type { DatabaseSession, DeadRowsKeeper } from '../../domain/database-session.ts';
+import type { Sql } from '../connection/pool.ts';
 
 /**
  * How old a snapshot may be, in seconds. Fewer: each backup of a small database is named. More: the tables of a

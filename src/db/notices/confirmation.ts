@@ -1,7 +1,7 @@
 /** Confirmations of further addresses (docs/interface.md, N6): the tokens of their links, and what a link proves. */
 import { createHash, randomBytes } from 'node:crypto';
 import { CONFIRMATION_DAYS } from '../../domain/notifications.ts';
-import { firstRow, type Sql } from '../pool.ts';
+import { firstRow, type Sql } from '../connection/pool.ts';
 
 const tokenHash = (token: string): Buffer => createHash('sha256').update(token, 'utf8').digest();
 

@@ -3,10 +3,10 @@ import type { DeliveryState, RecordedOutcome } from '../../domain/delivery-state
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { Origin } from '../../domain/origin.ts';
+import { firstRow, type Sql } from '../connection/pool.ts';
 import { waitsFor } from '../outbox/ordering.ts';
 import type { DeliveryIdentity } from '../outbox/outbox.ts';
 import { makesAttempts } from '../pauses.ts';
-import { firstRow, type Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';
 
 /** The reason why a delivery waits; times as Postgres writes them in JSON. */

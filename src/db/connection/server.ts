@@ -1,7 +1,7 @@
 /** Checks once, at the start, whether a server suits Waybill and whether a pooler is in front of it. */
 import { randomUUID } from 'node:crypto';
-import { atMost } from '../lib/at-most.ts';
-import { UserError } from '../lib/user-error.ts';
+import { atMost } from '../../lib/at-most.ts';
+import { UserError } from '../../lib/user-error.ts';
 import { createPool, oneRow, type Pool } from './pool.ts';
 
 /** The oldest Postgres that Waybill supports: the oldest that it was tested with. */

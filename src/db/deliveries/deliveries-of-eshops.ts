@@ -1,8 +1,8 @@
 /** Deliveries of several e-shops, found with the queries that list an e-shop's own deliveries. */
 import pLimit from 'p-limit';
-import type { Pool } from '../pool.ts';
+import type { Pool } from '../connection/pool.ts';
+import { listAllWebhooks } from '../webhooks/all-webhooks.ts';
 import { endOfList, listAllDeliveries } from './all-deliveries.ts';
-import { listAllWebhooks } from './all-webhooks.ts';
 import type { AllDeliveriesFilter } from './delivery-filter.ts';
 import { type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
 

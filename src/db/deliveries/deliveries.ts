@@ -2,9 +2,9 @@
 
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
+import type { Pool, Sql } from '../connection/pool.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { windowNotBegun } from '../outbox/outbox.ts';
-import type { Pool, Sql } from '../pool.ts';
 
 /**
  * Records that no attempt follows; if outages made attempts late, they are the reason.

@@ -1,5 +1,5 @@
 /** The deliveries of an event. The id of one created with it begins like its id; `redeliveries` lists later ones. */
-import type { Sql } from '../pool.ts';
+import type { Sql } from '../connection/pool.ts';
 
 /** The deliveries of an event, as SQL. @param columns of deliveries `d` */
 export function deliveriesOfEvent(sql: Sql, event: ReturnType<Sql>, columns: ReturnType<Sql>) {

@@ -1,12 +1,12 @@
 /** Removes an e-shop: ends its work, then deletes its data. */
 import type postgres from 'postgres';
-import { enqueueReleaseChange } from './outbox/changes.ts';
-import { counted, oneRow, type Pool, type Sql } from './pool.ts';
-import { inPages } from './retention/pages.ts';
-import { TABLES_OF_WEBHOOKS } from './retention/webhook-history.ts';
-import { transaction } from './transaction.ts';
-import { deleteWebhook } from './webhooks/change.ts';
-import { listWebhooks } from './webhooks/webhooks.ts';
+import { counted, oneRow, type Pool, type Sql } from '../connection/pool.ts';
+import { enqueueReleaseChange } from '../outbox/changes.ts';
+import { inPages } from '../retention/pages.ts';
+import { TABLES_OF_WEBHOOKS } from '../retention/webhook-history.ts';
+import { transaction } from '../transaction.ts';
+import { deleteWebhook } from '../webhooks/change.ts';
+import { listWebhooks } from '../webhooks/webhooks.ts';
 
 /** The number of an e-shop's rows, by kind. */
 export interface EshopHoldings {

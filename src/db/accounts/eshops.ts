@@ -1,7 +1,7 @@
 /** E-shops and their contracts. */
-import type { Contract } from '../domain/contract.ts';
-import { hashApiKey, newApiKey } from '../secrets/keys.ts';
-import { firstRow, oneRow, type Sql } from './pool.ts';
+import type { Contract } from '../../domain/contract.ts';
+import { hashApiKey, newApiKey } from '../../secrets/keys.ts';
+import { firstRow, oneRow, type Sql } from '../connection/pool.ts';
 
 export interface EshopRow {
   readonly id: number;

@@ -2,10 +2,11 @@
  * Corrects times that are further ahead than they can be, since the database's clock was set back after they were
  * written: leases, and due times in the queue. Times given by people, such as a pre-order's release, stay.
  */
-import { CLASS } from './outbox/outbox.ts';
-import type { Pool, Sql } from './pool.ts';
-import { readSetting, writeSetting } from './settings.ts';
-import { transaction } from './transaction.ts';
+
+import type { Pool, Sql } from '../connection/pool.ts';
+import { CLASS } from '../outbox/outbox.ts';
+import { readSetting, writeSetting } from '../settings.ts';
+import { transaction } from '../transaction.ts';
 
 /**
  * How far ahead a lease may end or a waiting row be due, in seconds: half a minute for a refused start, a minute

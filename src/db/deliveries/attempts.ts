@@ -8,13 +8,13 @@ import type { OperatorAction, OperatorStop } from '../../domain/operator-action.
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Ordering } from '../../domain/webhook-fields.ts';
+import type { Sql } from '../connection/pool.ts';
 import { anyOf, inIdRange, withoutIndex } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import { CLASS, changedSince, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
 import { makesAttempts, movedByPauses } from '../pauses.ts';
-import type { Sql } from '../pool.ts';
-import { requestColumns } from './columns.ts';
-import { signingKeyColumns } from './with-secrets.ts';
+import { requestColumns } from '../webhooks/columns.ts';
+import { signingKeyColumns } from '../webhooks/with-secrets.ts';
 
 /** The data that an attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
 export interface DeliveryForAttempt

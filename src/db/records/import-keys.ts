@@ -3,9 +3,9 @@
  * it is sent, and a failed one can be sent again.
  */
 import { createHash } from 'node:crypto';
-import { conflict } from '../domain/problem.ts';
-import { Staged } from './records/staged.ts';
-import { participantOf } from './records/unit-of-work.ts';
+import { conflict } from '../../domain/problem.ts';
+import { Staged } from './staged.ts';
+import { participantOf } from './unit-of-work.ts';
 
 /** How long a key is remembered, in days. */
 export const IMPORT_KEY_DAYS = 30;

@@ -2,9 +2,9 @@
 import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { isAccepted, type StatusFilter } from '../../domain/status-filter.ts';
+import type { Sql } from '../connection/pool.ts';
 import { betweenTimes, type Times } from '../id-range.ts';
 import { makesAttempts } from '../pauses.ts';
-import type { Sql } from '../pool.ts';
 
 /** Selects deliveries of an e-shop; `since` and `until` are times of their events. */
 export interface AllDeliveriesFilter extends Times {

@@ -1,8 +1,8 @@
 /** The signing keys of e-shops. The key before the present one also signs, for a day (docs/interface.md, D19). */
-import { OVERLAP_HOURS } from '../domain/webhook-secret.ts';
-import type { Pool, Sql } from './pool.ts';
-import type { SealedTable } from './reseal.ts';
-import { type Transaction, transaction } from './transaction.ts';
+import { OVERLAP_HOURS } from '../../domain/webhook-secret.ts';
+import type { Pool, Sql } from '../connection/pool.ts';
+import type { SealedTable } from '../reseal.ts';
+import { type Transaction, transaction } from '../transaction.ts';
 
 export interface SealedPair {
   readonly privateKey: Buffer;

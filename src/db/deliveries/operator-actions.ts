@@ -13,13 +13,13 @@ import {
   type RequestedAction,
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
+import type { Pool, Sql } from '../connection/pool.ts';
 import { anyOf } from '../ids.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { attemptClasses } from '../outbox/notify.ts';
 import { waitsFor, waitsForTurn } from '../outbox/ordering.ts';
 import { CLASS, changedSince, currentWait } from '../outbox/outbox.ts';
 import { movedByPauses } from '../pauses.ts';
-import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import type { WaitsFor } from './delivery-log.ts';
 

@@ -1,7 +1,7 @@
 /** How often logins may fail: counted in Postgres, for all processes together and across restarts. */
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import type { Pool } from './pool.ts';
+import type { Pool } from '../connection/pool.ts';
 
 const DURATION_SECONDS = 15 * 60;
 

@@ -4,7 +4,7 @@
  */
 
 import postgres from 'postgres';
-import { waitOrStop } from '../lib/wait-or-stop.ts';
+import { waitOrStop } from '../../lib/wait-or-stop.ts';
 import type { Pool } from './pool.ts';
 
 /** SQLSTATE `disk_full`. */

@@ -1,7 +1,7 @@
 /** The e-shops that a warehouse user sees in the console besides its own. */
-import type { Role } from '../domain/role.ts';
-import type { Pool } from './pool.ts';
-import { transaction } from './transaction.ts';
+import type { Role } from '../../domain/role.ts';
+import type { Pool } from '../connection/pool.ts';
+import { transaction } from '../transaction.ts';
 
 type SeenEshops =
   | { readonly kind: 'noUser' }

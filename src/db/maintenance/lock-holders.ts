@@ -1,8 +1,8 @@
 /** Reports who holds the lock that a session waits for. */
 
-import { databaseProcess } from '../domain/database-session.ts';
-import { waitOrStop } from '../lib/wait-or-stop.ts';
-import { createPool, type Pool, type Sql } from './pool.ts';
+import { databaseProcess } from '../../domain/database-session.ts';
+import { waitOrStop } from '../../lib/wait-or-stop.ts';
+import { createPool, type Pool, type Sql } from '../connection/pool.ts';
 
 /** The time between two checks, in milliseconds. */
 const INTERVAL_MS = 500;

@@ -1,12 +1,11 @@
 /** Exports everything kept about an e-shop, row by row, without secrets and hashes. */
 import type postgres from 'postgres';
-
+import type { Pool, Sql } from '../connection/pool.ts';
+import { selected } from '../records/columns.ts';
+import { mappings } from '../records/mappings.ts';
+import type { TableMapping } from '../records/table-mapping.ts';
+import { settingsColumns } from '../webhooks/columns.ts';
 import { notAwaited } from './low-water-mark.ts';
-import type { Pool, Sql } from './pool.ts';
-import { selected } from './records/columns.ts';
-import { mappings } from './records/mappings.ts';
-import type { TableMapping } from './records/table-mapping.ts';
-import { settingsColumns } from './webhooks/columns.ts';
 
 interface ExportedRow {
   readonly kind: string;

@@ -5,6 +5,7 @@
  */
 import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
+import type { Sql } from '../connection/pool.ts';
 import {
   afterCursor,
   betweenTimes,
@@ -15,7 +16,6 @@ import {
   type Slice,
   type Times,
 } from '../id-range.ts';
-import type { Sql } from '../pool.ts';
 import { leastOf, withSameEvent } from './deliveries-of-events.ts';
 import {
   type AllDeliveriesFilter,

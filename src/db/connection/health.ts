@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { atMost } from '../lib/at-most.ts';
+import { atMost } from '../../lib/at-most.ts';
 import type { Pool } from './pool.ts';
 
 /** Longer than a busy database takes, shorter than an orchestrator's own timeout. */

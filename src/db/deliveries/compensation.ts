@@ -2,13 +2,13 @@
 import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorStop } from '../../domain/operator-action.ts';
+import type { Pool } from '../connection/pool.ts';
 import { addDeactivationNotices } from '../notices/decide.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
-import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
+import { endPause } from '../webhooks/pause.ts';
 import { closeOpen } from './deliveries.ts';
-import { endPause } from './pause.ts';
 
 /** What this run changed; a repeated run changes nothing. */
 interface Transition {

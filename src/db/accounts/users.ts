@@ -1,8 +1,8 @@
 /** Users of an e-shop. */
-import type { Role } from '../domain/role.ts';
-import { hashApiKey } from '../secrets/keys.ts';
-import { createBatcher } from './batcher.ts';
-import { firstRow, oneRow, type Pool, type Sql } from './pool.ts';
+import type { Role } from '../../domain/role.ts';
+import { hashApiKey } from '../../secrets/keys.ts';
+import { createBatcher } from '../batcher.ts';
+import { firstRow, oneRow, type Pool, type Sql } from '../connection/pool.ts';
 
 /** A user with the data that a login needs. */
 export interface UserRow {

@@ -3,11 +3,11 @@
  * decimal string, `timestamptz` as `Date`, JSON untouched.
  */
 import postgres from 'postgres';
-import { createNotifier, type Notifier } from './outbox/notify.ts';
+import { createNotifier, type Notifier } from '../outbox/notify.ts';
 import { tlsModeOf } from './tls-mode.ts';
 import { openSocket, type SocketDeadlines, SocketGroup } from './watched-socket.ts';
 
-export { counted, firstRow, oneRow, type Sql } from './sql.ts';
+export { counted, firstRow, oneRow, type Sql } from '../sql.ts';
 
 /** A pool: for functions that open their own transaction. */
 export type Pool = postgres.Sql & {
