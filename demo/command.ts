@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../src/config/config.ts';
-import { type CommandContext, flag, option, runs, wholeNumber } from '../src/lib/command-line.ts';
+import { type CommandContext, flag, option, optional, runs, wholeNumber } from '../src/lib/command-line.ts';
 import { createProgress } from '../src/lib/progress.ts';
 import { untilInterrupted } from '../src/lib/shutdown.ts';
 import { UserError } from '../src/lib/user-error.ts';
@@ -19,15 +19,15 @@ const demoOptions = v.pipe(
       '--receive',
       'start a receiver on this machine that verifies and counts the deliveries; its webhooks remain, inactive, for you to look at in the console',
     ),
-    webhooks: option(
+    webhooks: optional(
       '--webhooks <url>',
       'base URL of your receiver: one webhook per event type is registered at <url>/<type>, and removed at the end',
-      v.optional(webAddress('webhooks')),
+      webAddress,
     ),
     keepWebhooks: flag('--keep-webhooks', 'leave these webhooks registered'),
     clean: flag('--clean', 'only remove the webhooks that demonstrations have left, with their deliveries'),
-    orders: option('--orders <n>', 'number of orders', wholeNumber('orders', 10_000), '50'),
-    rate: option('--rate <n>', 'requests per second', wholeNumber('rate', 1_000), '20'),
+    orders: option('--orders <n>', 'number of orders', wholeNumber(10_000), '50'),
+    rate: option('--rate <n>', 'requests per second', wholeNumber(1_000), '20'),
     seed: option('--seed <text>', 'seed; the same seed repeats the same day', text),
     url: urlOption,
     credentials: option(

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../src/config/config.ts';
-import { type CommandContext, option, runs, wholeNumber } from '../src/lib/command-line.ts';
+import { type CommandContext, option, optional, runs, wholeNumber } from '../src/lib/command-line.ts';
 import { createProgress } from '../src/lib/progress.ts';
 import { untilInterrupted } from '../src/lib/shutdown.ts';
 import { UserError } from '../src/lib/user-error.ts';
@@ -11,12 +11,12 @@ import { type Measured, measure, type Percentiles } from './measure.ts';
 import { instanceUrl, loginOf, urlOption, webAddress } from './target.ts';
 
 const measureOptions = v.object({
-  rate: option('--rate <n>', 'changes per second', wholeNumber('rate', 1_000), '10'),
-  seconds: option('--seconds <n>', 'for how long', wholeNumber('seconds', 3_600), '30'),
+  rate: option('--rate <n>', 'changes per second', wholeNumber(1_000), '10'),
+  seconds: option('--seconds <n>', 'for how long', wholeNumber(3_600), '30'),
   patience: option(
     '--patience <seconds>',
     'how long to wait without any delivery before giving up on the rest',
-    wholeNumber('patience', 3_600),
+    wholeNumber(3_600),
     '30',
   ),
   host: option(
@@ -25,17 +25,17 @@ const measureOptions = v.object({
     v.string(),
     '127.0.0.1',
   ),
-  port: option('--port <n>', 'port for them; 0 takes a free one', wholeNumber('port', 65_535, 0), '0'),
-  receiverUrl: option(
+  port: option('--port <n>', 'port for them; 0 takes a free one', wholeNumber(65_535, 0), '0'),
+  receiverUrl: optional(
     '--receiver-url <url>',
     'URL by which the workers reach it; default: that host and port',
-    v.optional(webAddress('receiver-url')),
+    webAddress,
   ),
   url: urlOption,
-  credentials: option(
+  credentials: optional(
     '--credentials <file>',
     'file with the output of waybill eshop create --json, ideally of a separate e-shop; default: the demonstration e-shop',
-    v.optional(v.string()),
+    v.string(),
   ),
 });
 

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { parseCredentials } from '../src/app/accounts.ts';
 import type { Settings } from '../src/config/variables.ts';
 import { dataDirAt } from '../src/embedded/data-dir.ts';
-import { option } from '../src/lib/command-line.ts';
+import { optional } from '../src/lib/command-line.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { DemoCredentials } from './client.ts';
 
@@ -19,21 +19,20 @@ export interface TargetOptions {
   readonly warehousePassword?: string | undefined;
 }
 
-/** @param name of the option, for the message about an invalid value */
 export const webAddress = (name: string) =>
   v.pipe(
     v.string(),
     v.check(
       (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-      `--${name} must be a URL beginning with http:// or https://.`,
+      `${name} must be a URL beginning with http:// or https://.`,
     ),
   );
 
 /** For a command that calls an instance: see {@link instanceUrl}. */
-export const urlOption = option(
+export const urlOption = optional(
   '--url <url>',
   'URL of the instance; default: the one in DATA_DIR, else the one at HOST and PORT',
-  v.optional(webAddress('url')),
+  webAddress,
 );
 
 /** `--url`, else the instance running in `DATA_DIR`, else the one at `HOST` and `PORT`. */

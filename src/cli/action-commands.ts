@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type ActionName, MAX_NAME_CHARS, MAX_REASON_CHARS } from '../domain/operator-action.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, noOptions, option, parseOptions, runs } from '../lib/command-line.ts';
+import { argument, type CommandContext, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries, redeliverEach } from './act-on-deliveries.ts';
 import { bulkOptions } from './bulk-options.ts';
@@ -32,15 +32,15 @@ const verbs: readonly {
   },
 ];
 
+const deliveryIds = v.array(idOf('delivery'));
 const options = v.object({
-  reason: option(
-    '--reason <text>',
-    'the reason, recorded with the delivery',
-    text('--reason', MAX_REASON_CHARS),
-  ),
-  by: option('--by <name>', 'your name; default: the account on this machine', text('--by', MAX_NAME_CHARS)),
+  ids: argument('[ids...]', 'of deliveries', deliveryIds),
+  reason: option('--reason <text>', 'the reason, recorded with the delivery', text(MAX_REASON_CHARS)),
+  by: option('--by <name>', 'your name; default: the account on this machine', text(MAX_NAME_CHARS)),
   ...bulkOptions.entries,
 });
+
+const redeliverOptions = v.object({ ids: argument('<ids...>', 'of deliveries', deliveryIds) });
 
 /** Exit code if an action was not possible. */
 const REFUSED = 2;
@@ -53,8 +53,6 @@ deliveries that match them: a batch operation of Temporal to those with a workfl
 queue. The batch operation runs on its own, and waybill deliveries jobs shows or cancels it.
 
 ${EXIT_CODES}`;
-
-const checkedIds = (written: readonly string[]) => written.map((id) => parseOptions(idOf('delivery'), id));
 
 /** Prints each answer at once, or all as JSON. @throws UserError if one was refused */
 async function printAnswers(
@@ -75,46 +73,35 @@ function addRedeliver(command: Command, { env, print }: CommandContext): void {
   const part = command
     .command('redeliver')
     .description('deliver the events of ended deliveries again; to redeliver many, use waybill recover')
-    .argument('<ids...>', 'of deliveries')
     .addHelpText('after', `\n${EXIT_CODES}`);
-  runs(part, noOptions, ({ json }, ...written) => {
-    const ids = checkedIds(written);
-    return printAnswers((answered) => redeliverEach(readSettings(env), ids, answered), { print, json });
-  });
+  runs(part, redeliverOptions, ({ ids, json }) =>
+    printAnswers((answered) => redeliverEach(readSettings(env), ids, answered), { print, json }),
+  );
 }
 
 export function addActions(command: Command, { env, print }: CommandContext): void {
   addRedeliver(command, { env, print });
   for (const { verb, action, description, former: hidden = false } of verbs) {
-    const part = command
-      .command(verb, { hidden })
-      .description(description)
-      .argument('[ids...]', 'of deliveries');
-    part.addHelpText('after', HELP);
-    runs(
-      part,
-      options,
-      async ({ json, reason = '', by = accountName(), dryRun, yes, ...filter }, ...written) => {
-        const ids = checkedIds(written);
-        const bulk = Object.values(filter).some((value) => value !== undefined);
-        if (ids.length > 0 === bulk) {
-          throw new UserError(
-            `Give ids of deliveries, or options such as --webhook that select them${bulk ? ', but not both' : ''}.`,
-          );
-        }
-        if (dryRun && !bulk)
-          throw new UserError(
-            '--dry-run cannot be combined with ids: select the deliveries by options, such as --webhook.',
-          );
-        const settings = readSettings(env);
-        if (bulk) {
-          const { actOnAll } = await import('./bulk-actions.ts');
-          const request = { action, filter, input: { reason, by }, dryRun, yes };
-          return await actOnAll(settings, request, { print, json });
-        }
-        const request = { action, ids, by, reason, redelivers: hidden };
-        await printAnswers((answered) => actOnDeliveries(settings, request, answered), { print, json });
-      },
-    );
+    const part = command.command(verb, { hidden }).description(description).addHelpText('after', HELP);
+    runs(part, options, async ({ ids, json, reason = '', by = accountName(), dryRun, yes, ...filter }) => {
+      const bulk = Object.values(filter).some((value) => value !== undefined);
+      if (ids.length > 0 === bulk) {
+        throw new UserError(
+          `Give ids of deliveries, or options such as --webhook that select them${bulk ? ', but not both' : ''}.`,
+        );
+      }
+      if (dryRun && !bulk)
+        throw new UserError(
+          '--dry-run cannot be combined with ids: select the deliveries by options, such as --webhook.',
+        );
+      const settings = readSettings(env);
+      if (bulk) {
+        const { actOnAll } = await import('./bulk-actions.ts');
+        const request = { action, filter, input: { reason, by }, dryRun, yes };
+        return await actOnAll(settings, request, { print, json });
+      }
+      const request = { action, ids, by, reason, redelivers: hidden };
+      await printAnswers((answered) => actOnDeliveries(settings, request, answered), { print, json });
+    });
   }
 }

@@ -1,6 +1,6 @@
 /** Options that select open deliveries for a bulk action. */
 import * as v from 'valibot';
-import { flag, option } from '../lib/command-line.ts';
+import { flag, optional } from '../lib/command-line.ts';
 import { SEARCHABLE } from '../temporal/operator-questions.ts';
 import { eshopNumber, eventType, MAX_UNASKED, nonEmptyText, time, webhookNumber } from './options.ts';
 
@@ -15,25 +15,21 @@ const state = v.picklist(
 );
 
 export const bulkOptions = v.object({
-  eshop: option('--eshop <id>', 'all open ones of this e-shop', v.optional(eshopNumber)),
-  webhook: option('--webhook <id>', 'to this webhook', v.optional(webhookNumber('--webhook'))),
-  receiver: option(
-    '--receiver <host>',
-    'to this host, with or without a port',
-    v.optional(nonEmptyText('--receiver')),
-  ),
-  type: option('--type <type>', 'of this event type, such as CREATE_ORDER', v.optional(eventType)),
-  order: option('--order <id>', 'about this order or other record', v.optional(order)),
-  state: option('--state <state>', STATES.join(', '), v.optional(state)),
-  since: option(
+  eshop: optional('--eshop <id>', 'all open ones of this e-shop', eshopNumber),
+  webhook: optional('--webhook <id>', 'to this webhook', webhookNumber),
+  receiver: optional('--receiver <host>', 'to this host, with or without a port', nonEmptyText),
+  type: optional('--type <type>', 'of this event type, such as CREATE_ORDER', eventType),
+  order: optional('--order <id>', 'about this order or other record', order),
+  state: optional('--state <state>', STATES.join(', '), state),
+  since: optional(
     '--since <time>',
     'whose workflow started at this time or later; in the queue: created then',
-    v.optional(time('--since')),
+    time,
   ),
-  until: option(
+  until: optional(
     '--until <time>',
     'whose workflow started before this time; in the queue: created before',
-    v.optional(time('--until')),
+    time,
   ),
   dryRun: flag('--dry-run', 'only count the deliveries'),
   yes: flag('--yes', `give-up: also more than ${MAX_UNASKED.toLocaleString('en-US')}`),

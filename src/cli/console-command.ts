@@ -14,9 +14,9 @@ const optionsSchema = v.object({
       'waybill console requires --operator, which opens the console for operators. The console for e-shops is served by the API, at /console.',
     ),
   ),
-  port: wholeNumber('port', 65_535, 0),
+  port: wholeNumber(65_535, 0)('--port'),
   by: v.pipe(
-    text('--by', MAX_NAME_CHARS),
+    text(MAX_NAME_CHARS)('--by'),
     v.check((by) => by !== '', '--by must not be empty.'),
   ),
 });

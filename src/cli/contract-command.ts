@@ -11,52 +11,45 @@ import { type Contract, contractOf, contractProblems } from '../domain/contract.
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, option, runs, wholeNumber } from '../lib/command-line.ts';
+import { type CommandContext, optional, runs, wholeNumber } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { eshopOption, oneEshop, yesOrNo } from './options.ts';
+import { eshopOption, oneEshop, separated, yesOrNo } from './options.ts';
 
 /** The most webhooks that a contract can allow. */
 const MAX_ESHOP_WEBHOOKS = 10_000;
 /** `all`, `none`, or names separated by commas. */
-function names<const Names extends readonly string[]>(option: string, known: Names) {
-  const message = `${option} must be all, none, or some of ${known.join(', ')}, separated by commas.`;
-  return v.pipe(
-    v.string(),
-    v.transform((text) =>
-      text === 'all' ? null : text === 'none' ? [] : [...new Set(text.split(',').map((part) => part.trim()))],
-    ),
-    v.nullable(v.array(v.picklist(known, message))),
-  );
+function names<const Names extends readonly string[]>(known: Names) {
+  const all = known.join(', ');
+  return (name: string) =>
+    v.pipe(
+      v.string(),
+      v.transform((text) => (text === 'all' ? null : text === 'none' ? [] : [...new Set(separated(text))])),
+      v.nullable(
+        v.array(v.picklist(known, `${name} must be all, none, or some of ${all}, separated by commas.`)),
+      ),
+    );
 }
 const changeOptions = v.object({
   eshop: eshopOption,
-  types: option(
+  types: optional(
     '--types <types>',
     'event types, such as CREATE_ORDER,UPDATE_ORDER; or all, none',
-    v.optional(names('--types', eventTypeNames)),
+    names(eventTypeNames),
   ),
-  payloadVersions: option(
+  payloadVersions: optional(
     '--payload-versions <versions>',
     `${payloadVersions.join(', ')}; or all, none`,
-    v.optional(names('--payload-versions', payloadVersions)),
+    names(payloadVersions),
   ),
-  packingLists: option(
-    '--packing-lists <yes|no>',
-    'whether webhooks may include packing lists',
-    v.optional(yesOrNo('--packing-lists')),
-  ),
-  maxWebhooks: option(
+  packingLists: optional('--packing-lists <yes|no>', 'whether webhooks may include packing lists', yesOrNo),
+  maxWebhooks: optional(
     '--max-webhooks <n>',
     'maximum number of webhooks',
-    v.optional(wholeNumber('max-webhooks', MAX_ESHOP_WEBHOOKS, 0)),
+    wholeNumber(MAX_ESHOP_WEBHOOKS, 0),
   ),
-  deleteWebhooks: option(
-    '--delete-webhooks <yes|no>',
-    'whether it may delete webhooks',
-    v.optional(yesOrNo('--delete-webhooks')),
-  ),
+  deleteWebhooks: optional('--delete-webhooks <yes|no>', 'whether it may delete webhooks', yesOrNo),
 });
 type Change = Omit<v.InferOutput<typeof changeOptions>, 'eshop'>;
 

@@ -4,10 +4,10 @@ import * as v from 'valibot';
 import { groupNames, isEventType, typesAbout } from '../domain/event-types.ts';
 import type { webhookCreationSchema } from '../domain/webhook.ts';
 import { typesFact } from '../domain/webhook-types.ts';
-import { type CommandContext, flag, option, requiredOption, runs } from '../lib/command-line.ts';
+import { type CommandContext, flag, option, optional, requiredOption, runs } from '../lib/command-line.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { eshopOption, throwUserError } from './options.ts';
+import { eshopOption, separated, throwUserError } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
 /** "orders" for everything about orders; "stock-movements". */
@@ -15,7 +15,7 @@ const groups = new Map(groupNames.map((name) => [name.replace(' ', '-'), typesAb
 
 const types = v.pipe(
   v.string(),
-  v.transform((text) => text.split(',').map((part) => part.trim())),
+  v.transform(separated),
   v.check(
     (names) => names.every((word) => groups.has(word) || isEventType(word)),
     `--types must be event types such as CREATE_ORDER, or ${[...groups.keys()].join(', ')} for everything about them, separated by commas.`,
@@ -26,7 +26,7 @@ const types = v.pipe(
 /** The API checks the names. */
 const parameters = v.pipe(
   v.string(),
-  v.transform((text) => Object.fromEntries(text.split(',').map((name) => [name.trim(), true]))),
+  v.transform((text) => Object.fromEntries(separated(text).map((name) => [name, true]))),
 );
 const headers = v.pipe(v.string(), v.parseJson({}, '--headers must be JSON, such as {"X-Gateway-Key":"…"}.'));
 
@@ -36,20 +36,16 @@ const fieldOptions = {
   method: option('--method <method>', 'POST or GET', v.string(), 'POST'),
   payloadVersion: option('--payload-version <version>', 'v2 or v21', v.string(), 'v2'),
   ordering: option('--ordering <ordering>', 'none, record or latest', v.string(), 'none'),
-  description: option('--description <text>', 'a note for the e-shop', v.optional(v.string())),
-  parameters: option(
+  description: optional('--description <text>', 'a note for the e-shop', v.string()),
+  parameters: optional(
     '--parameters <names>',
     'parameters to set to true, separated by commas, such as withPackingLists',
-    v.optional(parameters),
+    parameters,
   ),
   skipOwn: flag('--skip-own', 'leave out changes by the e-shop itself'),
   asymmetric: flag('--asymmetric', 'also sign with the key of the e-shop'),
-  headers: option('--headers <json>', 'static headers, such as {"X-Gateway-Key":"…"}', v.optional(headers)),
-  secret: option(
-    '--secret <secret>',
-    'the secret that its receiver has; default: a new one',
-    v.optional(v.string()),
-  ),
+  headers: optional('--headers <json>', 'static headers, such as {"X-Gateway-Key":"…"}', headers),
+  secret: optional('--secret <secret>', 'the secret that its receiver has; default: a new one', v.string()),
 } satisfies Record<
   Exclude<keyof v.InferInput<typeof webhookCreationSchema>, 'webhookType' | 'additionalTypes' | 'active'>,
   unknown

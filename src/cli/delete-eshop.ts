@@ -17,7 +17,7 @@ import {
 } from '../db/maintenance/eshop-removal.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, option, parseOptions, runs } from '../lib/command-line.ts';
+import { argument, type CommandContext, optional, runs } from '../lib/command-line.ts';
 import { pollUntil } from '../lib/poll-until.ts';
 import { createProgress } from '../lib/progress.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
@@ -26,10 +26,11 @@ import { withPatientDatabase } from './open-database.ts';
 import { confirmationOptions, eshopNumber, isDryRun } from './options.ts';
 
 const deleteOptions = v.object({
-  export: option(
+  eshop: argument('<eshop>', 'number of the e-shop', eshopNumber),
+  export: optional(
     '--export <file>',
     'first write all its data to this new file, as NDJSON; also with --dry-run',
-    v.optional(v.pipe(v.string(), v.minLength(1, '--export must be a file.'))),
+    v.pipe(v.string(), v.minLength(1, '--export must be a file.')),
   ),
   ...confirmationOptions,
 });
@@ -48,10 +49,8 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
   const part = command
     .command('delete')
     .description('delete an e-shop and all its data')
-    .argument('<eshop>', 'number of the e-shop')
     .addHelpText('after', HELP);
-  runs(part, deleteOptions, async ({ json, export: path, ...options }, written) => {
-    const eshop = parseOptions(eshopNumber, written);
+  runs(part, deleteOptions, async ({ eshop, json, export: path, ...options }) => {
     const dryRun = isDryRun(options);
     const settings = readSettings(env);
     await withPatientDatabase(settings, async (sql) => {

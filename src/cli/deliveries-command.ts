@@ -20,7 +20,7 @@ import { attribution, heldBy, type OperatorAction } from '../domain/operator-act
 import { pauseAttribution, type TemporalPause } from '../domain/operator-pause.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { statusFilter, statusFilterOf } from '../domain/status-filter.ts';
-import { type CommandContext, flag, noOptions, option, parseOptions, runs } from '../lib/command-line.ts';
+import { argument, type CommandContext, flag, option, optional, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
 import { addActions } from './action-commands.ts';
@@ -40,19 +40,15 @@ const status = v.pipe(
 const deliveryFilters = v.pipe(
   v.object({
     ...listOptions,
-    webhook: option('--webhook <id>', 'only to this webhook', v.optional(webhookNumber('--webhook'))),
-    order: option(
-      '--order <id>',
-      'only about this order or other record',
-      v.optional(nonEmptyText('--order')),
-    ),
-    state: option('--state <state>', deliveryStates.join(', '), v.optional(state)),
-    since: option('--since <time>', 'of events at or after this time', v.optional(time('--since'))),
-    until: option('--until <time>', 'of events before this time', v.optional(time('--until'))),
-    status: option(
+    webhook: optional('--webhook <id>', 'only to this webhook', webhookNumber),
+    order: optional('--order <id>', 'only about this order or other record', nonEmptyText),
+    state: optional('--state <state>', deliveryStates.join(', '), state),
+    since: optional('--since <time>', 'of events at or after this time', time),
+    until: optional('--until <time>', 'of events before this time', time),
+    status: optional(
       '--status <status>',
       'whose last attempt got this HTTP status, such as 403, 5xx, or none',
-      v.optional(status),
+      status,
     ),
     anyAttempt: flag('--any-attempt', 'with --status: if any attempt got it, not only the last'),
     windowLost: flag(
@@ -68,6 +64,8 @@ const deliveryFilters = v.pipe(
     '--window-lost combines with --eshop only.',
   ),
 );
+
+const oneDelivery = v.object({ id: argument('<id>', 'its id', idOf('delivery')) });
 
 /** "retrying 3/21": with the attempts made while more may follow. */
 function stateOf({ state, attemptsMade }: OperatorsDelivery, policy: RetryPolicy): string {
@@ -186,12 +184,8 @@ export function deliveriesCommand(command: Command, context: CommandContext): vo
     if (found.length === 0) return print('No deliveries match.');
     print(`${listTable(found, { eshop, webhook }, policy)}${limitNote(found.length, limit)}`);
   });
-  const show = command
-    .command('show')
-    .description('show a delivery with its attempts')
-    .argument('<id>', 'its id');
-  runs(show, noOptions, async ({ json }, written) => {
-    const id = parseOptions(idOf('delivery'), written);
+  const show = command.command('show').description('show a delivery with its attempts');
+  runs(show, oneDelivery, async ({ id, json }) => {
     const settings = readSettings(env);
     const found = await withDatabase(settings, async (sql) => {
       const target = await deliveryTarget(sql, id);
@@ -215,8 +209,10 @@ export function deliveriesCommand(command: Command, context: CommandContext): vo
   addJobs(command, context);
 }
 
-const jobIdSchema = v.pipe(v.string(), v.regex(/^waybill-[\w-]+$/, '<id> must be the id of a job.'));
+const jobId = v.pipe(v.string(), v.regex(/^waybill-[\w-]+$/, '<id> must be the id of a job.'));
+const oneJob = v.object({ id: argument('<id>', 'its id', jobId) });
 const cancelOptions = v.object({
+  ...oneJob.entries,
   reason: option('--reason <text>', 'the reason', v.optional(v.string(), 'canceled')),
 });
 
@@ -226,19 +222,13 @@ function addJobs(command: Command, { env, print }: CommandContext): void {
     .description('bulk actions on deliveries: show their progress, cancel one');
   const show = jobs
     .command('show')
-    .description('show the progress until it ends; Ctrl-C only stops watching')
-    .argument('<id>', 'its id');
-  runs(show, noOptions, async ({ json }, written) => {
-    const id = parseOptions(jobIdSchema, written);
+    .description('show the progress until it ends; Ctrl-C only stops watching');
+  runs(show, oneJob, async ({ id, json }) => {
     const { showJob } = await import('./bulk-actions.ts');
     await showJob(readSettings(env), id, { print, json });
   });
-  const cancel = jobs
-    .command('cancel')
-    .description('stop a job; actions already taken are not undone')
-    .argument('<id>', 'its id');
-  runs(cancel, cancelOptions, async ({ reason, json }, written) => {
-    const id = parseOptions(jobIdSchema, written);
+  const cancel = jobs.command('cancel').description('stop a job; actions already taken are not undone');
+  runs(cancel, cancelOptions, async ({ id, reason, json }) => {
     const { cancelJob } = await import('./bulk-actions.ts');
     await cancelJob(readSettings(env), id, { reason, print, json });
   });

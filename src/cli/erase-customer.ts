@@ -16,7 +16,7 @@ import {
 import { orderTransitions } from '../domain/order/status.ts';
 import type { PersonalKind } from '../domain/personal-data.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, optional, runs } from '../lib/command-line.ts';
 import { pollUntil } from '../lib/poll-until.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -28,17 +28,17 @@ const repeated = (flags: string, description: string) =>
   v.pipe(
     v.optional(v.array(v.string()), []),
     v.metadata({
-      option: new Option(flags, `${description}; may be repeated`).argParser(
+      as: new Option(flags, `${description}; may be repeated`).argParser(
         (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],
       ),
     }),
   );
 const eraseOptions = v.object({
   eshop: eshopOption,
-  email: option(
+  email: optional(
     '--email <address>',
     'all orders with this address, now or in a stored event',
-    v.optional(nonEmptyText('--email')),
+    nonEmptyText,
   ),
   order: repeated('--order <id>', 'this order, with its returns'),
   return: repeated('--return <id>', 'this return, which need not be of an order'),

@@ -12,7 +12,7 @@ import { chooseWarnings, readEshop } from '../db/notices/settings.ts';
 import { listWebhooks } from '../db/webhooks/webhooks.ts';
 import { contractOf } from '../domain/contract.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, optional, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { contractRows } from './contract-command.ts';
 import { minute, pairs, table } from './layout.ts';
@@ -21,16 +21,16 @@ import { email, eshopOption, limitNote, limitOption, name, oneEshop, yesOrNo } f
 
 const changeOptions = v.object({
   eshop: eshopOption,
-  name: option('--name <name>', 'name of the e-shop', v.optional(name)),
-  email: option(
+  name: optional('--name <name>', 'name of the e-shop', name),
+  email: optional(
     '--email <address>',
     'e-mail address for notices about its webhooks; mails given up in the last week are sent again',
-    v.optional(email),
+    email,
   ),
-  warningMails: option(
+  warningMails: optional(
     '--warning-mails <yes|no>',
     'whether an e-mail warns it before a webhook is deactivated',
-    v.optional(yesOrNo('--warning-mails')),
+    yesOrNo,
   ),
 });
 

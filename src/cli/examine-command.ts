@@ -1,23 +1,26 @@
 /** `waybill examine`: examines the receiver of a webhook, as the API does. */
 import type { Command } from 'commander';
+import * as v from 'valibot';
 import { exitCodeOf } from '../../receiver/src/examination/examine.ts';
 import { table } from '../../receiver/src/examination/table.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, parseOptions, runs } from '../lib/command-line.ts';
+import { argument, type CommandContext, runs } from '../lib/command-line.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
-import { testedTypeOption, webhookNumber } from './options.ts';
+import { testedType, webhookNumber } from './options.ts';
+
+const examineOptions = v.object({
+  id: argument('<webhook>', 'its number', webhookNumber),
+  type: testedType,
+});
 
 export function examineCommand(command: Command, { env, print }: CommandContext): void {
-  command
-    .argument('<webhook>', 'its number')
-    .addHelpText(
-      'after',
-      '\nSends about twenty test requests from this machine, not from a worker; they have no consequences.' +
-        '\nExit code: 0 nothing failed, 1 could not be run, 2 something failed, 3 inconclusive.',
-    );
-  runs(command, testedTypeOption, async ({ json, type }, written) => {
-    const id = parseOptions(webhookNumber('<webhook>'), written);
+  command.addHelpText(
+    'after',
+    '\nSends about twenty test requests from this machine, not from a worker; they have no consequences.' +
+      '\nExit code: 0 nothing failed, 1 could not be run, 2 something failed, 3 inconclusive.',
+  );
+  runs(command, examineOptions, async ({ json, id, type }) => {
     // The sender takes longer to load than the other commands.
     const { examineReceiverOf } = await import('./send-test.ts');
     const examination = await untilInterrupted(`Stopped. Webhook ${id} can be examined again.`, (signal) =>

@@ -9,12 +9,12 @@ import { transaction } from '../db/transaction.ts';
 import { email, text, withoutProblem } from '../domain/fields.ts';
 import { type Role, roles } from '../domain/role.ts';
 import { validate } from '../domain/validation.ts';
-import { type CommandContext, flag, runs } from '../lib/command-line.ts';
+import { type CommandContext, runs } from '../lib/command-line.ts';
 import { hashApiKey, newApiKey } from '../secrets/keys.ts';
 import { foreignHashProblem, hashPassword, newPassword } from '../secrets/passwords.ts';
 import { readImport } from './imports/import-lines.ts';
 import { lineFields, textFieldOf } from './imports/problem.ts';
-import { type Outcome, runImport } from './imports/run-import.ts';
+import { importOptions, type Outcome, runImport } from './imports/run-import.ts';
 import { withDatabase } from './open-database.ts';
 
 const user = v.strictObject({
@@ -120,16 +120,12 @@ const refusedEshop = (value: unknown, note: string): EshopResult => ({
   note,
 });
 
-const importOptions = v.object({ dryRun: flag('--dry-run', 'print the results, but import nothing') });
-
 export function importEshopsCommand(command: Command, { env, print }: CommandContext): void {
-  command
-    .argument('<file>', 'NDJSON, or CSV with a header line; - for standard input')
-    .addHelpText(
-      'after',
-      '\nAn e-shop that exists already is skipped. Exit code: 0 none refused, 1 could not be run, 2 some refused.',
-    );
-  runs(command, importOptions, async ({ dryRun, json }, file) => {
+  command.addHelpText(
+    'after',
+    '\nAn e-shop that exists already is skipped. Exit code: 0 none refused, 1 could not be run, 2 some refused.',
+  );
+  runs(command, importOptions, async ({ dryRun, json, file }) => {
     await withDatabase(readSettings(env), async (sql) =>
       runImport({
         noun: 'e-shop',

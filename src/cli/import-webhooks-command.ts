@@ -3,12 +3,12 @@ import { type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { configuredGuard } from '../app/outgoing.ts';
 import { shortTypes } from '../domain/event-types.ts';
-import { type CommandContext, flag, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, flag, optional, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { foreignLines, readMapping } from './imports/foreign.ts';
 import { foreignSystems } from './imports/foreign-records.ts';
 import { readImport } from './imports/import-lines.ts';
-import { runImport } from './imports/run-import.ts';
+import { importOptions, runImport } from './imports/run-import.ts';
 import { lineEntries, refusedWebhook, webhookImport } from './imports/webhook-import.ts';
 import { withDatabase } from './open-database.ts';
 import { eshopNumber } from './options.ts';
@@ -18,33 +18,31 @@ const fromOption = new Option(
   '--from <system>',
   `the file has lists from the API of ${foreignSystems.join(', ')}`,
 );
-const importOptions = v.object({
-  eshop: option(
+const webhookOptions = v.object({
+  eshop: optional(
     '--eshop <id>',
     'the e-shop of all lines; a line that names another is refused. Default: each line names its own',
-    v.optional(eshopNumber),
+    eshopNumber,
   ),
   from: v.pipe(
     v.optional(v.picklist(foreignSystems)),
-    v.metadata({ option: fromOption.choices([...foreignSystems]) }),
+    v.metadata({ as: fromOption.choices([...foreignSystems]) }),
   ),
-  map: option(
+  map: optional(
     '--map <file>',
     "JSON with this system's event types and customers (with --from)",
-    v.optional(v.string()),
+    v.string(),
   ),
   inactive: flag('--inactive', 'create all of them inactive: nothing is sent until each is activated'),
-  dryRun: flag('--dry-run', 'print the results, but import nothing'),
+  ...importOptions.entries,
 });
 
 export function importWebhooksCommand(command: Command, { env, print }: CommandContext): void {
-  command
-    .argument('<file>', 'NDJSON, or CSV with a header line; - for standard input')
-    .addHelpText(
-      'after',
-      '\nA webhook that exists already is skipped. Exit code: 0 none refused, 1 could not be run, 2 some refused.',
-    );
-  runs(command, importOptions, async ({ eshop, from, map, inactive, dryRun, json }, file) => {
+  command.addHelpText(
+    'after',
+    '\nA webhook that exists already is skipped. Exit code: 0 none refused, 1 could not be run, 2 some refused.',
+  );
+  runs(command, webhookOptions, async ({ eshop, from, map, inactive, dryRun, json, file }) => {
     if ((from === undefined) !== (map === undefined)) {
       throw new UserError('--from and --map go together: the map translates the event types.');
     }

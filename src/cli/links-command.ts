@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import { type CommandContext, option, runs } from '../lib/command-line.ts';
+import { type CommandContext, optional, runs } from '../lib/command-line.ts';
 import { EXAMPLE, listUrl, operatorQuestions, SEARCHABLE } from '../temporal/operator-questions.ts';
 import { uiUrlOf } from './open-database.ts';
 import { webhookNumber } from './options.ts';
@@ -14,16 +14,16 @@ const ORDER_MESSAGE =
 const HOST = /^[^\s"\\/?#@]+$/;
 const HOST_MESSAGE = '--receiver must be a host such as shop.example or shop.example:8443.';
 const linksOptions = v.object({
-  webhook: option('--webhook <id>', 'number of a webhook', v.optional(webhookNumber('--webhook'))),
-  order: option(
+  webhook: optional('--webhook <id>', 'number of a webhook', webhookNumber),
+  order: optional(
     '--order <id>',
     'identifier of an order or other record, as given by the e-shop',
-    v.optional(v.pipe(v.string(), v.regex(SEARCHABLE, ORDER_MESSAGE))),
+    v.pipe(v.string(), v.regex(SEARCHABLE, ORDER_MESSAGE)),
   ),
-  receiver: option(
+  receiver: optional(
     '--receiver <host>',
     'a host that webhooks call, with or without a port',
-    v.optional(v.pipe(v.string(), v.regex(HOST, HOST_MESSAGE))),
+    v.pipe(v.string(), v.regex(HOST, HOST_MESSAGE)),
   ),
 });
 

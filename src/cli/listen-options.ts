@@ -5,13 +5,13 @@ import { eventTypeNames } from '../domain/event-types.ts';
 import { withoutProblem } from '../domain/fields.ts';
 import { webhookMethods } from '../domain/webhook-fields.ts';
 import { urlProblem } from '../domain/webhook-url.ts';
-import { flag, option, wholeNumber } from '../lib/command-line.ts';
-import { eshopOption } from './options.ts';
+import { flag, option, optional, wholeNumber } from '../lib/command-line.ts';
+import { eshopOption, separated } from './options.ts';
 
 const TYPE_MESSAGE = '--types must be event types separated by commas, such as CREATE_ORDER,UPDATE_ORDER.';
 const types = v.pipe(
   v.string(),
-  v.transform((text) => [...new Set(text.split(',').map((part) => part.trim()))]),
+  v.transform((text) => [...new Set(separated(text))]),
   v.array(v.picklist(eventTypeNames, TYPE_MESSAGE), TYPE_MESSAGE),
 );
 const forwardUrl = v.pipe(
@@ -24,16 +24,16 @@ const forwardUrl = v.pipe(
 
 export const listenOptions = v.object({
   eshop: eshopOption,
-  types: option(
+  types: optional(
     // The former name stays.
     '--type, --types <types>',
     'event types, separated by commas; default: all that the contract allows',
-    v.optional(types),
+    types,
   ),
-  forwardTo: option(
+  forwardTo: optional(
     '--forward-to <url>',
     'URL to forward deliveries to, on this machine or elsewhere',
-    v.optional(forwardUrl),
+    forwardUrl,
   ),
   method: option(
     '--method <method>',
@@ -47,11 +47,11 @@ export const listenOptions = v.object({
     v.picklist(payloadVersions, `--payload-version must be ${payloadVersions.join(' or ')}.`),
     'v2',
   ),
-  port: option('--port <n>', 'port on loopback; 0 takes a free one', wholeNumber('port', 65_535, 0), '0'),
-  secret: option(
+  port: option('--port <n>', 'port on loopback; 0 takes a free one', wholeNumber(65_535, 0), '0'),
+  secret: optional(
     '--secret <secret>',
     'secret of the webhook, such as the one that the program behind --forward-to has; default: a new one',
-    v.optional(v.string()),
+    v.string(),
   ),
   body: flag('--body', 'print the bodies as well'),
 });

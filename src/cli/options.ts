@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { Problem } from '../domain/problem.ts';
 import { parseTimestamp } from '../domain/timestamp.ts';
-import { flag, option, requiredOption, wholeNumber } from '../lib/command-line.ts';
+import { argument, flag, option, optional, requiredOption, wholeNumber } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 
 const number = (message: string) =>
@@ -28,7 +28,7 @@ const MAX_LISTED = 1_000;
 export const limitOption = option(
   '--limit <n>',
   `how many to list, up to ${MAX_LISTED}`,
-  wholeNumber('limit', MAX_LISTED),
+  wholeNumber(MAX_LISTED),
   '50',
 );
 
@@ -38,37 +38,28 @@ export const limitNote = (listed: number, limit: number) =>
 
 export const eventType = v.picklist(eventTypeNames, '--type must be an event type, such as CREATE_ORDER.');
 /** For a test or an examination of a webhook. */
-export const testedTypeOption = v.object({
-  type: option(
-    '--type <type>',
-    'event type of the samples, one of those of the webhook; default: its main one',
-    v.optional(eventType),
-  ),
-});
-/** @param name of the option, for the message */
+export const testedType = optional(
+  '--type <type>',
+  'event type of the samples, one of those of the webhook; default: its main one',
+  eventType,
+);
 export const nonEmptyText = (name: string) =>
   v.pipe(v.string(), v.minLength(1, `${name} must not be empty.`));
-/** @param name of the option, for the message */
-export const text = (name: string, maximum: number) =>
+export const text = (maximum: number) => (name: string) =>
   v.optional(
     v.pipe(v.string(), v.trim(), v.maxLength(maximum, `${name} must have at most ${maximum} characters.`)),
   );
 
 export const listOptions = {
-  eshop: option('--eshop <id>', 'only of this e-shop', v.optional(eshopNumber)),
-  type: option('--type <type>', 'only of this event type, such as CREATE_ORDER', v.optional(eventType)),
-  receiver: option(
-    '--receiver <host>',
-    'only to this host, with or without a port',
-    v.optional(nonEmptyText('--receiver')),
-  ),
+  eshop: optional('--eshop <id>', 'only of this e-shop', eshopNumber),
+  type: optional('--type <type>', 'only of this event type, such as CREATE_ORDER', eventType),
+  receiver: optional('--receiver <host>', 'only to this host, with or without a port', nonEmptyText),
   limit: limitOption,
 };
 
 /**
  * A date or a time, as `deliveries list` prints it or in ISO 8601; UTC without an offset. Nothing else: in
  * `Date.parse`, a time without a year is one of 2001, and a bulk action since then would concern all deliveries.
- * @param name of the option, for the message
  */
 export const time = (name: string) =>
   v.pipe(
@@ -83,8 +74,13 @@ export const time = (name: string) =>
     }),
   );
 
-/** @param name of the option or argument, for the message */
 export const webhookNumber = (name: string) => number(`${name} must be the number of a webhook.`);
+/** The argument of a command about one webhook. */
+export const webhookId = argument('<id>', 'its number', webhookNumber);
+export const oneWebhook = v.object({ id: webhookId });
+
+/** "a, b" → `a` and `b` */
+export const separated = (text: string) => text.split(',').map((part) => part.trim());
 
 /** @param noun it identifies, for the message */
 export const idOf = (noun: string) =>
@@ -122,10 +118,9 @@ export function isDryRun({ dryRun, yes }: { dryRun: boolean; yes: boolean }): bo
  */
 export const MAX_UNASKED = 1_000;
 
-/** @param option the name of the option, for the message */
-export const yesOrNo = (option: string) =>
+export const yesOrNo = (name: string) =>
   v.pipe(
-    v.picklist(['yes', 'no'], `${option} must be yes or no.`),
+    v.picklist(['yes', 'no'], `${name} must be yes or no.`),
     v.transform((text) => text === 'yes'),
   );
 

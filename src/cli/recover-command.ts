@@ -7,37 +7,35 @@ import { beginRecovery, countRecovery, measuredPace } from '../db/recoveries/rec
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
 import { estimatedDurationMs, recoverable, recoveryOfWebhook, usuallyRecovered } from '../domain/recovery.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, flag, option, parseOptions, runs } from '../lib/command-line.ts';
+import { argument, type CommandContext, flag, optional, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { watchRecovery } from './control-recovery.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { noSuchWebhook, time, webhookNumber } from './options.ts';
+import { noSuchWebhook, separated, time, webhookNumber } from './options.ts';
 import { formatTime } from './policy-table.ts';
 
 const INCLUDE_MESSAGE = `--include must be some of ${recoverable.join(', ')}, separated by commas.`;
-const since = v.pipe(
-  time('--since'),
-  v.check((moment) => moment.getTime() <= Date.now(), '--since must not be in the future.'),
-);
+const since = (name: string) =>
+  v.pipe(
+    time(name),
+    v.check((moment) => moment.getTime() <= Date.now(), `${name} must not be in the future.`),
+  );
 const include = v.pipe(
   v.string(),
-  v.transform((text) => text.split(',').map((part) => part.trim())),
+  v.transform(separated),
   v.array(v.picklist(recoverable, INCLUDE_MESSAGE), INCLUDE_MESSAGE),
   v.transform((named) => recoverable.filter((name) => named.includes(name))),
 );
 const recoverOptions = v.pipe(
   v.object({
-    since: option(
-      '--since <time>',
-      'events at or after this time; default: its last deactivation',
-      v.optional(since),
-    ),
-    until: option('--until <time>', 'events before this time; default: now', v.optional(time('--until'))),
-    include: option(
+    id: argument('<webhook id>', 'its number', webhookNumber),
+    since: optional('--since <time>', 'events at or after this time; default: its last deactivation', since),
+    until: optional('--until <time>', 'events before this time; default: now', time),
+    include: optional(
       '--include <kinds>',
       `${recoverable.join(', ')}; missed: no delivery, since the webhook was inactive or did not exist; default: ${usuallyRecovered.join(',')}, but nothing from before the webhook existed`,
-      v.optional(include),
+      include,
     ),
     dryRun: flag(
       '--dry-run',
@@ -51,7 +49,7 @@ const recoverOptions = v.pipe(
   ),
   v.check(({ dryRun, watch }) => !(dryRun && watch), '--dry-run and --watch cannot be combined.'),
 );
-type Options = v.InferOutput<typeof recoverOptions>;
+type Options = Omit<v.InferOutput<typeof recoverOptions>, 'id'>;
 
 /** Begins a recovery; a dry run only counts, for an inactive webhook, too. @throws UserError if it cannot begin */
 async function recover(sql: Pool, webhookId: number, options: Options) {
@@ -88,15 +86,12 @@ function record(webhookId: number, { found, kind, since, include, ...answer }: A
 }
 
 export function recoverCommand(command: Command, { env, print }: CommandContext): void {
-  command
-    .argument('<webhook id>', 'its number')
-    .addHelpText(
-      'after',
-      '\nA recovery runs on its own once started. The same command again returns the recovery that is running.' +
-        '\nExit code: 0 started, or with --watch all delivered; 1 could not be started; 2 with --watch: not all delivered.',
-    );
-  runs(command, recoverOptions, async ({ json, ...options }, written) => {
-    const id = parseOptions(webhookNumber('<webhook id>'), written);
+  command.addHelpText(
+    'after',
+    '\nA recovery runs on its own once started. The same command again returns the recovery that is running.' +
+      '\nExit code: 0 started, or with --watch all delivered; 1 could not be started; 2 with --watch: not all delivered.',
+  );
+  runs(command, recoverOptions, async ({ id, json, ...options }) => {
     const settings = readSettings(env);
     const answer = await withDatabase(settings, (sql) => recover(sql, id, options));
     const { recoveryId, kind } = answer;

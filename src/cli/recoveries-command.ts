@@ -9,7 +9,7 @@ import {
   readRecovery,
 } from '../db/recoveries/recoveries.ts';
 import type { RecoveryAction } from '../domain/recovery.ts';
-import { type CommandContext, flag, noOptions, option, parseOptions, runs } from '../lib/command-line.ts';
+import { argument, type CommandContext, flag, optional, runs } from '../lib/command-line.ts';
 import { control, noSuchRecovery, watchRecovery } from './control-recovery.ts';
 import { withDatabase } from './open-database.ts';
 import { idOf, limitNote, limitOption, webhookNumber } from './options.ts';
@@ -17,14 +17,17 @@ import { recoveriesTable, recoveryDetails, recoveryRecord } from './recovery-rec
 
 const listOptions = v.object({
   all: flag('--all', 'also those that have ended, newest first'),
-  webhook: option('--webhook <id>', 'all of this webhook', v.optional(webhookNumber('--webhook'))),
+  webhook: optional('--webhook <id>', 'all of this webhook', webhookNumber),
   limit: limitOption,
 });
+const oneRecovery = v.object({ id: argument('<id>', 'its id', idOf('recovery')) });
 const showOptions = v.object({
+  ...oneRecovery.entries,
   watch: flag('--watch', 'show the progress until it ends; Ctrl-C only stops watching'),
 });
-const reasonOption = v.object({
-  reason: option('--reason <text>', 'the reason, which its e-shop can read', v.optional(v.string())),
+const reasonOptions = v.object({
+  ...oneRecovery.entries,
+  reason: optional('--reason <text>', 'the reason, which its e-shop can read', v.string()),
 });
 
 const controls: readonly { readonly action: RecoveryAction; readonly description: string }[] = [
@@ -45,14 +48,10 @@ export function recoveriesCommand(command: Command, { env, print }: CommandConte
     const note = ended ? limitNote(rows.length, limit) : '';
     print(rows.length === 0 ? emptyText : `${recoveriesTable(rows)}${note}`);
   });
-  const show = command
-    .command('show')
-    .description('show the progress of a recovery and its estimated end')
-    .argument('<id>', 'its id');
+  const show = command.command('show').description('show the progress of a recovery and its estimated end');
   const printed = (row: RecoveryRow, json: boolean) =>
     print(json ? JSON.stringify(recoveryRecord(row)) : recoveryDetails(row));
-  runs(show, showOptions, async ({ watch, json }, written) => {
-    const id = parseOptions(idOf('recovery'), written);
+  runs(show, showOptions, async ({ id, watch, json }) => {
     const settings = readSettings(env);
     if (watch) return await watchRecovery(settings, id, { print, json });
     const row = await withDatabase(settings, (sql) => readRecovery(sql, id));
@@ -60,12 +59,10 @@ export function recoveriesCommand(command: Command, { env, print }: CommandConte
     printed(row, json);
   });
   for (const { action, description } of controls) {
-    const part = command.command(action).description(description).argument('<id>', 'its id');
-    const controlIt = async (written: string, json: boolean, reason?: string) => {
-      const id = parseOptions(idOf('recovery'), written);
+    const part = command.command(action).description(description);
+    const controlIt = async (id: string, json: boolean, reason?: string) =>
       printed(await withDatabase(readSettings(env), (sql) => control(sql, id, action, reason)), json);
-    };
-    if (action === 'resume') runs(part, noOptions, ({ json }, written) => controlIt(written, json));
-    else runs(part, reasonOption, ({ json, reason }, written) => controlIt(written, json, reason));
+    if (action === 'resume') runs(part, oneRecovery, ({ id, json }) => controlIt(id, json));
+    else runs(part, reasonOptions, ({ id, json, reason }) => controlIt(id, json, reason));
   }
 }

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { confidentialValues, readSettings } from '../config/config.ts';
 import { hostAndPort } from '../config/values.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, option, runs, wholeNumber } from '../lib/command-line.ts';
+import { argument, type CommandContext, option, optional, runs, wholeNumber } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Replayed } from '../replay/replay.ts';
 import { table } from './layout.ts';
@@ -18,26 +18,31 @@ const address = v.pipe(
 );
 const folder = v.pipe(v.string(), v.minLength(1, '--save must be the path of a folder.'));
 const replayOptions = v.object({
-  address: option(
+  ids: argument(
+    '[workflow ids...]',
+    'or ids of deliveries; default: all workflows on TEMPORAL_TASK_QUEUE',
+    v.array(v.string()),
+  ),
+  address: optional(
     '--address <host:port>',
     'the Temporal server; default: TEMPORAL_ADDRESS, else that of the instance',
-    v.optional(address),
+    address,
   ),
-  query: option(
+  query: optional(
     '--query <query>',
     'the workflows to replay, such as "ExecutionStatus = \'Running\'"',
-    v.optional(v.string()),
+    v.string(),
   ),
   limit: option(
     '--limit <n>',
     'how many to replay at most: running ones first, then the latest',
-    wholeNumber('limit', MAX_HISTORIES),
+    wholeNumber(MAX_HISTORIES),
     '1000',
   ),
-  save: option(
+  save: optional(
     '--save <folder>',
     'save the histories there, except those that contain more than identifiers',
-    v.optional(folder),
+    folder,
   ),
 });
 
@@ -76,13 +81,11 @@ export function replayCommand(
   { env, print }: CommandContext,
   workflows?: WorkflowBundleOption,
 ): void {
-  command
-    .argument('[workflow ids...]', 'or ids of deliveries; default: all workflows on TEMPORAL_TASK_QUEUE')
-    .addHelpText(
-      'after',
-      '\nExit code: 0 all replay, 1 could not be checked, 2 some break, 3 some were not replayed or not saved.',
-    );
-  runs(command, replayOptions, async ({ address, query, limit, save, json }, ...ids) => {
+  command.addHelpText(
+    'after',
+    '\nExit code: 0 all replay, 1 could not be checked, 2 some break, 3 some were not replayed or not saved.',
+  );
+  runs(command, replayOptions, async ({ ids, address, query, limit, save, json }) => {
     if (ids.length > 0 && query !== undefined) {
       throw new UserError('Give ids of workflows or a --query, but not both.');
     }

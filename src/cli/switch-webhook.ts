@@ -10,7 +10,7 @@ import { pauseWebhook, resumeWebhook } from '../db/webhooks/pause.ts';
 import { Problem } from '../domain/problem.ts';
 import type { TestDeliveryResult } from '../domain/test-delivery.ts';
 import { MAX_PAUSE_DAYS } from '../domain/webhook-pause.ts';
-import { type CommandContext, flag, noOptions, option, parseOptions, runs } from '../lib/command-line.ts';
+import { type CommandContext, flag, optional, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
@@ -18,9 +18,10 @@ import {
   INCONCLUSIVE,
   MAX_UNASKED,
   noSuchWebhook,
-  testedTypeOption,
+  oneWebhook,
+  testedType,
   time,
-  webhookNumber,
+  webhookId,
 } from './options.ts';
 import { eshopText } from './status.ts';
 
@@ -50,10 +51,8 @@ function addActivate(command: Command, { env, print }: CommandContext): void {
     .command('activate')
     .description(
       'resume deliveries: those held are attempted within seconds (the last of 50,000 after a quarter of an hour), unless their time limit has passed',
-    )
-    .argument('<id>', 'its number');
-  runs(part, noOptions, async ({ json }, written) => {
-    const id = parseOptions(webhookNumber('<id>'), written);
+    );
+  runs(part, oneWebhook, async ({ id, json }) => {
     await withDatabase(readSettings(env), async (sql) => {
       const { name, facts } = await concerned(sql, id);
       const switched = await setActive(sql, facts.eshopId, id, true);
@@ -70,6 +69,7 @@ function addActivate(command: Command, { env, print }: CommandContext): void {
 }
 
 const deactivateOptions = v.object({
+  id: webhookId,
   dryRun: flag('--dry-run', 'only say which webhook it is, and how many deliveries are open'),
   yes: flag('--yes', 'also with many open deliveries'),
 });
@@ -77,10 +77,8 @@ const deactivateOptions = v.object({
 function addDeactivate(command: Command, { env, print }: CommandContext): void {
   const part = command
     .command('deactivate')
-    .description('stop deliveries: new events create none, and open ones are held')
-    .argument('<id>', 'its number');
-  runs(part, deactivateOptions, async ({ json, dryRun, yes }, written) => {
-    const id = parseOptions(webhookNumber('<id>'), written);
+    .description('stop deliveries: new events create none, and open ones are held');
+  runs(part, deactivateOptions, async ({ id, json, dryRun, yes }) => {
     await withDatabase(readSettings(env), async (sql) => {
       const { name, active, facts } = await concerned(sql, id);
       if (active && !dryRun && !yes && facts.openDeliveries > MAX_UNASKED)
@@ -103,10 +101,11 @@ function addDeactivate(command: Command, { env, print }: CommandContext): void {
 }
 
 const pauseOptions = v.object({
-  until: option(
+  id: webhookId,
+  until: optional(
     '--until <time>',
     `the end of the pause, at most ${MAX_PAUSE_DAYS} days ahead; default: as late as possible`,
-    v.optional(time('--until')),
+    time,
   ),
 });
 
@@ -127,10 +126,8 @@ function notPaused(error: unknown) {
 export function addPauses(command: Command, { env, print }: CommandContext): void {
   const pause = command
     .command('pause')
-    .description('hold deliveries until a time, without loss: new events still create them; or move the end')
-    .argument('<id>', 'its number');
-  runs(pause, pauseOptions, async ({ until = null, json }, written) => {
-    const id = parseOptions(webhookNumber('<id>'), written);
+    .description('hold deliveries until a time, without loss: new events still create them; or move the end');
+  runs(pause, pauseOptions, async ({ id, until = null, json }) => {
     await withDatabase(readSettings(env), async (sql) => {
       const { name, facts } = await concerned(sql, id);
       const paused = await pauseWebhook(sql, facts.eshopId, id, until).catch(refusePause);
@@ -144,10 +141,8 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
   });
   const part = command
     .command('resume')
-    .description('end the pause of a webhook: held deliveries continue within seconds')
-    .argument('<id>', 'its number');
-  runs(part, noOptions, async ({ json }, written) => {
-    const id = parseOptions(webhookNumber('<id>'), written);
+    .description('end the pause of a webhook: held deliveries continue within seconds');
+  runs(part, oneWebhook, async ({ id, json }) => {
     await withDatabase(readSettings(env), async (sql) => {
       const { name, facts } = await concerned(sql, id);
       const resumed = await resumeWebhook(sql, facts.eshopId, id).catch(notPaused);
@@ -162,6 +157,8 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
     });
   });
 }
+
+const testOptions = v.object({ id: webhookId, type: testedType });
 
 /** Exit code if the receiver failed. */
 const FAILED = 2;
@@ -191,14 +188,12 @@ export function addTest(command: Command, { env, print }: CommandContext): void 
     .description(
       'send one signed request with a sample of one of its types, whether active or not; it has no consequences',
     )
-    .argument('<id>', 'its number')
     .addHelpText(
       'after',
       '\nThe request is sent from this machine, not from a worker. It carries X-Service-Test: true.' +
         '\nExit code: 0 accepted, 1 could not be sent, 2 the receiver failed, 3 inconclusive.',
     );
-  runs(part, testedTypeOption, async ({ json, type }, written) => {
-    const id = parseOptions(webhookNumber('<id>'), written);
+  runs(part, testOptions, async ({ id, json, type }) => {
     // The sender takes longer to load than the other subcommands.
     const { sendTestTo } = await import('./send-test.ts');
     const result = await sendTestTo(env, { id, type });

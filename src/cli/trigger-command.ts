@@ -7,16 +7,20 @@ import { findEshop } from '../db/accounts/eshops.ts';
 import { recordTestEvent } from '../db/outbox/test-event.ts';
 import { testRecordOf } from '../domain/catalogue.ts';
 import { eventTypeNames, eventTypes } from '../domain/event-types.ts';
-import { type CommandContext, parseOptions, runs } from '../lib/command-line.ts';
+import { argument, type CommandContext, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { oneEshop } from './options.ts';
+import { eshopOption } from './options.ts';
 
-const typeSchema = v.picklist(
+const type = v.picklist(
   eventTypeNames,
   '<type> must be an event type, such as CREATE_ORDER; waybill trigger --help lists them.',
 );
+const triggerOptions = v.object({
+  type: argument('<type>', 'event type, such as CREATE_ORDER', type),
+  eshop: eshopOption,
+});
 
 const HELP = `
 The event is recorded like any other and delivered to every active webhook of its type: signed, retried, and in the
@@ -28,9 +32,8 @@ Types:
 ${eventTypeNames.map((name) => `  ${name}: ${eventTypes[name].firesWhen}`).join('\n')}`;
 
 export function triggerCommand(command: Command, { env, print }: CommandContext): void {
-  command.argument('<type>', 'event type, such as CREATE_ORDER').addHelpText('after', HELP);
-  runs(command, oneEshop, async ({ eshop, json }, written) => {
-    const type = parseOptions(typeSchema, written);
+  command.addHelpText('after', HELP);
+  runs(command, triggerOptions, async ({ type, eshop, json }) => {
     const { entityId, record } = testRecordOf(type, new Date());
     const created = await withDatabase(readSettings(env), async (sql) => {
       if ((await findEshop(sql, eshop)) === null) throw noSuchEshop(eshop);

@@ -6,22 +6,17 @@ import { readSettings } from '../config/config.ts';
 import { changeSeenEshops } from '../db/accounts/user-eshops.ts';
 import { deleteUser, listUsers } from '../db/accounts/users.ts';
 import { MAX_USERNAME_CHARS, roles } from '../domain/role.ts';
-import { type CommandContext, option, requiredOption, runs } from '../lib/command-line.ts';
+import { type CommandContext, optional, requiredOption, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { eshopOption, nonEmptyText, oneEshop } from './options.ts';
 
 const numbers = (name: string) =>
-  v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^[1-9]\d{0,8}(,[1-9]\d{0,8})*$/,
-        `${name} must be the numbers of e-shops, separated by commas.`,
-      ),
-      v.transform((text) => text.split(',').map(Number)),
-    ),
+  v.pipe(
+    v.string(),
+    v.regex(/^[1-9]\d{0,8}(,[1-9]\d{0,8})*$/, `${name} must be the numbers of e-shops, separated by commas.`),
+    v.transform((text) => text.split(',').map(Number)),
   );
 const newUser = v.object({
   eshop: eshopOption,
@@ -30,25 +25,21 @@ const newUser = v.object({
     'shop or warehouse',
     v.picklist(roles, '--role must be shop or warehouse.'),
   ),
-  username: option(
-    '--username <name>',
-    'default: the role',
-    v.optional(
-      v.pipe(
-        nonEmptyText('--username'),
-        v.maxLength(MAX_USERNAME_CHARS, `--username may have at most ${MAX_USERNAME_CHARS} characters.`),
-      ),
+  username: optional('--username <name>', 'default: the role', (name) =>
+    v.pipe(
+      nonEmptyText(name),
+      v.maxLength(MAX_USERNAME_CHARS, `${name} may have at most ${MAX_USERNAME_CHARS} characters.`),
     ),
   ),
 });
 const oneUser = v.object({
   eshop: eshopOption,
-  username: requiredOption('--username <name>', 'name of the user', nonEmptyText('--username')),
+  username: requiredOption('--username <name>', 'name of the user', nonEmptyText),
 });
 const seenOptions = v.object({
   ...oneUser.entries,
-  add: option('--add <ids>', 'numbers of e-shops, separated by commas', numbers('--add')),
-  remove: option('--remove <ids>', 'likewise', numbers('--remove')),
+  add: optional('--add <ids>', 'numbers of e-shops, separated by commas', numbers),
+  remove: optional('--remove <ids>', 'likewise', numbers),
 });
 
 export function userCommand(command: Command, { env, print }: CommandContext): void {

@@ -12,11 +12,11 @@ import { counted } from '../domain/text.ts';
 import { factsOf, stateOf, whyDeactivated } from '../domain/webhook-facts.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
-import { type CommandContext, flag, noOptions, parseOptions, runs } from '../lib/command-line.ts';
+import { type CommandContext, flag, runs } from '../lib/command-line.ts';
 import { addCreate } from './create-webhook.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { limitNote, listOptions, noSuchWebhook, webhookNumber } from './options.ts';
+import { limitNote, listOptions, noSuchWebhook, oneWebhook } from './options.ts';
 import { formatTime } from './policy-table.ts';
 import { addPauses, addSwitches, addTest } from './switch-webhook.ts';
 
@@ -135,12 +135,8 @@ export function webhooksCommand(command: Command, context: CommandContext): void
         : `${listTable(webhooks)}${limitNote(webhooks.length, limit)}`,
     );
   });
-  const show = command
-    .command('show')
-    .description('show a webhook with its incident and last deactivation')
-    .argument('<id>', 'its number');
-  runs(show, noOptions, async ({ json }, written) => {
-    const id = parseOptions(webhookNumber('<id>'), written);
+  const show = command.command('show').description('show a webhook with its incident and last deactivation');
+  runs(show, oneWebhook, async ({ id, json }) => {
     const settings = readSettings(env);
     const policy = retryPolicyOf(settings);
     const [found] = await withDatabase(settings, (sql) => listAllWebhooks(sql, { id }, 1));

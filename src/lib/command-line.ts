@@ -1,5 +1,5 @@
 /** Commands of `waybill`: their context, and their options, checked. */
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { UserError } from './user-error.ts';
 
@@ -13,21 +13,41 @@ export interface CommandContext {
   readonly print: (line: string, shownOnce?: boolean) => void;
 }
 
-/** An option: its flags, its meaning, and the schema of its value. @param fallback as a user would type it */
-export function option<const S extends v.GenericSchema>(
+/** The schema of a value; or a function that makes it from the name that its messages need: `--since`, `<id>`. */
+type Value<S> = S | ((name: string) => S);
+
+function schemaOf<const S extends v.GenericSchema>(value: Value<S>, as: Option | Argument) {
+  const name = as instanceof Option ? (as.long ?? as.flags) : `<${as.name()}>`;
+  return v.pipe(typeof value === 'function' ? value(name) : value, v.metadata({ as }));
+}
+
+/** An option: its flags, its meaning, and its value. @param fallback as a user would type it */
+export const option = <const S extends v.GenericSchema>(
   flags: string,
   description: string,
-  schema: S,
+  value: Value<S>,
   fallback?: string,
-) {
-  return v.pipe(schema, v.metadata({ option: new Option(flags, description).default(fallback) }));
-}
+) => schemaOf(value, new Option(flags, description).default(fallback));
+
+/** An option that may be left out. */
+export const optional = <const S extends v.GenericSchema>(
+  flags: string,
+  description: string,
+  value: Value<S>,
+) => option(flags, description, (name) => v.optional(typeof value === 'function' ? value(name) : value));
 
 export const requiredOption = <const S extends v.GenericSchema>(
   flags: string,
   description: string,
-  schema: S,
-) => v.pipe(schema, v.metadata({ option: new Option(flags, description).makeOptionMandatory() }));
+  value: Value<S>,
+) => schemaOf(value, new Option(flags, description).makeOptionMandatory());
+
+/** An argument, such as `<file>`; a list for the rest of them: `[ids...]`. */
+export const argument = <const S extends v.GenericSchema>(
+  name: string,
+  description: string,
+  value: Value<S>,
+) => schemaOf(value, new Argument(name, description));
 
 /** An option without a value. */
 export const flag = (flags: string, description: string) =>
@@ -36,39 +56,47 @@ export const flag = (flags: string, description: string) =>
 /** For a command without options of its own. */
 export const noOptions = v.object({});
 
-/** The options of a command, each an {@link option}. */
+/** The options and arguments of a command, each an {@link option} or {@link argument}. */
 type Options = v.GenericSchema<unknown, object> & { readonly entries: v.ObjectEntries };
 
 /**
- * Gives a command its options, and `--json` for programs that read its result.
- * @param work gets the checked options, and the arguments
+ * Gives a command its options and arguments, and `--json` for programs that read its result.
+ * @param work gets them, checked
  */
 export function runs<const S extends Options>(
   command: Command,
   options: S,
-  work: (given: v.InferOutput<S> & { readonly json: boolean }, ...written: string[]) => void | Promise<void>,
+  work: (given: v.InferOutput<S> & { readonly json: boolean }) => void | Promise<void>,
 ): void {
-  for (const entry of Object.values(options.entries)) {
+  const names: string[] = [];
+  for (const [name, entry] of Object.entries(options.entries)) {
     if (entry.kind !== 'schema') continue;
-    const { option: described } = v.getMetadata(entry);
-    if (described instanceof Option) command.addOption(described);
+    const { as } = v.getMetadata(entry);
+    if (as instanceof Option) command.addOption(as);
+    if (as instanceof Argument) {
+      command.addArgument(as);
+      names.push(name);
+    }
   }
   command.option('--json', 'print JSON for a program to read').action(async () => {
     const { json = false, ...given } = command.opts<{ json?: boolean }>();
-    await work({ ...parseOptions(options, given), json }, ...command.args);
+    const written = Object.fromEntries(names.map((name, index) => [name, command.processedArgs[index]]));
+    await work({ ...parseOptions(options, { ...given, ...written }), json });
   });
 }
 
-/** An integer, as an option's text. @param name of the option, for the message about an invalid value */
-export const wholeNumber = (name: string, maximum: number, minimum = 1) =>
-  v.pipe(
-    v.string(),
-    v.check(
-      (text) => /^(0|[1-9]\d*)$/.test(text) && Number(text) >= minimum && Number(text) <= maximum,
-      `--${name} must be an integer from ${minimum} to ${maximum}.`,
-    ),
-    v.transform(Number),
-  );
+/** An integer, as an option's text. */
+export const wholeNumber =
+  (maximum: number, minimum = 1) =>
+  (name: string) =>
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => /^(0|[1-9]\d*)$/.test(text) && Number(text) >= minimum && Number(text) <= maximum,
+        `${name} must be an integer from ${minimum} to ${maximum}.`,
+      ),
+      v.transform(Number),
+    );
 
 /** @throws UserError with one sentence, about the first mistake */
 export function parseOptions<const S extends v.GenericSchema>(schema: S, options: unknown): v.InferOutput<S> {

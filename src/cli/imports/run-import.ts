@@ -1,13 +1,20 @@
 /** The run of an import: each line is imported and reported on its own. */
 
+import * as v from 'valibot';
 import { Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text.ts';
-import type { CommandContext } from '../../lib/command-line.ts';
+import { argument, type CommandContext, flag } from '../../lib/command-line.ts';
 import { createProgress } from '../../lib/progress.ts';
 import { untilInterrupted } from '../../lib/shutdown.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { type Cells, table } from '../layout.ts';
 import type { ImportLine } from './import-lines.ts';
+
+/** The options of every import. */
+export const importOptions = v.object({
+  file: argument('<file>', 'NDJSON, or CSV with a header line; - for standard input', v.string()),
+  dryRun: flag('--dry-run', 'print the results, but import nothing'),
+});
 
 /** The outcome of a line. `unmapped`: a part of it has no counterpart here. */
 export type Outcome = 'created' | 'skipped' | 'refused' | 'unmapped';
