@@ -15,7 +15,7 @@ export default {
   coverageAnalysis: 'perTest',
   // Values made when their module is loaded: tables, schemas, samples. Every test would have to judge each mutant of
   // them, and another town in a sample is no defect. Others cover them: test/unit/domain/schemas.test.ts the schemas,
-  // test/support/status-tables.ts the transitions, test/unit/catalogue.test.ts the samples.
+  // test/support/api/status-tables.ts the transitions, test/unit/catalogue.test.ts the samples.
   ignoreStatic: true,
   concurrency: 1,
   thresholds: { high: 95, low: 90, break: 90 },

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
-import { nightly } from './test/support/nightly.ts';
+import { LongestFirst } from './test/support/runner/longest-first.ts';
+import { nightly } from './test/support/runner/nightly.ts';
 import { PATIENCE_MS } from './test/support/until.ts';
 
 const tests = (names: string) => `test/${names}.test.ts`;
@@ -16,10 +16,10 @@ const SYSTEM = [
   tests('cli/{act-on-deliveries,build,console,listen,loads,output,replay,top,unsupported,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
-  tests('db/{claims-without-statistics,installed-postgres,lists-of-a-record}'),
+  tests('db/{plans/{claims-without-statistics,lists-of-a-record},retention/installed-postgres}'),
   tests('receiver/{listen,package,postgres-store,recipe-servers,recipes,shown}'),
   tests('replay/example'),
-  tests('unit/{guide-code,temporal-binary}'),
+  tests('{repository/guide-code,unit/temporal-binary}'),
   tests('workflow/{any-story,dead-while-mailing,embedded-temporal,outage,temporal-away}'),
 ];
 /** Likewise, for `.ci/nightly` alone. Of other files it runs more tests: those of `test.runIf(nightly)`. */
@@ -33,7 +33,7 @@ const NIGHTLY = [
 /** And for `.ci/on-postgres`. */
 const otherPostgres = process.env.POSTGRES_PROGRAMS !== undefined;
 const OTHER_POSTGRES = [tests('e2e/hot-statements')];
-const UNIT = [tests('unit/**/*')];
+const UNIT = [tests('{repository,unit}/**/*')];
 
 /** An interrupted run leaves its workers to themselves. */
 const ENDS_WITH_THE_RUN = "data:text/javascript,process.on('disconnect',()=>process.exit())";
@@ -53,7 +53,7 @@ const patient = {
   expect: { poll: { timeout: PATIENCE_MS } },
 };
 /** Of tests on the servers that the set-up starts. */
-export const served = { ...patient, globalSetup: ['test/support/global-setup.ts'] };
+export const served = { ...patient, globalSetup: ['test/support/runner/global-setup.ts'] };
 // With `isolate`, loading the imports again for each file takes as long as many files run.
 const sharing = { isolate: false };
 /**

@@ -25,6 +25,6 @@ const pure = [
 export default defineConfig({
   test: {
     include: [...pure.map((name) => `test/unit/${name}.test.ts`), 'test/unit/{attempt,domain}/*.test.ts'],
-    setupFiles: ['test/support/few-runs.ts'],
+    setupFiles: ['test/support/runner/few-runs.ts'],
   },
 });

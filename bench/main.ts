@@ -6,7 +6,7 @@
  */
 import { loadavg } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { stopOnInterruption } from '../test/support/stop-on-interruption.ts';
+import { stopOnInterruption } from '../test/support/programs/stop-on-interruption.ts';
 import { judge } from './acceptance.ts';
 import { positiveInteger, positiveNumber } from './options.ts';
 import { json, machine, report } from './report.ts';

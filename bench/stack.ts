@@ -14,7 +14,7 @@ import { startPostgres } from '../src/embedded/postgres.ts';
 import { startTemporal } from '../src/embedded/temporal.ts';
 import { findTemporal } from '../src/embedded/temporal-binary.ts';
 import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
-import { startDnsServer } from '../test/support/dns-server.ts';
+import { startDnsServer } from '../test/support/servers/dns-server.ts';
 import { type Child, startChild } from './children.ts';
 import { type Conditions, keepToCores, onCores, SLOW_LINK_MS } from './conditions.ts';
 import { postmasterPid } from './postmaster-pid.ts';

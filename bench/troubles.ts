@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '../src/db/transaction.ts';
-import { recordEvent } from '../test/support/record-event.ts';
+import { recordEvent } from '../test/support/database/record-event.ts';
 import { benchRecord } from './backlog.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 import { sendFlatOut } from './rounds.ts';

@@ -1,7 +1,7 @@
 /** The workflows of deliveries in Temporal: how many there are, and when the last one has ended. */
 import { stat } from 'node:fs/promises';
 import type { Pool } from '../src/db/connection/pool.ts';
-import { withTemporal } from '../test/support/workflows.ts';
+import { withTemporal } from '../test/support/temporal/workflows.ts';
 import { untilNone } from './until-none.ts';
 
 const OF_DELIVERIES = "(WorkflowType = 'deliverEvent' or WorkflowType = 'deliverBatch')";

@@ -1,6 +1,6 @@
 /** Faults, and the scene they are injected into. */
 import type { Random } from '../demo/random.ts';
-import type { PoolMode } from '../test/support/pooler.ts';
+import type { PoolMode } from '../test/support/servers/pooler.ts';
 import type { InjectionPoint } from './injection-point.ts';
 import type { Ledger } from './ledger.ts';
 import type { MachineWatch } from './machine.ts';

@@ -8,9 +8,9 @@
  */
 import { Command, Option } from 'commander';
 import { positiveInteger, wholeNumber } from '../bench/options.ts';
-import { build } from '../test/support/build.ts';
-import { findPooler } from '../test/support/pooler.ts';
-import { stopOnInterruption } from '../test/support/stop-on-interruption.ts';
+import { build } from '../test/support/programs/build.ts';
+import { stopOnInterruption } from '../test/support/programs/stop-on-interruption.ts';
+import { findPooler } from '../test/support/servers/pooler.ts';
 import { groupNames } from './fault.ts';
 import { defaultOrdered, type OrderedSize, orderedSize } from './ordered-size.ts';
 import { type Round, roundOf, roundsOf } from './plan.ts';

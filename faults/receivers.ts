@@ -2,8 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Ordering } from '../src/domain/webhook-fields.ts';
-import { freePort } from '../test/support/ports.ts';
-import { createReceiver, type ReceivedRequest, type ReceiverAnswer } from '../test/support/receiver.ts';
+import { freePort } from '../test/support/servers/ports.ts';
+import {
+  createReceiver,
+  type ReceivedRequest,
+  type ReceiverAnswer,
+} from '../test/support/servers/receiver.ts';
 import type { InjectionPoint } from './injection-point.ts';
 import type { Outcome } from './ledger.ts';
 import type { PolicyName } from './policies.ts';

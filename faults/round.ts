@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '../demo/random.ts';
 import { isOpen } from '../src/domain/delivery-state.ts';
 import { maxAttempts, type RetryPolicy, waits } from '../src/domain/retry-policy.ts';
-import { withTemporal } from '../test/support/workflows.ts';
+import { withTemporal } from '../test/support/temporal/workflows.ts';
 import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Fault, Scene } from './fault.ts';

@@ -1,7 +1,7 @@
 /** A mutant written by hand: a defect that tests must catch. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { testTitlesIn } from '../test/support/test-titles.ts';
+import { testTitlesIn } from '../test/support/repository/test-titles.ts';
 
 /** Tests in one file. */
 export interface Catchers {

@@ -7,7 +7,7 @@
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { table } from '../bench/statistics.ts';
-import { stopOnInterruption } from '../test/support/stop-on-interruption.ts';
+import { stopOnInterruption } from '../test/support/programs/stop-on-interruption.ts';
 import { type Catchers, type Change, type Defect, problemsOf } from './defect.ts';
 import { defects } from './defects.ts';
 import { type FaultDefect, faultDefects } from './fault-defects.ts';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 
 const ROOT = new URL('../', import.meta.url);
-/** Every file with one of them; `test/unit/owner.test.ts` finds others. */
+/** Every file with one of them; `test/repository/owner.test.ts` finds others. */
 export const OWNED = ['package.json', 'receiver/package.json', 'SECURITY.md'] as const;
 /** What stands there until an owner sets it. */
 const UNSET = { repository: 'https://github.com/OWNER/waybill', security: 'security@owner.example' };

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 
 const ROOT = new URL('../', import.meta.url);
 
-/** Where the version is written, after the first group; `test/unit/one-truth.test.ts` holds them together. */
+/** Where the version is written, after the first group; `test/repository/one-truth.test.ts` holds them together. */
 export const VERSIONED: readonly (readonly [path: string, place: RegExp])[] = [
   ['package.json', /(^ {2}"version": ")[^"]+/gm],
   ['package-lock.json', /(^(?: {2}|\s+"": \{\s+"name": "[^"]+",\s+)"version": ")[^"]+/gm],

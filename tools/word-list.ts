@@ -72,12 +72,12 @@ export const identifierParts: readonly (readonly [sequence: string, instead: str
 /** Files that are not checked, each with its reason. */
 export const exceptions: readonly (readonly [path: string, reason: string])[] = [
   ['tools/word-list.ts', 'the list itself'],
-  ['test/unit/words.test.ts', 'plants one hit'],
+  ['test/repository/words.test.ts', 'plants one hit'],
   ['test/replay/histories', 'recorded as they were'],
   ['receiver/vectors', 'published test vectors, with a secret of that text'],
   ['receiver/generate/vectors.ts', 'makes these vectors'],
   ['package-lock.json', 'names of other packages'],
   ['LICENSE', 'not our text'],
-  ['test/support/kubernetes/schemas.json', "Kubernetes' own"],
-  ['test/support/github/workflow.schema.json', "GitHub's own"],
+  ['test/support/repository/kubernetes/schemas.json', "Kubernetes' own"],
+  ['test/support/repository/github/workflow.schema.json', "GitHub's own"],
 ];

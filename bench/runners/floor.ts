@@ -11,7 +11,7 @@ import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { keepSearchAttributes } from '../../src/temporal/register-search-attributes.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { neverAttempted } from '../../test/support/deliveries.ts';
+import { neverAttempted } from '../../test/support/database/deliveries.ts';
 import { serve } from './serve.ts';
 
 const TASK_QUEUE = 'floor';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
-import { freePort } from '../../test/support/ports.ts';
+import { freePort } from '../../test/support/servers/ports.ts';
 import { configuration, SHORTENED, shortened } from './rules.ts';
 
 const READY_MS = 30_000;

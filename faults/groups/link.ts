@@ -1,5 +1,5 @@
 /** The links between Waybill and its servers: cut, silent, cut within a response, or accepted and closed. */
-import type { TcpProxy } from '../../test/support/tcp-proxy.ts';
+import type { TcpProxy } from '../../test/support/servers/tcp-proxy.ts';
 import type { Fault, GroupName } from '../fault.ts';
 import type { Stack } from '../stack/stack.ts';
 

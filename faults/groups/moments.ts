@@ -1,7 +1,7 @@
 /** Waybill dies again and again while many deliveries are at all moments of their attempts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isOpen } from '../../src/domain/delivery-state.ts';
-import { withTemporal } from '../../test/support/workflows.ts';
+import { withTemporal } from '../../test/support/temporal/workflows.ts';
 import { readRows } from '../evidence.ts';
 import type { EmbeddedFault, Fault, Scene } from '../fault.ts';
 import { momentsMet } from '../moments-met.ts';

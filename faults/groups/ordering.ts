@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { isOpen } from '../../src/domain/delivery-state.ts';
-import { freePort } from '../../test/support/ports.ts';
-import { createReceiver, type Receiver } from '../../test/support/receiver.ts';
-import { workflowIdOf } from '../../test/support/workflow-ids.ts';
+import { freePort } from '../../test/support/servers/ports.ts';
+import { createReceiver, type Receiver } from '../../test/support/servers/receiver.ts';
+import { workflowIdOf } from '../../test/support/temporal/workflow-ids.ts';
 import {
   type CommittedEvent,
   checkOrder,

@@ -7,7 +7,7 @@ import {
   startGrpcProxy,
   TOO_LARGE,
   UNAUTHENTICATED,
-} from '../../test/support/grpc-proxy.ts';
+} from '../../test/support/servers/grpc-proxy.ts';
 import type { Fault, Scene } from '../fault.ts';
 
 /** After a rejection the SDK polls again within 10 s, and others take over within seconds; in milliseconds. */

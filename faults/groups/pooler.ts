@@ -1,5 +1,5 @@
 /** PgBouncer between Waybill and Postgres, in both of its modes: no statement may depend on its session. */
-import type { PoolMode } from '../../test/support/pooler.ts';
+import type { PoolMode } from '../../test/support/servers/pooler.ts';
 import { type Fault, usual } from '../fault.ts';
 import { killing } from './kill.ts';
 import { endingConnections } from './postgres.ts';

@@ -15,7 +15,7 @@ interface Hostile {
   readonly outcome: Extract<Outcome, 'delivered' | 'failed'>;
   /** Handles a request that has arrived. */
   readonly answer: (socket: Socket, scene: Scene) => void;
-  /** A certificate of test/support/tls that no client should trust: then no request arrives. */
+  /** A certificate of test/support/servers/tls that no client should trust: then no request arrives. */
   readonly certificate?: string;
 }
 
@@ -36,7 +36,8 @@ function flood(socket: Socket, piece: string): void {
   pump();
 }
 
-const pem = (name: string) => readFileSync(new URL(`../../test/support/tls/${name}`, import.meta.url));
+const pem = (name: string) =>
+  readFileSync(new URL(`../../test/support/servers/tls/${name}`, import.meta.url));
 
 /** Notes the attempt named in a request's head, and answers it. */
 function serve({ outcome, answer }: Hostile, scene: Scene, arrivals: Arrival[]) {

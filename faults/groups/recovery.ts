@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beginRecovery, type RecoveryRow, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import type { RecoveryAction } from '../../src/domain/recovery.ts';
-import { recordEvent } from '../../test/support/record-event.ts';
+import { recordEvent } from '../../test/support/database/record-event.ts';
 import type { Fault, Scene } from '../fault.ts';
 import { isSpent } from '../machine.ts';
 import { RECOVERED, type Script } from '../receivers.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { isAlive } from '../../src/embedded/processes.ts';
-import { freePort } from '../../test/support/ports.ts';
+import { freePort } from '../../test/support/servers/ports.ts';
 import type { Part } from './part.ts';
 import { signalTree } from './processes.ts';
 

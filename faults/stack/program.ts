@@ -1,6 +1,6 @@
 /** Waybill itself, as a process. */
 import { isListed } from '../../src/embedded/processes.ts';
-import { type Program, startProgram } from '../../test/support/program.ts';
+import { type Program, startProgram } from '../../test/support/programs/program.ts';
 import type { Part } from './part.ts';
 import { signalTree } from './processes.ts';
 

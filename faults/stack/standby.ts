@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { postgresPrograms, serverUser } from '../../src/embedded/postgres-cluster.ts';
 import type { User } from '../../src/embedded/private-folder.ts';
-import { freePort } from '../../test/support/ports.ts';
+import { freePort } from '../../test/support/servers/ports.ts';
 import type { PostgresPart } from './postgres.ts';
 
 const run = promisify(execFile);

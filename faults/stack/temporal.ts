@@ -1,7 +1,7 @@
 /** The Temporal dev server of a stack, with its database in a file, so that it can be set back. */
 import { cp, rm } from 'node:fs/promises';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
-import { freePort } from '../../test/support/ports.ts';
+import { freePort } from '../../test/support/servers/ports.ts';
 import type { Part } from './part.ts';
 import { signalTree } from './processes.ts';
 

@@ -68,7 +68,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'A workflow that is reset makes the attempt once more that an operator had ordered before.',
     caughtBy: [
       {
-        file: 'test/db/delivery-records.test.ts',
+        file: 'test/db/deliveries/repeated-steps.test.ts',
         tests: [
           'an operator action takes effect once, even when its step is repeated, and the latest fifty are kept',
         ],
@@ -83,7 +83,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'A request leaves after an operator was assured that none would.',
     caughtBy: [
       {
-        file: 'test/db/delivery-records.test.ts',
+        file: 'test/db/deliveries/repeated-steps.test.ts',
         tests: ['no attempt begins of a delivery that an operator has stopped since it was read'],
       },
     ],
@@ -96,7 +96,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Deliveries under retry are gone with their week.',
     caughtBy: [
       {
-        file: 'test/db/retention.test.ts',
+        file: 'test/db/retention/weeks.test.ts',
         tests: [
           'kept an open delivery keeps its partitions; what is finished beside it goes, and when it ends the rest',
         ],
@@ -111,7 +111,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'A delivery that is written as its week is dropped is gone.',
     caughtBy: [
       {
-        file: 'test/db/retention.test.ts',
+        file: 'test/db/retention/weeks.test.ts',
         tests: [
           'beside traffic a delivery that is being written as its week is dropped is not lost, and nobody waits for the drop',
         ],
@@ -192,7 +192,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Although a recovery is paused, one delivery of a record follows the other.',
     caughtBy: [
       {
-        file: 'test/db/claimed-at-write.test.ts',
+        file: 'test/db/outbox/claimed-at-write.test.ts',
         tests: [
           'the next one of a record in a recovery is left to a claim, which a pause of the recovery holds back',
         ],
@@ -207,7 +207,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Of two events of one write the second may arrive first.',
     caughtBy: [
       {
-        file: 'test/db/claimed-at-write.test.ts',
+        file: 'test/db/outbox/claimed-at-write.test.ts',
         tests: [
           'of a webhook with an order it gets the first of a record, and the next one when that has ended',
         ],

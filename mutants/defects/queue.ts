@@ -1,9 +1,9 @@
 /** The queue: its plan after an attempt, its claims, and its unstarted workflows. */
 import type { Defect } from '../defect.ts';
 
-const plan = (...tests: string[]) => [{ file: 'test/db/queue-plan.test.ts', tests }];
-const marks = (...tests: string[]) => [{ file: 'test/db/claim-marks.test.ts', tests }];
-const unstarted = (...tests: string[]) => [{ file: 'test/db/unstarted-workflows.test.ts', tests }];
+const plan = (...tests: string[]) => [{ file: 'test/db/deliveries/next-step-in-the-queue.test.ts', tests }];
+const marks = (...tests: string[]) => [{ file: 'test/db/outbox/claim-marks.test.ts', tests }];
+const unstarted = (...tests: string[]) => [{ file: 'test/db/outbox/unstarted-workflows.test.ts', tests }];
 const ATTEMPTS = 'src/db/deliveries/attempts.ts';
 const RELEASE = 'src/db/outbox/release.ts';
 const UNSTARTED = 'src/db/outbox/unstarted-workflows.ts';
@@ -48,7 +48,7 @@ export const queueDefects: readonly Defect[] = [
       'The failure of a worker that was given up counts, while another one has the same attempt under way.',
     caughtBy: [
       {
-        file: 'test/db/attempt-ownership.test.ts',
+        file: 'test/db/deliveries/attempt-ownership.test.ts',
         tests: ['a process that returns late with a failure has lost its attempt; a success still counts'],
       },
     ],

@@ -4,7 +4,7 @@ import type { Defect } from '../defect.ts';
 const ATTEMPTS = 'src/db/deliveries/attempts.ts';
 const DELIVERIES = 'src/db/deliveries/deliveries.ts';
 const COMPENSATION = 'src/db/deliveries/compensation.ts';
-const records = (...tests: string[]) => [{ file: 'test/db/delivery-records.test.ts', tests }];
+const records = (...tests: string[]) => [{ file: 'test/db/deliveries/repeated-steps.test.ts', tests }];
 
 export const recordDefects: readonly Defect[] = [
   {
@@ -33,7 +33,7 @@ export const recordDefects: readonly Defect[] = [
     noticed: 'Two workers make an attempt at the same time: its receiver has two requests at once.',
     caughtBy: [
       {
-        file: 'test/db/attempt-ownership.test.ts',
+        file: 'test/db/deliveries/attempt-ownership.test.ts',
         tests: ['of two that read a delivery at the same moment one makes its attempt'],
       },
     ],

@@ -3,7 +3,7 @@ import type { Defect } from '../defect.ts';
 
 const relay = (...tests: string[]) => [{ file: 'test/workflow/relay.test.ts', tests }];
 const fanOut = (...tests: string[]) => [{ file: 'test/workflow/fan-out.test.ts', tests }];
-const claims = (...tests: string[]) => [{ file: 'test/db/claims.test.ts', tests }];
+const claims = (...tests: string[]) => [{ file: 'test/db/outbox/claims.test.ts', tests }];
 
 export const relayDefects: readonly Defect[] = [
   {
@@ -28,7 +28,7 @@ export const relayDefects: readonly Defect[] = [
     text: "return isMore ? options.tickMs : 'idle';",
     replacement: "return isMore ? 'more' : 'idle';",
     noticed: 'Thousands of unstarted workflows after an outage keep everybody else waiting.',
-    caughtBy: [{ file: 'test/db/background-pace.test.ts', tests: ['unstarted workflows'] }],
+    caughtBy: [{ file: 'test/db/outbox/background-pace.test.ts', tests: ['unstarted workflows'] }],
   },
   {
     name: 'claims-never-end',

@@ -44,7 +44,7 @@ export const tenantDefects: readonly Defect[] = [
     noticed: 'The chart of an e-shop counts the deliveries of all.',
     caughtBy: [
       {
-        file: 'test/db/console-counts.test.ts',
+        file: 'test/db/console/delivery-counts.test.ts',
         tests: [
           'deliveries are counted by minute and by what became of them: of this e-shop, and of the time asked for',
         ],

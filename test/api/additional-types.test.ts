@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
-import { firedEvents } from '../support/events.ts';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { firedEvents } from '../support/database/events.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const ORDERS = ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'];
 const body = {

@@ -5,12 +5,12 @@ import { createPool, type Pool } from '../../src/db/connection/pool.ts';
 import { closeDelivery } from '../../src/db/deliveries/deliveries.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
-import { accepted, exhaustDelivery, makeAttempt } from '../support/deliveries.ts';
-import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
-import { insertWebhook } from '../support/events.ts';
+import { accepted, exhaustDelivery, makeAttempt } from '../support/database/deliveries.ts';
+import { insertDeliveryOf, insertEventAt } from '../support/database/event-rows.ts';
+import { insertWebhook } from '../support/database/events.ts';
+import { recordEvent } from '../support/database/record-event.ts';
 import { later } from '../support/later.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { recordEvent } from '../support/record-event.ts';
 
 /** A second or two, unless the machine is busy. */
 const SOON = { timeout: 60_000 };

@@ -4,9 +4,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { BudgetLimits } from '../../src/api/budget/allowance.ts';
 import { createPool } from '../../src/db/connection/pool.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
-import { insertWebhook } from '../support/events.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api/api.ts';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { until } from '../support/until.ts';
 
 const MIB = 1024 * 1024;

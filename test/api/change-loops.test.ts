@@ -6,9 +6,9 @@ import { askDatabase } from '../../src/cli/status.ts';
 import { databaseRows } from '../../src/cli/status-command.ts';
 import { readChangeLoop } from '../../src/db/console/change-loop.ts';
 import type { ChangeLoop } from '../../src/domain/change-loop.ts';
-import type { TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api/api.ts';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const loops: ChangeLoop[] = [];
 let lines: string[] = [];

@@ -1,8 +1,8 @@
 /** Creations at the same moment share a statement but are independent of each other. */
 import { expect, test } from 'vitest';
-import { insertWebhook } from '../support/events.ts';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const api = await apiOfFile();
 await stockedProducts(api.eshop);

@@ -4,9 +4,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalCount, canonicalMoney } from '../../src/domain/decimal.ts';
-import { firedTypes } from '../support/events.ts';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { firedTypes } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const api = await apiOfFile();
 await stockedProducts(api.eshop);

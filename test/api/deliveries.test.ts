@@ -7,11 +7,17 @@ import { closeDelivery } from '../../src/db/deliveries/deliveries.ts';
 import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import type { TestEshop } from '../support/api.ts';
-import { accepted, beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
+import type { TestEshop } from '../support/api/api.ts';
+import { createWebhook } from '../support/api/webhooks.ts';
+import {
+  accepted,
+  beginAttempt,
+  exhaustDelivery,
+  fireDelivery,
+  makeAttempt,
+} from '../support/database/deliveries.ts';
+import { insertDeliveryOf, insertEventAt } from '../support/database/event-rows.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { createWebhook } from '../support/webhooks.ts';
 
 let webhookId: number;
 

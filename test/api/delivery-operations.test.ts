@@ -12,16 +12,16 @@ import type { EventType } from '../../src/domain/event-types.ts';
 import { sampleOrder } from '../../src/domain/order/record.ts';
 import { nulledFields } from '../../src/domain/personal-data.ts';
 import { render } from '../../src/domain/render.ts';
+import { createWebhook, minimalWebhook } from '../support/api/webhooks.ts';
 import {
   accepted,
   beginAttempt,
   exhaustDelivery,
   finishAttempt,
   makeAttempt,
-} from '../support/deliveries.ts';
+} from '../support/database/deliveries.ts';
+import { recordEvent } from '../support/database/record-event.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { recordEvent } from '../support/record-event.ts';
-import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 const { eshop, request } = eshopOfEachTest(api);

@@ -10,9 +10,9 @@ import { snippetsOf } from '../../site/snippets.ts';
 import type { DocumentedMedia, OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { exampleBody, exampleParameter, operationsWithBody } from '../../src/api/openapi/example-requests.ts';
 import { listen } from '../../src/http/http-server.ts';
+import { stockedProduct } from '../support/api/orders.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { stockedProduct } from '../support/orders.ts';
 
 const run = promisify(execFile);
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

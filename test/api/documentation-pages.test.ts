@@ -7,9 +7,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { anchor } from '../../src/domain/text.ts';
-import { createTestApi } from '../support/api.ts';
+import { createTestApi } from '../support/api/api.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { idsOf, linksOf } from '../support/links.ts';
+import { idsOf, linksOf } from '../support/repository/links.ts';
 
 const BUILT = 'dist/docs';
 const ORIGIN = 'http://waybill.test';

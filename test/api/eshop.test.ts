@@ -1,6 +1,6 @@
 /** An e-shop reads its own settings and chooses its notifications. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { createTestApi, type TestApi } from '../support/api/api.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 
 const api = await apiOfFile({

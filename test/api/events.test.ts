@@ -5,12 +5,12 @@ import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
 import { eventCauses, webhookCauses } from '../../src/domain/absence.ts';
 import { testRecordOf } from '../../src/domain/catalogue.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
-import type { TestEshop } from '../support/api.ts';
-import { accepted, exhaustDelivery, makeAttempt } from '../support/deliveries.ts';
-import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
-import { insertWebhook } from '../support/events.ts';
+import type { TestEshop } from '../support/api/api.ts';
+import { addStock, fullOrder, minimalOrder, stockedProduct, stockedProducts } from '../support/api/orders.ts';
+import { accepted, exhaustDelivery, makeAttempt } from '../support/database/deliveries.ts';
+import { insertDeliveryOf, insertEventAt } from '../support/database/event-rows.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { addStock, fullOrder, minimalOrder, stockedProduct, stockedProducts } from '../support/orders.ts';
 
 const BEGINNING = '00000000-0000-0000-0000-000000000000';
 

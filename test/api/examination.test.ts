@@ -5,11 +5,11 @@ import { memoryOrder, memoryStore, receiver as receiverOf } from '../../receiver
 import { nodeListener } from '../../receiver/src/node.ts';
 import { createExaminer } from '../../src/attempt/examiner.ts';
 import type { Examination } from '../../src/domain/examination.ts';
-import { createTestApi } from '../support/api.ts';
+import { createTestApi } from '../support/api/api.ts';
+import { createWebhook, webhookRow } from '../support/api/webhooks.ts';
 import { later } from '../support/later.ts';
 import { apiOfFile, eshopOfEachTest, receiverOfFile } from '../support/lifetimes.ts';
-import { listenLocally } from '../support/ports.ts';
-import { createWebhook, webhookRow } from '../support/webhooks.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 
 const closing: (() => void)[] = [];
 

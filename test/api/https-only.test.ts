@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { configuredGuard } from '../../src/app/outgoing.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
+import { minimalWebhook } from '../support/api/webhooks.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalWebhook } from '../support/webhooks.ts';
 
 let httpsOnly = false;
 const destinationProblem = (url: string, before?: string) =>

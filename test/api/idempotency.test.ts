@@ -9,10 +9,10 @@ import { eraseCustomer } from '../../src/db/maintenance/erasure.ts';
 import { exportEshop } from '../../src/db/maintenance/eshop-export.ts';
 import { removeEshop } from '../../src/db/maintenance/eshop-removal.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
-import { createTestApi, type Request, type TestEshop } from '../support/api.ts';
+import { createTestApi, type Request, type TestEshop } from '../support/api/api.ts';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { createWebhook, minimalWebhook } from '../support/api/webhooks.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
-import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
 
 const secretKey = randomBytes(32);
 const api = await apiOfFile({ keys: createKeys(secretKey) });

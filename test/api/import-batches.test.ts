@@ -1,10 +1,10 @@
 /** Import lines that share a transaction: each is written entirely or not at all, independently of the others. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { insertWebhook } from '../support/events.ts';
+import { minimalOrder, stockedProduct } from '../support/api/orders.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { later } from '../support/later.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProduct } from '../support/orders.ts';
 import { until } from '../support/until.ts';
 
 const api = await apiOfFile();

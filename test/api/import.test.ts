@@ -5,10 +5,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import { setDisabled } from '../../src/db/accounts/eshops.ts';
 import { listen } from '../../src/http/http-server.ts';
-import type { TestEshop } from '../support/api.ts';
-import { firedTypes, insertWebhook } from '../support/events.ts';
+import type { TestEshop } from '../support/api/api.ts';
+import { minimalOrder, stockedProduct } from '../support/api/orders.ts';
+import { firedTypes, insertWebhook } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProduct } from '../support/orders.ts';
 import { until } from '../support/until.ts';
 
 let eshop: TestEshop;

@@ -1,8 +1,8 @@
 /** A webhook's record says since when it has been failing, and when it will be deactivated. */
 import { expect, test } from 'vitest';
-import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { createWebhook } from '../support/api/webhooks.ts';
+import { accepted, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { createWebhook } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 

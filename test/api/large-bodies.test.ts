@@ -2,8 +2,8 @@
  * Bodies that are large within the 1 MiB: lists that are too long, endless problems, records that grow.
  */
 import { describe, expect, test } from 'vitest';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const api = await apiOfFile();
 await stockedProducts(api.eshop);

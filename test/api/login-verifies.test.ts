@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { replacePassword } from '../../src/db/accounts/users.ts';
 import { hashPassword } from '../../src/secrets/passwords.ts';
-import type { TestApi } from '../support/api.ts';
+import type { TestApi } from '../support/api/api.ts';
 
 /** The hashes that were verified against, recorded around the real function. */
 const verified = vi.hoisted((): string[] => []);
@@ -35,7 +35,7 @@ let api: TestApi;
 beforeAll(async () => {
   // Files of this folder share their imports: this one must load them again with the module that counts.
   vi.resetModules();
-  const { createTestApi } = await import('../support/api.ts');
+  const { createTestApi } = await import('../support/api/api.ts');
   api = await createTestApi();
   // Hashed as by the program: the users of tests have cheap hashes.
   for (const { username, password } of [api.eshop.shop, api.eshop.warehouse])

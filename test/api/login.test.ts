@@ -6,7 +6,7 @@ import { SignJWT } from 'jose';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { signToken } from '../../src/api/token.ts';
-import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api/api.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 
 const api = await apiOfFile({ trustProxy: true });

@@ -1,8 +1,8 @@
 /** An invalid order is refused over HTTP, all at once. The rules: test/unit/domain/{order-rules,fields}.test.ts. */
 import { describe, expect, test } from 'vitest';
-import { firedEvents } from '../support/events.ts';
+import { fullOrder, minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { firedEvents } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { fullOrder, minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const api = await apiOfFile();
 await stockedProducts(api.eshop);

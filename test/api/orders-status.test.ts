@@ -4,9 +4,9 @@
 import { describe, expect, test } from 'vitest';
 import { databaseTime } from '../../src/db/clock.ts';
 import { readReleaseTime, releasePreOrder } from '../../src/db/records/order-release.ts';
-import { firedEvents, firedTypes, insertWebhook, releaseChanges } from '../support/events.ts';
+import { fullOrder, minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { firedEvents, firedTypes, insertWebhook, releaseChanges } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { fullOrder, minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const api = await apiOfFile();
 await stockedProducts(api.eshop);

@@ -5,9 +5,9 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { orderRecordSchema } from '../../src/domain/order/record.ts';
 import { render } from '../../src/domain/render.ts';
-import { firedEvents } from '../support/events.ts';
+import { fullOrder, minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { firedEvents } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { fullOrder, minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const api = await apiOfFile();
 await stockedProducts(api.eshop);

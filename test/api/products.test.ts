@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { productRecordSchema } from '../../src/domain/product/schema.ts';
 import { render } from '../../src/domain/render.ts';
-import { firedEvents, firedTypes } from '../support/events.ts';
+import { firedEvents, firedTypes } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 
 const api = await apiOfFile();

@@ -2,7 +2,7 @@
  * Receivings in the warehouse: moved on, counted, put into stock.
  */
 import { describe, expect, test } from 'vitest';
-import { announcementCalls } from '../support/announcements.ts';
+import { announcementCalls } from '../support/api/announcements.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 
 const api = await apiOfFile();

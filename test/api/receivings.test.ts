@@ -5,8 +5,8 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { receivingRecordSchema } from '../../src/domain/receiving/schema.ts';
 import { render } from '../../src/domain/render.ts';
-import { announcementCalls } from '../support/announcements.ts';
-import { firedEvents, insertWebhook } from '../support/events.ts';
+import { announcementCalls } from '../support/api/announcements.ts';
+import { firedEvents, insertWebhook } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 
 const api = await apiOfFile();

@@ -6,11 +6,11 @@ import { lowWaterMark } from '../../src/db/maintenance/low-water-mark.ts';
 import { countLostEvents } from '../../src/db/recoveries/lost-events.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
 import { timeOf } from '../../src/domain/id-time.ts';
-import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
+import { endDeliveries, fireEvent, type Lost, loseEvents, recoveredBy } from '../support/api/recoveries.ts';
+import { createWebhook } from '../support/api/webhooks.ts';
+import { insertDeliveryOf, insertEventAt } from '../support/database/event-rows.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { endDeliveries, fireEvent, type Lost, loseEvents, recoveredBy } from '../support/recoveries.ts';
 import { until } from '../support/until.ts';
-import { createWebhook } from '../support/webhooks.ts';
 
 let webhookId: number;
 let lost: Lost;

@@ -5,8 +5,8 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { render } from '../../src/domain/render.ts';
 import { returnRecordSchema } from '../../src/domain/return/schema.ts';
-import { announcementCalls } from '../support/announcements.ts';
-import { firedEvents } from '../support/events.ts';
+import { announcementCalls } from '../support/api/announcements.ts';
+import { firedEvents } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 
 const api = await apiOfFile();

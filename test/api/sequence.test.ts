@@ -1,8 +1,8 @@
 /** The order of the events of a record: their sequence, their times, and `updatedAt`. */
 import { describe, expect, test } from 'vitest';
-import { insertWebhook } from '../support/events.ts';
+import { addStock, minimalOrder, stockedProduct } from '../support/api/orders.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { addStock, minimalOrder, stockedProduct } from '../support/orders.ts';
 
 const api = await apiOfFile();
 // Records the order in which transactions were committed: it writes at COMMIT, while the locks are still held.

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../src/db/connection/pool.ts';
-import { createTestApi } from '../support/api.ts';
+import { createTestApi } from '../support/api/api.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { freePort } from '../support/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 
 let server: ReturnType<typeof serve>;
 

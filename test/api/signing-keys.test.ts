@@ -8,10 +8,10 @@ import { nodeListener } from '../../receiver/src/node.ts';
 import { prepare } from '../../src/attempt/prepare.ts';
 import { loadForAttempt } from '../../src/db/deliveries/attempts.ts';
 import { transaction } from '../../src/db/transaction.ts';
+import { createWebhook } from '../support/api/webhooks.ts';
+import { recordEvent } from '../support/database/record-event.ts';
 import { apiOfFile, eshopOfEachTest, receiverOfFile } from '../support/lifetimes.ts';
-import { listenLocally } from '../support/ports.ts';
-import { recordEvent } from '../support/record-event.ts';
-import { createWebhook } from '../support/webhooks.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 
 const api = await apiOfFile();
 const receiver = await receiverOfFile();

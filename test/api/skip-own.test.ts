@@ -4,10 +4,10 @@ import { firedEvents, firedRows, isOwnChange } from '../../src/db/outbox/events.
 import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { isOwnChange as isLeftOut, origins } from '../../src/domain/origin.ts';
-import type { TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api/api.ts';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { createWebhook, minimalWebhook } from '../support/api/webhooks.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
-import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
 
 const types = { webhookType: 'CREATE_ORDER', additionalTypes: ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'] };
 const api = await apiOfFile();

@@ -2,8 +2,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { prepare } from '../../src/attempt/prepare.ts';
 import { openHeaders } from '../../src/secrets/static-headers.ts';
+import { createWebhook, minimalWebhook, webhookRow } from '../support/api/webhooks.ts';
 import { apiOfFile, receiverOfFile } from '../support/lifetimes.ts';
-import { createWebhook, minimalWebhook, webhookRow } from '../support/webhooks.ts';
 import { waiting } from '../unit/attempt/delivery.ts';
 
 const api = await apiOfFile();

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { stageMovement } from '../../src/db/records/stock-movements.ts';
 import { inUnitOfWork } from '../../src/db/records/unit-of-work.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import type { TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api/api.ts';
+import { minimalOrder, stockedProduct } from '../support/api/orders.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProduct } from '../support/orders.ts';
 
 const api = await apiOfFile();
 

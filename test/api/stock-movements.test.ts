@@ -6,9 +6,9 @@ import { describe, expect, test } from 'vitest';
 import { eventOfMovement, stockMovementTypes } from '../../src/domain/event-types.ts';
 import { render } from '../../src/domain/render.ts';
 import { stockMovementRecordSchema } from '../../src/domain/stock/movement.ts';
-import { firedEvents, insertWebhook } from '../support/events.ts';
+import { newProduct } from '../support/api/orders.ts';
+import { firedEvents, insertWebhook } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { newProduct } from '../support/orders.ts';
 
 const api = await apiOfFile();
 const product = (available: string) => newProduct(api.eshop, available);

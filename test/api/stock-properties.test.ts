@@ -5,8 +5,8 @@ import { compareDecimals, sumDecimals } from '../../src/domain/decimal.ts';
 import { stockMovementTypes } from '../../src/domain/event-types.ts';
 import { negated } from '../../src/domain/stock/arithmetic.ts';
 import type { StockMovementRecord } from '../../src/domain/stock/movement.ts';
+import { stockedProduct } from '../support/api/orders.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { stockedProduct } from '../support/orders.ts';
 
 let runs = 0;
 

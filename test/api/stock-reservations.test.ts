@@ -2,9 +2,9 @@
  * Orders and stock: reserved when an order becomes received, freed when it does not go on, consumed when it leaves.
  */
 import { describe, expect, test } from 'vitest';
-import { firedTypes } from '../support/events.ts';
+import { newProduct } from '../support/api/orders.ts';
+import { firedTypes } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { newProduct } from '../support/orders.ts';
 
 let made = 0;
 

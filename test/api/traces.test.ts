@@ -4,9 +4,9 @@ import { createReleaseActivities } from '../../activities/release-order.ts';
 import type { TraceContext } from '../../src/traces/context.ts';
 import { runWithin } from '../../src/traces/context.ts';
 import type { NewSpan, Traces } from '../../src/traces/traces.ts';
-import { accepted, makeAttempt } from '../support/deliveries.ts';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { accepted, makeAttempt } from '../support/database/deliveries.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
 const begun: (NewSpan & { ended?: string; context: TraceContext })[] = [];
 /** Counts spans instead of recording them. */

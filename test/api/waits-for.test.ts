@@ -6,9 +6,9 @@ import { noteLastClaims } from '../../src/db/outbox/last-claims.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { deferClaimed } from '../../src/db/outbox/release.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { beginAttempt, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { createWebhook } from '../support/api/webhooks.ts';
+import { beginAttempt, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { createWebhook } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 

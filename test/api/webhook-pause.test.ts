@@ -5,9 +5,9 @@ import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.t
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { createWebhook, takeSignalledWebhooks, webhookRow } from '../support/api/webhooks.ts';
+import { beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { createWebhook, takeSignalledWebhooks, webhookRow } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 const { eshop, request } = eshopOfEachTest(api);

@@ -2,9 +2,9 @@
  * A webhook's life: activation and deactivation, generations, secrets, and the changes passed on to open deliveries.
  */
 import { expect, test } from 'vitest';
-import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
+import { minimalWebhook, openedSecret, webhooksOfEachTest } from '../support/api/webhooks.ts';
+import { exhaustDelivery, fireDelivery } from '../support/database/deliveries.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalWebhook, openedSecret, webhooksOfEachTest } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 const { eshop, request, create, row, takeChanges } = webhooksOfEachTest(api);

@@ -10,12 +10,12 @@ import { entryOf, idOf, sampleChangesOf, sampleOf } from '../../src/domain/catal
 import { eventTypeNames, packingListEventTypes } from '../../src/domain/event-types.ts';
 import { render } from '../../src/domain/render.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
-import { createTestApi, type TestEshop } from '../support/api.ts';
+import { createTestApi, type TestEshop } from '../support/api/api.ts';
+import { createWebhook, webhookRow } from '../support/api/webhooks.ts';
 import { later } from '../support/later.ts';
 import { apiOfFile, eshopOfEachTest, receiverOfFile } from '../support/lifetimes.ts';
-import { freePort } from '../support/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { signedBy } from '../support/signed-by.ts';
-import { createWebhook, webhookRow } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 const receiver = await receiverOfFile();

@@ -6,9 +6,9 @@ import { updateContract } from '../../src/db/accounts/eshops.ts';
 import { contractOf } from '../../src/domain/contract.ts';
 import { type WebhookSettings, webhookFields } from '../../src/domain/webhook.ts';
 import { omissible } from '../../src/domain/webhook-fields.ts';
-import { insertWebhook } from '../support/events.ts';
+import { createWebhook, minimalWebhook, openedSecret, webhooksOfEachTest } from '../support/api/webhooks.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { createWebhook, minimalWebhook, openedSecret, webhooksOfEachTest } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 const { eshop, request, create, row, takeChanges } = webhooksOfEachTest(api);

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { databaseTime } from '../../src/db/clock.ts';
 import { releasePreOrder } from '../../src/db/records/order-release.ts';
+import { minimalOrder, stockedProduct, stockedProducts } from '../support/api/orders.ts';
+import { createWebhook } from '../support/api/webhooks.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProduct, stockedProducts } from '../support/orders.ts';
-import { createWebhook } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 await stockedProducts(api.eshop);

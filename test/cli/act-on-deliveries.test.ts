@@ -7,10 +7,10 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import pLimit from 'p-limit';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { webhookIdKey } from '../../workflows/search-attributes.ts';
-import { builtCli } from '../support/built.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { nightly } from '../support/nightly.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
+import { builtCli } from '../support/programs/built.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
+import { nightly } from '../support/runner/nightly.ts';
 
 /** Several seconds of work for a job: the server executes 50 per second. */
 const JOB_SIZE = 600;

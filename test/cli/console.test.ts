@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, inject, test } from 'vitest';
 import { ownParts } from '../../src/cli/own-parts.ts';
-import { builtCli } from '../support/built.ts';
 import { installationOfFile } from '../support/lifetimes.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
+import { builtCli } from '../support/programs/built.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
 
 const installation = await installationOfFile(inject('temporalAddress'));
 

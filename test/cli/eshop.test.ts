@@ -1,8 +1,8 @@
 /** `waybill eshop show|update` and `waybill contract`, and the contract's effect on the API. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createWebhook, minimalWebhook } from '../support/api/webhooks.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { runWaybill } from '../support/waybill-command.ts';
-import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
+import { runWaybill } from '../support/programs/waybill-command.ts';
 
 let id: string;
 

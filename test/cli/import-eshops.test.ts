@@ -7,7 +7,7 @@ import { listEshops } from '../../src/db/accounts/eshops.ts';
 import { hashApiKey } from '../../src/secrets/keys.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
 
 /** Made by libxcrypt, and by Python's argon2-cffi as its manual shows. */
 const BCRYPT = {

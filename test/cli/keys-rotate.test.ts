@@ -16,10 +16,10 @@ import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
 import { privateKeyOf } from '../../src/secrets/signing-keys.ts';
 import { openHeaders } from '../../src/secrets/static-headers.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
+import { createTestApi, type TestApi } from '../support/api/api.ts';
+import { createWebhook, openedSecret, webhookRow } from '../support/api/webhooks.ts';
 import { folderOfTest } from '../support/ends.ts';
-import { runWaybill } from '../support/waybill-command.ts';
-import { createWebhook, openedSecret, webhookRow } from '../support/webhooks.ts';
+import { runWaybill } from '../support/programs/waybill-command.ts';
 
 let directory: string;
 let dataDir: DataDir;

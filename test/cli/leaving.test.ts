@@ -19,12 +19,12 @@ import { nulledFields } from '../../src/domain/personal-data.ts';
 import { sampleProduct } from '../../src/domain/product/schema.ts';
 import { sampleReturn } from '../../src/domain/return/schema.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
+import { addAddress, setNoticeUrl } from '../support/api/notices.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { addAddress, setNoticeUrl } from '../support/notices.ts';
-import { pauseWorkflow } from '../support/pause.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
-import { workflowIdOf } from '../support/workflow-ids.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
+import { pauseWorkflow } from '../support/temporal/pause.ts';
+import { workflowIdOf } from '../support/temporal/workflow-ids.ts';
 
 const stack = await stackOfFile('cli-leaving', { policy: { windowMs: 3_600_000 } });
 const receiver = await receiverOfFile();

@@ -11,10 +11,10 @@ import {
   webhookIdKey,
 } from '../../workflows/search-attributes.ts';
 import { folderOfTest } from '../support/ends.ts';
-import { pauseWorkflow } from '../support/pause.ts';
+import { runWaybill } from '../support/programs/waybill-command.ts';
+import { pauseWorkflow } from '../support/temporal/pause.ts';
+import { withTemporal } from '../support/temporal/workflows.ts';
 import { until } from '../support/until.ts';
-import { runWaybill } from '../support/waybill-command.ts';
-import { withTemporal } from '../support/workflows.ts';
 
 interface Link {
   readonly name: string;

@@ -6,10 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { receiver as kitReceiver, memoryStore } from '../../receiver/src/index.ts';
 import { entryOf, idOf, sampleOf } from '../../src/domain/catalogue.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
-import { builtCli } from '../support/built.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { freePort } from '../support/ports.ts';
-import { runWaybill } from '../support/waybill-command.ts';
+import { builtCli } from '../support/programs/built.ts';
+import { runWaybill } from '../support/programs/waybill-command.ts';
+import { freePort } from '../support/servers/ports.ts';
 
 const running = new Set<ChildProcess>();
 

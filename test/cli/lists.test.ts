@@ -4,10 +4,10 @@ import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
 import type { WebhookInput } from '../../src/domain/webhook.ts';
-import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
+import { runWaybill } from '../support/programs/waybill-command.ts';
 import { testWebhook, unreadable } from '../support/test-webhook.ts';
-import { runWaybill } from '../support/waybill-command.ts';
 
 /** One e-shop has the webhooks `first` and `inactive`, the other has `other` and a deleted one. */
 const made = { eshop: 0, otherEshop: 0, first: 0, inactive: 0, other: 0, deleted: 0 };

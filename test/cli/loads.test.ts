@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { builtCli } from '../support/built.ts';
+import { builtCli } from '../support/programs/built.ts';
 
 it('every part of the built command can be loaded', async () => {
   const folder = dirname(builtCli);

@@ -1,7 +1,7 @@
 /** `waybill migrate`: brings a database up to date before anything serves from it. */
 import { expect, it } from 'vitest';
-import { createTestDatabase } from '../support/database.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
+import { createTestDatabase } from '../support/database/database.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
 
 it('makes all tables once, and then has nothing to do', async ({ onTestFinished }) => {
   const { url, sql, drop } = await createTestDatabase();

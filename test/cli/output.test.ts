@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
-import { builtCli } from '../support/built.ts';
-import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
+import { builtCli } from '../support/programs/built.ts';
+import { runWaybill } from '../support/programs/waybill-command.ts';
 import { testWebhook, unreadable } from '../support/test-webhook.ts';
-import { runWaybill } from '../support/waybill-command.ts';
 
 const database = await databaseOfFile();
 

@@ -1,10 +1,10 @@
 /** `waybill recover` and `waybill recoveries` on a real database and worker. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeAhead } from '../../src/retention/retain.ts';
+import { loseEvents } from '../support/api/recoveries.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import type { ReceiverAnswer } from '../support/receiver.ts';
-import { loseEvents } from '../support/recoveries.ts';
-import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
+import { runWaybill, triedWaybill } from '../support/programs/waybill-command.ts';
+import type { ReceiverAnswer } from '../support/servers/receiver.ts';
 
 let webhookId: number;
 

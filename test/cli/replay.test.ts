@@ -10,11 +10,11 @@ import { exitCodeOf, shownError } from '../../src/lib/user-error.ts';
 import { startReplayer } from '../../src/replay/breaks.ts';
 import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { authorityFile, behindTls } from '../support/behind-tls.ts';
-import { builtWorkflows } from '../support/built.ts';
 import { folderOfFile } from '../support/ends.ts';
-import { historyText } from '../support/history-text.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import { builtWorkflows } from '../support/programs/built.ts';
+import { authorityFile, behindTls } from '../support/servers/behind-tls.ts';
+import { historyText } from '../support/temporal/history-text.ts';
 
 // The SDK warns of the failures that this test wants; in a green run they would look like real ones.
 silenceTemporalLogs();

@@ -1,7 +1,7 @@
 /** `waybill retention`: the scheduled retention, run by hand. */
 import { expect, it } from 'vitest';
 import { databaseOfFile } from '../support/lifetimes.ts';
-import { runWaybill } from '../support/waybill-command.ts';
+import { runWaybill } from '../support/programs/waybill-command.ts';
 
 const database = await databaseOfFile();
 for (const table of ['events', 'deliveries', 'attempts']) {

@@ -5,12 +5,12 @@ import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { readOverdue } from '../../src/db/overdue.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
-import { makeAttempt } from '../support/deliveries.ts';
+import { loseEvents } from '../support/api/recoveries.ts';
+import { makeAttempt } from '../support/database/deliveries.ts';
 import { stackOfFile } from '../support/lifetimes.ts';
-import { freePort } from '../support/ports.ts';
-import { loseEvents } from '../support/recoveries.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
 
 const stack = await stackOfFile('status', { worker: false });
 const { env } = stack;

@@ -1,9 +1,9 @@
 /** Access that an operator revokes with `waybill` is gone from the API at once, whatever the token says. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { signToken } from '../../src/api/token.ts';
-import type { TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api/api.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { runWaybill } from '../support/waybill-command.ts';
+import { runWaybill } from '../support/programs/waybill-command.ts';
 
 let eshop: TestEshop;
 const api = await apiOfFile();

@@ -1,8 +1,8 @@
 /** Temporal's limits in `waybill status`: through a proxy that refuses calls as a server at its limits does. */
 import { afterAll, expect, inject, onTestFinished, test } from 'vitest';
-import { startGrpcProxy } from '../support/grpc-proxy.ts';
 import { stackOfFile } from '../support/lifetimes.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
+import { startGrpcProxy } from '../support/servers/grpc-proxy.ts';
 
 /** As a frontend answers beyond `frontend.namespaceRPS`. */
 const AT_ITS_LIMIT = { status: 8, message: 'namespace rate limit exceeded' };

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, it } from 'vitest';
 import { makeAhead } from '../../src/retention/retain.ts';
-import { builtCli } from '../support/built.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import { builtCli } from '../support/programs/built.ts';
 
 const running = new Set<{ kill(signal: NodeJS.Signals): unknown }>();
 

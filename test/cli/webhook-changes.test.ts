@@ -1,7 +1,7 @@
 /** The commands that change, test and examine a webhook, on a real database, worker and receiver. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
+import { runWaybill, triedWaybill } from '../support/programs/waybill-command.ts';
 
 const stack = await stackOfFile('webhook-changes');
 const receiver = await receiverOfFile();

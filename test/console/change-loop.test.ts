@@ -1,11 +1,11 @@
 /** The overview names a record that a receiver may be changing without end (docs/guides/receiving.md). */
 import { expect, test } from 'vitest';
 import { LOOP_CHANGES_PER_MINUTE } from '../../src/domain/change-loop.ts';
-import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { consoleOf, newPerson, signIn } from '../support/api/console.ts';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { visitorOf } from '../support/api/visitor.ts';
+import { createWebhook } from '../support/api/webhooks.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
-import { visitorOf } from '../support/visitor.ts';
-import { createWebhook } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 

@@ -1,10 +1,10 @@
 /** The pages of events and deliveries say who made the change, and what it changed. */
 import { expect, test } from 'vitest';
-import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { consoleOf, newPerson, signIn } from '../support/api/console.ts';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { visitorOf } from '../support/api/visitor.ts';
+import { createWebhook } from '../support/api/webhooks.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
-import { visitorOf } from '../support/visitor.ts';
-import { createWebhook } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 const { ask } = visitorOf(consoleOf(api.deps));

@@ -6,11 +6,11 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
-import type { TestEshop } from '../support/api.ts';
-import { consoleOf } from '../support/console.ts';
+import type { TestEshop } from '../support/api/api.ts';
+import { consoleOf } from '../support/api/console.ts';
+import { visitorOf } from '../support/api/visitor.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { startMailServer } from '../support/mail-server.ts';
-import { visitorOf } from '../support/visitor.ts';
+import { startMailServer } from '../support/servers/mail-server.ts';
 
 const publicUrl = 'https://waybill.example/base';
 let eshop: TestEshop;

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { consoleOf, newPerson, signIn } from '../support/api/console.ts';
+import { minimalOrder } from '../support/api/orders.ts';
+import { visitorOf } from '../support/api/visitor.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder } from '../support/orders.ts';
-import { visitorOf } from '../support/visitor.ts';
 
 const api = await apiOfFile();
 const { ask } = visitorOf(consoleOf(api.deps));

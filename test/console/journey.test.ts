@@ -7,9 +7,9 @@ import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { createActionRequester } from '../../src/temporal/action-requester.ts';
-import { picture, signIn, startBrowser, violations } from '../support/browser.ts';
-import { newPerson, serveConsole } from '../support/console.ts';
+import { newPerson, serveConsole } from '../support/api/console.ts';
 import { apiOfFile, receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import { picture, signIn, startBrowser, violations } from '../support/programs/browser.ts';
 
 let page: Page;
 

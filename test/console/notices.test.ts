@@ -1,11 +1,11 @@
 /** The page of an e-shop's notices, and what the webhook's page and the command line say of them. */
 import { expect, test } from 'vitest';
-import { consoleOf, newPerson, type Person, signIn } from '../support/console.ts';
-import { insertWebhook } from '../support/events.ts';
+import { consoleOf, newPerson, type Person, signIn } from '../support/api/console.ts';
+import { addAddress } from '../support/api/notices.ts';
+import { visitorOf } from '../support/api/visitor.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { addAddress } from '../support/notices.ts';
-import { visitorOf } from '../support/visitor.ts';
-import { runWaybill } from '../support/waybill-command.ts';
+import { runWaybill } from '../support/programs/waybill-command.ts';
 
 const api = await apiOfFile();
 const { eshopId } = api.eshop;

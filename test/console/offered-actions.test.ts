@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
 import { type ActionInput, type ActionName, actionNames } from '../../src/domain/operator-action.ts';
-import { consoleOf, newPerson, signIn } from '../support/console.ts';
-import { seedConsole } from '../support/console-data.ts';
+import { consoleOf, newPerson, signIn } from '../support/api/console.ts';
+import { seedConsole } from '../support/api/console-data.ts';
+import { visitorOf } from '../support/api/visitor.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { visitorOf } from '../support/visitor.ts';
 
 /** Decides as the API does. */
 const ask = (action: ActionName, id: string, order: ActionInput) =>

@@ -4,9 +4,9 @@ import { createApp } from '../../src/api/app.ts';
 import { createSignAgain } from '../../src/attempt/sign-again.ts';
 import { createConsole } from '../../src/console/console.tsx';
 import { operatorAuthenticator } from '../../src/console/operator/authenticator.tsx';
-import { consoleOf, newPerson } from '../support/console.ts';
+import { consoleOf, newPerson } from '../support/api/console.ts';
+import { visitorOf } from '../support/api/visitor.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { visitorOf } from '../support/visitor.ts';
 
 const ORIGIN = 'http://127.0.0.1:4711';
 let site: ReturnType<typeof createConsole>;

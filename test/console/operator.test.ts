@@ -4,8 +4,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { serveOperatorConsole } from '../../src/cli/operator-console.ts';
 import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
-import { looks, picture, startBrowser, violations } from '../support/browser.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import { looks, picture, startBrowser, violations } from '../support/programs/browser.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 const UI = 'http://127.0.0.1:8233';

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { controlRecovery } from '../../src/db/recoveries/recoveries.ts';
-import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { consoleOf, newPerson, signIn } from '../support/api/console.ts';
+import { visitorOf } from '../support/api/visitor.ts';
+import { createWebhook } from '../support/api/webhooks.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { visitorOf } from '../support/visitor.ts';
-import { createWebhook } from '../support/webhooks.ts';
 
 const api = await apiOfFile();
 const { sql } = api;

@@ -2,10 +2,10 @@
 import type { BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
-import { looks, picture, signIn, startBrowser, violations } from '../support/browser.ts';
-import { newPerson, serveConsole } from '../support/console.ts';
-import { seedConsole } from '../support/console-data.ts';
+import { newPerson, serveConsole } from '../support/api/console.ts';
+import { seedConsole } from '../support/api/console-data.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
+import { looks, picture, signIn, startBrowser, violations } from '../support/programs/browser.ts';
 
 const api = await apiOfFile();
 const requestAction = async () => ({ accepted: true, message: 'Attempt 4 of 21 follows at once.' });

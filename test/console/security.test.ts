@@ -9,10 +9,10 @@ import { createApp } from '../../src/api/app.ts';
 import type { ApiEnv } from '../../src/api/deps.ts';
 import { deleteUser, replacePassword } from '../../src/db/accounts/users.ts';
 import { hashPassword } from '../../src/secrets/passwords.ts';
-import { consoleOf, newPerson, type Person, serveConsole, signIn } from '../support/console.ts';
-import { seedConsole } from '../support/console-data.ts';
+import { consoleOf, newPerson, type Person, serveConsole, signIn } from '../support/api/console.ts';
+import { seedConsole } from '../support/api/console-data.ts';
+import { visitorOf } from '../support/api/visitor.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { visitorOf } from '../support/visitor.ts';
 
 const api = await apiOfFile();
 let app: ReturnType<typeof consoleOf> = consoleOf(api.deps);

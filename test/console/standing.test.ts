@@ -4,10 +4,10 @@ import { beforeEach, expect, test } from 'vitest';
 import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
-import { consoleOf, newPerson, signIn } from '../support/console.ts';
-import { seedConsole } from '../support/console-data.ts';
+import { consoleOf, newPerson, signIn } from '../support/api/console.ts';
+import { seedConsole } from '../support/api/console-data.ts';
+import { visitorOf } from '../support/api/visitor.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { visitorOf } from '../support/visitor.ts';
 
 const api = await apiOfFile();
 const { sql } = api;

@@ -2,11 +2,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpServer } from '../../src/http/http-server.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
-import { signIn, startBrowser } from '../support/browser.ts';
-import { newPerson, type Person, serveConsole } from '../support/console.ts';
-import { seedConsole } from '../support/console-data.ts';
-import { minimalOrder } from '../support/orders.ts';
+import { createTestApi, type TestApi } from '../support/api/api.ts';
+import { newPerson, type Person, serveConsole } from '../support/api/console.ts';
+import { seedConsole } from '../support/api/console-data.ts';
+import { minimalOrder } from '../support/api/orders.ts';
+import { signIn, startBrowser } from '../support/programs/browser.ts';
 
 /** Short enough for an identifier; together they hold everything that could run. */
 const ID = '"><img src=x onerror=window.stolen=1>';

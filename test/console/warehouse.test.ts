@@ -2,12 +2,12 @@
 import { v7 as uuidv7 } from 'uuid';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createUiLinks } from '../../src/temporal/ui-links.ts';
-import type { TestEshop } from '../support/api.ts';
-import { consoleOf, newPerson, type Person, signIn } from '../support/console.ts';
+import type { TestEshop } from '../support/api/api.ts';
+import { consoleOf, newPerson, type Person, signIn } from '../support/api/console.ts';
+import { minimalOrder } from '../support/api/orders.ts';
+import { visitorOf } from '../support/api/visitor.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { minimalOrder } from '../support/orders.ts';
-import { visitorOf } from '../support/visitor.ts';
-import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
+import { runWaybill, triedWaybill } from '../support/programs/waybill-command.ts';
 
 const UI = 'http://temporal.example:8233';
 /** A webhook and a delivery of each e-shop. */

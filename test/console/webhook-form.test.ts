@@ -1,11 +1,11 @@
 /** The form of a webhook replaces the whole webhook: saving must keep unchanged fields. */
 import { expect, test } from 'vitest';
 import { settingsOf, type WebhookInput, webhookFields } from '../../src/domain/webhook.ts';
-import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { consoleOf, newPerson, signIn } from '../support/api/console.ts';
+import { visitorOf } from '../support/api/visitor.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 import { testWebhook } from '../support/test-webhook.ts';
 import { until } from '../support/until.ts';
-import { visitorOf } from '../support/visitor.ts';
 
 /** Every field differs from its default. */
 const full: WebhookInput = {

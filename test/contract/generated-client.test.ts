@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { listen } from '../../src/http/http-server.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { runProgram } from '../support/run-program.ts';
+import { runProgram } from '../support/programs/run-program.ts';
 
 const consumer = fileURLToPath(new URL('./consumer/', import.meta.url));
 

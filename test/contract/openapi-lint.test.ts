@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { createTestApi } from '../support/api.ts';
+import { createTestApi } from '../support/api/api.ts';
 import { folderOfFile } from '../support/ends.ts';
 
 const run = promisify(execFile);

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { listen } from '../../src/http/http-server.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { runProgram } from '../support/run-program.ts';
+import { runProgram } from '../support/programs/run-program.ts';
 
 const PYTHON = 'openapi-python-client==0.29.1';
 const GO = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';

@@ -18,8 +18,8 @@ import { claimLateDeliveries } from '../../src/db/reconciliation.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { watchDatabaseClock } from '../../src/reconciler/watch-clock.ts';
-import { beginAttempt, fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
+import { beginAttempt, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 

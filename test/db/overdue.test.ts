@@ -4,8 +4,8 @@ import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { deferAttempt } from '../../src/db/deliveries/deliveries.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { type Overdue, readOverdue } from '../../src/db/overdue.ts';
-import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
+import { beginAttempt, fireDelivery } from '../support/database/deliveries.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 
 const database = await databaseOfFile();

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { BlockedDestination, createConnector } from '../../src/delivery/connector.ts';
 import { createSender } from '../../src/delivery/sender.ts';
-import { freePort } from '../support/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 import { attempt, pem, startNames, startReceiver, startSender, startTcpServer } from './support.ts';
 

@@ -5,8 +5,8 @@ import { createConnections } from '../../src/delivery/connections.ts';
 import { exchange } from '../../src/delivery/exchange.ts';
 import { STALL_MS } from '../../src/delivery/fault.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
-import { freePort } from '../support/ports.ts';
-import { createReceiver } from '../support/receiver.ts';
+import { freePort } from '../support/servers/ports.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
 import { standStill } from '../support/stand-still.ts';
 import { attempt, startTcpServer } from './support.ts';
 

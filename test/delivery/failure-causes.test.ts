@@ -3,7 +3,7 @@ import { createSecureServer } from 'node:http2';
 import { createServer, type ServerOptions } from 'node:https';
 import type { Server, Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { listenLocally } from '../support/ports.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 import { attempt, pem, startReceiver, startSender, startTcpServer } from './support.ts';
 
 const servers: Server[] = [];

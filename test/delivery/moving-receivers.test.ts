@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AttemptResult, Sender } from '../../src/delivery/sender.ts';
-import { listenLocally } from '../support/ports.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 import { attempt, pem, startNames, startReceiver, startSender } from './support.ts';
 

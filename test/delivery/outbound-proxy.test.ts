@@ -1,9 +1,9 @@
 /** Through the operator's proxy (OUTBOUND_PROXY). */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SenderOptions } from '../../src/delivery/sender.ts';
-import { type HttpProxy, startHttpProxy } from '../support/http-proxy.ts';
-import { freePort } from '../support/ports.ts';
-import type { ReceiverAnswer } from '../support/receiver.ts';
+import { type HttpProxy, startHttpProxy } from '../support/servers/http-proxy.ts';
+import { freePort } from '../support/servers/ports.ts';
+import type { ReceiverAnswer } from '../support/servers/receiver.ts';
 import { attempt, pem, startNames, startReceiver, startSender } from './support.ts';
 
 const credentials = { user: 'waybill', password: 'p4ss:w%rd' };

@@ -5,7 +5,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { errors } from 'undici';
 import { describe, expect, test, vi } from 'vitest';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
-import type { ReceiverAnswer } from '../support/receiver.ts';
+import type { ReceiverAnswer } from '../support/servers/receiver.ts';
 import { standStill } from '../support/stand-still.ts';
 import { attempt, PATH, startNames, startReceiver, startSender, startTcpServer } from './support.ts';
 

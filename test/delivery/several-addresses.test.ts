@@ -4,7 +4,7 @@ import { createServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import { listenLocally } from '../support/ports.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 import { attempt, pem, startNames, startReceiver, startSender } from './support.ts';
 

@@ -8,14 +8,14 @@ import {
   type Sender,
   type SenderOptions,
 } from '../../src/delivery/sender.ts';
-import { type DnsAnswer, type DnsServer, startDnsServer } from '../support/dns-server.ts';
-import { listenLocally } from '../support/ports.ts';
+import { type DnsAnswer, type DnsServer, startDnsServer } from '../support/servers/dns-server.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 import {
   createReceiver,
   type Receiver,
   type ReceiverAnswer,
   type ReceiverOptions,
-} from '../support/receiver.ts';
+} from '../support/servers/receiver.ts';
 import { wireEvent } from '../support/wire-event.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
@@ -68,9 +68,9 @@ export async function startNames(names: Readonly<Record<string, DnsAnswer>>): Pr
   return server;
 }
 
-/** A key or certificate of `test/support/tls`. Its authority is made up; the authority's own key was thrown away. */
+/** A key or certificate of `test/support/servers/tls`. Its made-up authority has no key any more. */
 export function pem(name: string): Promise<string> {
-  return readFile(new URL(`../support/tls/${name}`, import.meta.url), 'utf8');
+  return readFile(new URL(`../support/servers/tls/${name}`, import.meta.url), 'utf8');
 }
 
 /** Path and query of the URLs called: no message may contain any of it. */

@@ -1,8 +1,8 @@
 /** Documentation in a browser: accessible, as wide as the screen, searchable by keyboard, readable without script. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { looks, picture, startBrowser, violations } from '../support/browser.ts';
-import { serveConsole } from '../support/console.ts';
+import { serveConsole } from '../support/api/console.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
+import { looks, picture, startBrowser, violations } from '../support/programs/browser.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 const api = await apiOfFile();

@@ -1,8 +1,8 @@
 /** The documentation as static files below some path of a plain web server: no dead link; search and pages work. */
 import { afterAll, expect, test } from 'vitest';
-import { looks, picture, startBrowser } from '../support/browser.ts';
-import { servePlainly } from '../support/file-server.ts';
-import { idsOf, linksOf } from '../support/links.ts';
+import { looks, picture, startBrowser } from '../support/programs/browser.ts';
+import { idsOf, linksOf } from '../support/repository/links.ts';
+import { servePlainly } from '../support/servers/file-server.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 const site = await servePlainly('dist/docs', '/some/where');

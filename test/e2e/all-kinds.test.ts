@@ -5,9 +5,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { entryOf } from '../../src/domain/catalogue.ts';
 import { type EventType, eventTypeNames } from '../../src/domain/event-types.ts';
-import { type ApiClient, login } from '../support/client.ts';
+import { type ApiClient, login } from '../support/api/client.ts';
 import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
-import type { ReceivedRequest } from '../support/receiver.ts';
+import type { ReceivedRequest } from '../support/servers/receiver.ts';
 
 let made = 0;
 

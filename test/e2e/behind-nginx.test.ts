@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createInstallation, type Installation } from '../support/installation.ts';
-import { findNginx, type Nginx, startNginx } from '../support/nginx.ts';
-import { nightly } from '../support/nightly.ts';
-import { type Program, startProgram } from '../support/program.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { createInstallation, type Installation } from '../support/programs/installation.ts';
+import { type Program, startProgram } from '../support/programs/program.ts';
+import { nightly } from '../support/runner/nightly.ts';
+import { findNginx, type Nginx, startNginx } from '../support/servers/nginx.ts';
+import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 
 /** From there to the server, in milliseconds: in this time a connection that is being closed still looks open. */
 const DELAY_MS = 100;

@@ -7,10 +7,10 @@ import { findEshopByApiKey } from '../../src/db/accounts/eshops.ts';
 import { findUser } from '../../src/db/accounts/users.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { verifyPassword } from '../../src/secrets/passwords.ts';
-import { builtCli } from '../support/built.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
+import { builtCli } from '../support/programs/built.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
 
 const database = await databaseOfFile();
 const directory = await folderOfFile('waybill-cli-');

@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { scenes } from '../../demo/scenes.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
-import { builtCli } from '../support/built.ts';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { installationOfFile, programOfFile, receiverOfTest } from '../support/lifetimes.ts';
-import { nightly } from '../support/nightly.ts';
+import { builtCli } from '../support/programs/built.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
+import { nightly } from '../support/runner/nightly.ts';
 import { until } from '../support/until.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
 
 const installation = await installationOfFile();
 const program = await programOfFile(installation.env);

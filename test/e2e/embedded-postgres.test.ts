@@ -11,7 +11,7 @@ import { createCluster, ensureServerUser } from '../../src/embedded/postgres-clu
 import { restrictFolder } from '../../src/embedded/private-folder.ts';
 import { writeEml } from '../../src/mail/mailer.ts';
 import { folderOfTest } from '../support/ends.ts';
-import { nightly } from '../support/nightly.ts';
+import { nightly } from '../support/runner/nightly.ts';
 import { until } from '../support/until.ts';
 
 let directory: string;

@@ -3,14 +3,14 @@
  * table whole, or costs enough to be compiled (JIT). Other versions: POSTGRES_PROGRAMS, see the global set-up.
  */
 import { expect, onTestFinished, test } from 'vitest';
-import { login } from '../support/client.ts';
-import { createInstallation } from '../support/installation.ts';
-import { seedLists } from '../support/lists/seed.ts';
-import { nightly } from '../support/nightly.ts';
-import { exaggerate, ROWS } from '../support/plans.ts';
-import { startProgram } from '../support/program.ts';
-import { createReceiver } from '../support/receiver.ts';
-import { watchPlans } from '../support/statement-plans.ts';
+import { login } from '../support/api/client.ts';
+import { seedLists } from '../support/database/lists/seed.ts';
+import { exaggerate, ROWS } from '../support/database/plans.ts';
+import { watchPlans } from '../support/database/statement-plans.ts';
+import { createInstallation } from '../support/programs/installation.ts';
+import { startProgram } from '../support/programs/program.ts';
+import { nightly } from '../support/runner/nightly.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
 import { until } from '../support/until.ts';
 
 /** `jit_above_cost` of every version. */

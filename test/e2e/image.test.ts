@@ -9,12 +9,12 @@ import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../src/embedded/ports.ts';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { folderOfFile } from '../support/ends.ts';
-import { buildImages, type Image, run } from '../support/image/build.ts';
-import { type Container, startContainer } from '../support/image/container.ts';
-import { createInstallation } from '../support/installation.ts';
-import { createReceiver } from '../support/receiver.ts';
+import { createInstallation } from '../support/programs/installation.ts';
+import { buildImages, type Image, run } from '../support/repository/image/build.ts';
+import { type Container, startContainer } from '../support/repository/image/container.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
 import { until } from '../support/until.ts';
 
 const root = resolve(import.meta.dirname, '../..');

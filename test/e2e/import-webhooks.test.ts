@@ -9,14 +9,14 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { builtCli } from '../support/built.ts';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
-import type { ReceivedRequest } from '../support/receiver.ts';
+import { builtCli } from '../support/programs/built.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
+import type { ReceivedRequest } from '../support/servers/receiver.ts';
 import { signedBy } from '../support/signed-by.ts';
 import { until } from '../support/until.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
 
 let orders = 0;
 

@@ -1,9 +1,9 @@
 /** The log of running processes: it tells the story, without confidential or personal data. */
 import { expect, it } from 'vitest';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { installationOfFile, programOfTest } from '../support/lifetimes.ts';
-import type { Program } from '../support/program.ts';
-import { createReceiver } from '../support/receiver.ts';
+import type { Program } from '../support/programs/program.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
 import { until } from '../support/until.ts';
 
 const installation = await installationOfFile();

@@ -3,12 +3,12 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, expect, test } from 'vitest';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
-import type { ReceivedRequest } from '../support/receiver.ts';
+import type { ReceivedRequest } from '../support/servers/receiver.ts';
+import { workflowIdOf } from '../support/temporal/workflow-ids.ts';
+import { untilEnded } from '../support/temporal/workflows.ts';
 import { until } from '../support/until.ts';
-import { workflowIdOf } from '../support/workflow-ids.ts';
-import { untilEnded } from '../support/workflows.ts';
 
 const installation = await installationOfFile();
 const program = await programOfFile(installation.env);

@@ -2,14 +2,14 @@
 import { get } from 'node:http';
 import { expect, it } from 'vitest';
 import { listeningPorts } from '../../src/embedded/ports.ts';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { installationOfFile, programOfTest } from '../support/lifetimes.ts';
 import { type Sample, sampleOf, samplesOf } from '../support/metrics.ts';
-import { nightly } from '../support/nightly.ts';
-import type { Program } from '../support/program.ts';
-import { createReceiver } from '../support/receiver.ts';
+import type { Program } from '../support/programs/program.ts';
+import { nightly } from '../support/runner/nightly.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
+import { withTemporal } from '../support/temporal/workflows.ts';
 import { until } from '../support/until.ts';
-import { withTemporal } from '../support/workflows.ts';
 
 async function start(
   env: Record<string, string>,

@@ -7,11 +7,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { type ApiClient, login } from '../support/client.ts';
+import { type ApiClient, login } from '../support/api/client.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
 import { until } from '../support/until.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
 
 const installation = await installationOfFile();
 const receiver = await receiverOfFile();

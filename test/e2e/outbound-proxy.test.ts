@@ -1,8 +1,8 @@
 /** All that leaves for receivers goes through the operator's proxy, and no attempt is used up while that is away. */
 import { afterAll, expect, test } from 'vitest';
-import { login } from '../support/client.ts';
-import { type HttpProxy, startHttpProxy } from '../support/http-proxy.ts';
+import { login } from '../support/api/client.ts';
 import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
+import { type HttpProxy, startHttpProxy } from '../support/servers/http-proxy.ts';
 import { until } from '../support/until.ts';
 
 const credentials = { user: 'waybill', password: 'very-confidential' };

@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { builtMain } from '../support/built.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { installationOfFile, programOfTest } from '../support/lifetimes.ts';
-import { nightly } from '../support/nightly.ts';
-import type { Program } from '../support/program.ts';
+import { builtMain } from '../support/programs/built.ts';
+import type { Program } from '../support/programs/program.ts';
+import { nightly } from '../support/runner/nightly.ts';
 import { until } from '../support/until.ts';
 
 const installation = await installationOfFile();

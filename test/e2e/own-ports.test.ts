@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { ownParts } from '../../src/cli/own-parts.ts';
 import { listeningPorts } from '../../src/embedded/ports.ts';
-import { type ApiClient, login } from '../support/client.ts';
-import { startDnsServer } from '../support/dns-server.ts';
+import { type ApiClient, login } from '../support/api/client.ts';
 import { endsWithTest, folderOfTest } from '../support/ends.ts';
 import { receiverOfFile } from '../support/lifetimes.ts';
-import { startProgram } from '../support/program.ts';
+import { startProgram } from '../support/programs/program.ts';
+import { startDnsServer } from '../support/servers/dns-server.ts';
 import { until } from '../support/until.ts';
 
 const dns = await startDnsServer({ 'here.example': ['127.0.0.1'] });

@@ -1,10 +1,10 @@
 /** Behind a proxy, with and without a path prefix: documentation, console and OpenAPI document use the public URL. */
 import { afterAll, expect, it } from 'vitest';
 import { installationOfFile } from '../support/lifetimes.ts';
-import { linksOf } from '../support/links.ts';
-import { findNginx, runNginx } from '../support/nginx.ts';
-import { freePort } from '../support/ports.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import { type Program, startProgram } from '../support/programs/program.ts';
+import { linksOf } from '../support/repository/links.ts';
+import { findNginx, runNginx } from '../support/servers/nginx.ts';
+import { freePort } from '../support/servers/ports.ts';
 
 const nginx = findNginx();
 const ends: (() => Promise<unknown>)[] = [];

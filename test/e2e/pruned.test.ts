@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { folderOfFile } from '../support/ends.ts';
 import { installationOfFile } from '../support/lifetimes.ts';
-import { startProgram } from '../support/program.ts';
-import { createReceiver } from '../support/receiver.ts';
+import { startProgram } from '../support/programs/program.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
-import { blocksOf, guideNames, guideText } from '../support/guides.ts';
-import { nightly } from '../support/nightly.ts';
-import { banner, npmStart, processesOf, type Started, signalGroup } from '../support/npm-start.ts';
-import { freePort } from '../support/ports.ts';
+import { banner, npmStart, processesOf, type Started, signalGroup } from '../support/programs/npm-start.ts';
+import { blocksOf, guideNames, guideText } from '../support/repository/guides.ts';
+import { nightly } from '../support/runner/nightly.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -3,12 +3,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { builtCli } from '../support/built.ts';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { folderOfTest } from '../support/ends.ts';
-import { createInstallation } from '../support/installation.ts';
-import { startProgram } from '../support/program.ts';
-import { createReceiver } from '../support/receiver.ts';
+import { builtCli } from '../support/programs/built.ts';
+import { createInstallation } from '../support/programs/installation.ts';
+import { startProgram } from '../support/programs/program.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
 
 /** `nobody` on most systems. */
 const NOBODY = 65_534;

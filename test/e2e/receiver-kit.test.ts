@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
 import { memoryStore, receiver, reconcile, type Store, waybill } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { installationOfFile, programOfFile } from '../support/lifetimes.ts';
-import { listenLocally } from '../support/ports.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 
 const PRODUCTS = 100;

@@ -6,10 +6,10 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, expect, it } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
 import { createWebhook } from '../../src/db/webhooks/create.ts';
+import { recordEvent } from '../support/database/record-event.ts';
 import { installationOfFile } from '../support/lifetimes.ts';
-import { recordEvent } from '../support/record-event.ts';
+import { workflowIdOf } from '../support/temporal/workflow-ids.ts';
 import { testWebhook, unreadable } from '../support/test-webhook.ts';
-import { workflowIdOf } from '../support/workflow-ids.ts';
 
 const program = fileURLToPath(new URL('../../bin/waybill.js', import.meta.url));
 

@@ -6,12 +6,18 @@ import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { folderOfFile } from '../support/ends.ts';
-import { nightly } from '../support/nightly.ts';
-import { banner, processesOf, type Started, signalGroup, npmStart as start } from '../support/npm-start.ts';
-import { startProgram } from '../support/program.ts';
-import { createReceiver } from '../support/receiver.ts';
+import {
+  banner,
+  processesOf,
+  type Started,
+  signalGroup,
+  npmStart as start,
+} from '../support/programs/npm-start.ts';
+import { startProgram } from '../support/programs/program.ts';
+import { nightly } from '../support/runner/nightly.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
 import { until } from '../support/until.ts';
 
 const groups: number[] = [];

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-import { authorityFile, certificate } from '../support/behind-tls.ts';
 import { folderOfFile } from '../support/ends.ts';
-import { startHttpProxy } from '../support/http-proxy.ts';
-import { installedProgram } from '../support/installed-program.ts';
-import { listenLocally } from '../support/ports.ts';
+import { installedProgram } from '../support/programs/installed-program.ts';
+import { authorityFile, certificate } from '../support/servers/behind-tls.ts';
+import { startHttpProxy } from '../support/servers/http-proxy.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 
-const fetcher = fileURLToPath(new URL('../support/fetch-temporal.ts', import.meta.url));
+const fetcher = fileURLToPath(new URL('../support/programs/fetch-temporal.ts', import.meta.url));
 const program = '#!/bin/sh\necho "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)"\n';
 const NOBODY = '127.0.0.1:1';
 

@@ -5,15 +5,15 @@ import { expect, inject, test } from 'vitest';
 import { createEshopWithUsers } from '../../src/app/accounts.ts';
 import { createPool } from '../../src/db/connection/pool.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { authorityFile, behindTls, certificate } from '../support/behind-tls.ts';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
+import { fireEvent } from '../support/api/recoveries.ts';
+import { startPostgresWithTls } from '../support/database/postgres-backup.ts';
 import { folderOfTest } from '../support/ends.ts';
-import { quickEnv } from '../support/installation.ts';
-import { startMailServer } from '../support/mail-server.ts';
-import { startPostgresWithTls } from '../support/postgres-backup.ts';
-import { startProgram } from '../support/program.ts';
-import { createReceiver } from '../support/receiver.ts';
-import { fireEvent } from '../support/recoveries.ts';
+import { quickEnv } from '../support/programs/installation.ts';
+import { startProgram } from '../support/programs/program.ts';
+import { authorityFile, behindTls, certificate } from '../support/servers/behind-tls.ts';
+import { startMailServer } from '../support/servers/mail-server.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
 import { until } from '../support/until.ts';
 
 test('Postgres, Temporal, the mail server and a receiver', async ({ onTestFinished }) => {

@@ -1,12 +1,17 @@
 /** Traces of real processes, received by OTLP: one from the request to the receiver, across both roles. */
 import { expect, it, onTestFinished } from 'vitest';
-import { login } from '../support/client.ts';
-import { type CollectedSpan, type Collector, createCollector, spanKind } from '../support/collector.ts';
+import { login } from '../support/api/client.ts';
 import { installationOfFile, programOfTest, receiverOfTest } from '../support/lifetimes.ts';
-import { nightly } from '../support/nightly.ts';
-import { freePort } from '../support/ports.ts';
-import type { Program } from '../support/program.ts';
-import { createReceiver } from '../support/receiver.ts';
+import type { Program } from '../support/programs/program.ts';
+import { nightly } from '../support/runner/nightly.ts';
+import {
+  type CollectedSpan,
+  type Collector,
+  createCollector,
+  spanKind,
+} from '../support/servers/collector.ts';
+import { freePort } from '../support/servers/ports.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
 import { until } from '../support/until.ts';
 
 const installation = await installationOfFile();

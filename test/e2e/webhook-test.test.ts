@@ -1,6 +1,6 @@
 /** An API without a worker tests webhooks, and refuses those that can never work (docs/interface.md, W13, D14). */
 import { expect, test } from 'vitest';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
 
 const installation = await installationOfFile();

@@ -4,9 +4,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { folderOfFile } from '../support/ends.ts';
-import { nightly } from '../support/nightly.ts';
-import { listenLocally } from '../support/ports.ts';
-import { startProgram } from '../support/program.ts';
+import { startProgram } from '../support/programs/program.ts';
+import { nightly } from '../support/runner/nightly.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 
 const folder = await folderOfFile('waybill-wrong-');
 const file = join(folder, 'file');

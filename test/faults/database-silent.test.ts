@@ -1,9 +1,9 @@
 /** The database's link falls silent, and neither end learns of it; or a proxy accepts connections and closes them. */
 import { afterAll, expect, it } from 'vitest';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { installationOfFile, receiverOfTest } from '../support/lifetimes.ts';
-import { type Program, startProgram } from '../support/program.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { type Program, startProgram } from '../support/programs/program.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 let program: Program | undefined;

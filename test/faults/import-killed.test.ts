@@ -1,8 +1,8 @@
 /** The API is killed in the middle of an import: when it is sent again, every line is applied once. */
 import { expect, onTestFinished, test } from 'vitest';
-import { login } from '../support/client.ts';
-import { createInstallation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import { login } from '../support/api/client.ts';
+import { createInstallation } from '../support/programs/installation.ts';
+import { type Program, startProgram } from '../support/programs/program.ts';
 import { until } from '../support/until.ts';
 
 const LINES = 1000;

@@ -14,16 +14,16 @@ import type { EventType } from '../../src/domain/event-types.ts';
 import { sampleProduct } from '../../src/domain/product/schema.ts';
 import { startTemporal } from '../../src/embedded/temporal.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
-import { type ApiClient, login } from '../support/client.ts';
-import { nightly } from '../support/nightly.ts';
-import { freePort } from '../support/ports.ts';
-import { type BackupMethod, byCopy, byDump } from '../support/postgres-backup.ts';
-import { startProgram } from '../support/program.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
-import { fireEvent, loseMany } from '../support/recoveries.ts';
-import { repaired } from '../support/repairs.ts';
+import { type ApiClient, login } from '../support/api/client.ts';
+import { fireEvent, loseMany } from '../support/api/recoveries.ts';
+import { type BackupMethod, byCopy, byDump } from '../support/database/postgres-backup.ts';
+import { startProgram } from '../support/programs/program.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
+import { nightly } from '../support/runner/nightly.ts';
+import { freePort } from '../support/servers/ports.ts';
+import { createReceiver, type Receiver } from '../support/servers/receiver.ts';
+import { repaired } from '../support/temporal/repairs.ts';
 import { until } from '../support/until.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
 
 /** Events that a webhook lost; its recovery begins with 20, and continues once these are accepted. */
 const LOST = 30;

@@ -2,9 +2,9 @@
 import { Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { searchAttributeTypes } from '../../src/temporal/search-attributes.ts';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver } from '../support/receiver.ts';
-import { startTemporalOnDisk } from '../support/temporal-on-disk.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
+import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { startTemporalOnDisk } from '../support/temporal/temporal-on-disk.ts';
 import { until } from '../support/until.ts';
 
 test('a living worker registers them again, and deliveries start', async ({ onTestFinished }) => {

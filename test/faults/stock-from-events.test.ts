@@ -1,11 +1,11 @@
 /** Stock kept from events alone equals `GET /products` after random writes, imports, a kill and refused attempts. */
 import { expect, onTestFinished, test } from 'vitest';
 import { randomFrom } from '../../demo/random.ts';
-import { login } from '../support/client.ts';
-import { createInstallation } from '../support/installation.ts';
+import { login } from '../support/api/client.ts';
 import { receiverOfTest } from '../support/lifetimes.ts';
-import { nightly } from '../support/nightly.ts';
-import { startProgram } from '../support/program.ts';
+import { createInstallation } from '../support/programs/installation.ts';
+import { startProgram } from '../support/programs/program.ts';
+import { nightly } from '../support/runner/nightly.ts';
 import { until } from '../support/until.ts';
 
 /** Enough for each kind of write to meet the kill, and for retries before and after it. */

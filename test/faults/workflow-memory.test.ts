@@ -2,9 +2,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
-import { eatQuery } from '../support/hungry-workflow.ts';
-import { createReceiver } from '../support/receiver.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
+import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { eatQuery } from '../support/temporal/hungry-workflow.ts';
 
 /** In megabytes: enough for a few workflows. */
 const SMALL_HEAP = 64;
@@ -13,7 +13,9 @@ test('workers with a new thread take over', async () => {
   // Else the SDK makes no thread (vitest.config.ts).
   vi.stubEnv('TEMPORAL_DEBUG', undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const workflowBundle = await buildWorkflowBundle(new URL('../support/hungry-workflow.ts', import.meta.url));
+  const workflowBundle = await buildWorkflowBundle(
+    new URL('../support/temporal/hungry-workflow.ts', import.meta.url),
+  );
   const stack = await startDeliveryStack('workflow-memory', { worker: false });
   onTestFinished(() => stack.stop());
   let accepts = false;

@@ -15,10 +15,10 @@ import { createEshopWithUsers } from '../../src/app/accounts.ts';
 import { createPool } from '../../src/db/connection/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
-import { login } from '../support/client.ts';
-import { freePort } from '../support/ports.ts';
-import { fromSources, startProgram } from '../support/program.ts';
-import { stopOnInterruption } from '../support/stop-on-interruption.ts';
+import { login } from '../support/api/client.ts';
+import { fromSources, startProgram } from '../support/programs/program.ts';
+import { stopOnInterruption } from '../support/programs/stop-on-interruption.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { seedRecords } from './records.ts';
 import { findSchemathesis, runSchemathesis } from './schemathesis.ts';
 

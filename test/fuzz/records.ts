@@ -1,5 +1,5 @@
 /** Records for the requests to name, so that not every path ends at 404. */
-import type { ApiClient } from '../support/client.ts';
+import type { ApiClient } from '../support/api/client.ts';
 
 /** Path parameters, by the beginning of their path. */
 export type KnownRecords = Readonly<Record<string, string>>;

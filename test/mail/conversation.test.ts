@@ -10,7 +10,7 @@ import { type ConversationLimits, conversationLimits, createSmtpMailer } from '.
 import { mailOptions } from '../../workflows/delivery-options.ts';
 import { later } from '../support/later.ts';
 import { mailServerOfTest } from '../support/lifetimes.ts';
-import { linkTo } from '../support/mail-server.ts';
+import { linkTo } from '../support/servers/mail-server.ts';
 
 const mail: Mail = {
   to: 'orders@shop.example',
@@ -192,7 +192,7 @@ test.each([
 ])(
   'a mail server whose certificate is not accepted is not "cannot be reached": %s',
   async (name, problem) => {
-    const file = (of: string) => readFile(new URL(`../support/tls/${of}`, import.meta.url));
+    const file = (of: string) => readFile(new URL(`../support/servers/tls/${of}`, import.meta.url));
     const server = createServer({ key: await file('server.key'), cert: await file(name) });
     server.on('tlsClientError', () => {});
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

@@ -12,11 +12,11 @@ import { setActive } from '../../src/db/webhooks/change.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
-import { exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
+import { exhaustDelivery, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { later } from '../support/later.ts';
 import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
-import { type MailServer, mailerTo } from '../support/mail-server.ts';
+import { type MailServer, mailerTo } from '../support/servers/mail-server.ts';
 
 let server: MailServer;
 let eshopId: number;

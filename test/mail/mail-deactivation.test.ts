@@ -9,11 +9,11 @@ import { readNotices } from '../../src/db/notices/overview.ts';
 import { claimNotices } from '../../src/db/notices/pending.ts';
 import { claimLateMails } from '../../src/db/reconciliation.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
+import { exhaustDelivery, fireDelivery } from '../support/database/deliveries.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
-import { type MailServer, mailerTo } from '../support/mail-server.ts';
-import { runWaybill } from '../support/waybill-command.ts';
+import { runWaybill } from '../support/programs/waybill-command.ts';
+import { type MailServer, mailerTo } from '../support/servers/mail-server.ts';
 
 let server: MailServer;
 let webhookId: number;

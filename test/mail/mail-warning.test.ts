@@ -12,10 +12,10 @@ import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { pauseWebhook, resumeWebhook } from '../../src/db/webhooks/pause.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
+import { accepted, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
-import { type MailServer, mailerTo } from '../support/mail-server.ts';
+import { type MailServer, mailerTo } from '../support/servers/mail-server.ts';
 
 let server: MailServer;
 let eshopId: number;

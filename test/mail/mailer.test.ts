@@ -9,7 +9,7 @@ import { mailOf } from '../../src/mail/mail-template.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { folderOfTest } from '../support/ends.ts';
 import { mailServerOfTest } from '../support/lifetimes.ts';
-import { mailerTo } from '../support/mail-server.ts';
+import { mailerTo } from '../support/servers/mail-server.ts';
 
 const FROM = 'Waybill <waybill@warehouse.example>';
 

@@ -10,11 +10,11 @@ import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
-import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
+import { setNoticeUrl } from '../support/api/notices.ts';
+import { exhaustDelivery, fireDelivery } from '../support/database/deliveries.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
-import { setNoticeUrl } from '../support/notices.ts';
-import { createReceiver } from '../support/receiver.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
 
 const keys = createKeys(Buffer.alloc(32, 7));
 

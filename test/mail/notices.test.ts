@@ -11,11 +11,11 @@ import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { NoticeResult } from '../../workflows/delivery-types.ts';
-import { accepted, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { insertWebhook } from '../support/events.ts';
+import { addAddress } from '../support/api/notices.ts';
+import { accepted, exhaustDelivery, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
-import { type MailServer, mailerTo } from '../support/mail-server.ts';
-import { addAddress } from '../support/notices.ts';
+import { type MailServer, mailerTo } from '../support/servers/mail-server.ts';
 
 let server: MailServer;
 let eshopId: number;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { beforeAll, expect, it } from 'vitest';
 import { folderOfTest } from '../support/ends.ts';
-import { filesOf, importsOf } from '../support/imports.ts';
+import { filesOf, importsOf } from '../support/repository/imports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

@@ -8,11 +8,11 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
-import { login } from '../support/client.ts';
+import { login } from '../support/api/client.ts';
 import { folderOfFile } from '../support/ends.ts';
-import { banner, npmStart, processesOf, type Started, signalGroup } from '../support/npm-start.ts';
-import { freePort } from '../support/ports.ts';
-import { runProgram } from '../support/run-program.ts';
+import { banner, npmStart, processesOf, type Started, signalGroup } from '../support/programs/npm-start.ts';
+import { runProgram } from '../support/programs/run-program.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -7,7 +7,7 @@ import { nodeListener } from '../../receiver/src/node.ts';
 import { fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
 import { later } from '../support/later.ts';
-import { listenLocally } from '../support/ports.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 import { wireEvent } from '../support/wire-event.ts';
 
 const body = '{"eshopOrderId":"10/1 ž"}';

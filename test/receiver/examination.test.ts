@@ -17,7 +17,7 @@ import { newPrivateKey, publicKeyOf } from '../../receiver/src/private-keys.ts';
 import { sampleOf } from '../../receiver/src/samples.generated.ts';
 import { testPrivateKey, testSecret } from '../../receiver/src/testing.ts';
 import { entryOf } from '../../src/domain/catalogue.ts';
-import { listenLocally } from '../support/ports.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

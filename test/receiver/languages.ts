@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { nightly } from '../support/nightly.ts';
+import { nightly } from '../support/runner/nightly.ts';
 
 export const recipesFolder = fileURLToPath(new URL('../../receiver/recipes/', import.meta.url));
 const run = promisify(execFile);

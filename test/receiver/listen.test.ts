@@ -10,12 +10,12 @@ import { memoryStore, receiver } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { testPrivateKey, testPublicKey } from '../../receiver/src/testing.ts';
 import { lowWaterMark } from '../../src/db/maintenance/low-water-mark.ts';
-import type { TestEshop } from '../support/api.ts';
+import type { TestEshop } from '../support/api/api.ts';
+import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { createWebhook } from '../support/api/webhooks.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
-import { nightly } from '../support/nightly.ts';
-import { minimalOrder, stockedProducts } from '../support/orders.ts';
-import { freePort } from '../support/ports.ts';
-import { createWebhook } from '../support/webhooks.ts';
+import { nightly } from '../support/runner/nightly.ts';
+import { freePort } from '../support/servers/ports.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let eshop: TestEshop;

@@ -9,10 +9,10 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { testSecret } from '../../receiver/src/testing.ts';
 import { folderOfFile } from '../support/ends.ts';
-import { filesOf, importsOf } from '../support/imports.ts';
-import { nightly } from '../support/nightly.ts';
-import { freePort } from '../support/ports.ts';
-import { runProgram } from '../support/run-program.ts';
+import { runProgram } from '../support/programs/run-program.ts';
+import { filesOf, importsOf } from '../support/repository/imports.ts';
+import { nightly } from '../support/runner/nightly.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MAX_BODY_BYTES } from '../../receiver/src/read-body.ts';
 import { sign, testSecret } from '../../receiver/src/testing.ts';
 import { folderOfFile } from '../support/ends.ts';
-import { freePort } from '../support/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 import { buildGo, type Language, missing, recipesFolder } from './languages.ts';
 

@@ -13,7 +13,7 @@ import { expect, it } from 'vitest';
 import type { AsymmetricVector } from '../../receiver/generate/asymmetric-vectors.ts';
 import type { Vector } from '../../receiver/generate/vectors.ts';
 import { folderOfFile } from '../support/ends.ts';
-import { nightly } from '../support/nightly.ts';
+import { nightly } from '../support/runner/nightly.ts';
 import { type Language, missing, recipesFolder } from './languages.ts';
 import { type FoundPython, findPython } from './python.ts';
 

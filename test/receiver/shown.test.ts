@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { sign, testSecret } from '../../receiver/src/testing.ts';
 import { receiverWithKit } from '../../site/receiver-code.ts';
-import { guideText } from '../support/guides.ts';
-import { freePort } from '../support/ports.ts';
+import { guideText } from '../support/repository/guides.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -8,8 +8,8 @@ import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { test } from 'vitest';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver } from '../support/receiver.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
+import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 import { example, scenarios } from './scenarios.ts';
 
 /** It occurs in stack traces. */

@@ -13,11 +13,11 @@ import { noticeWorkflowId } from '../../workflows/notice-types.ts';
 import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { retentionId } from '../../workflows/retention-types.ts';
-import { accepted, attemptRecord, beginAttempt, recordAttempt } from '../support/deliveries.ts';
-import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
-import { insertPreOrder } from '../support/lost-workflows.ts';
-import type { Receiver } from '../support/receiver.ts';
-import { loseMany } from '../support/recoveries.ts';
+import { loseMany } from '../support/api/recoveries.ts';
+import { accepted, attemptRecord, beginAttempt, recordAttempt } from '../support/database/deliveries.ts';
+import type { Receiver } from '../support/servers/receiver.ts';
+import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
+import { insertPreOrder } from '../support/temporal/lost-workflows.ts';
 
 /** How the workflow's history must end. */
 export type CloseEvent = 'completed' | 'failed' | 'canceled';

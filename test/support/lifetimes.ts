@@ -1,14 +1,14 @@
 /** The larger parts of tests: each ends with its test (`…OfTest`) or with its file (`…OfFile`). */
 import { beforeEach } from 'vitest';
-import { createTestApi, type Request, type TestApi, type TestEshop } from './api.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
-import { startDeliveryStack } from './delivery-stack.ts';
+import { createTestApi, type Request, type TestApi, type TestEshop } from './api/api.ts';
+import { createTestDatabase, type TestDatabase } from './database/database.ts';
+import { insertShop } from './database/events.ts';
 import { endsWithFile, endsWithTest } from './ends.ts';
-import { insertShop } from './events.ts';
-import { createInstallation } from './installation.ts';
-import { startMailServer } from './mail-server.ts';
-import { startProgram } from './program.ts';
-import { createReceiver } from './receiver.ts';
+import { createInstallation } from './programs/installation.ts';
+import { startProgram } from './programs/program.ts';
+import { startMailServer } from './servers/mail-server.ts';
+import { createReceiver } from './servers/receiver.ts';
+import { startDeliveryStack } from './temporal/delivery-stack.ts';
 
 export const apiOfFile = (...args: Parameters<typeof createTestApi>) =>
   endsWithFile(createTestApi(...args), (api) => api.drop());

@@ -8,7 +8,7 @@ import { receivingStatuses, receivingTransitions } from '../../src/domain/receiv
 import { moveReturn } from '../../src/domain/return/changes.ts';
 import { sampleReturn } from '../../src/domain/return/schema.ts';
 import { returnStatuses, returnTransitions } from '../../src/domain/return/status.ts';
-import { receivingWays, returnWays } from '../support/status-tables.ts';
+import { receivingWays, returnWays } from '../support/api/status-tables.ts';
 
 const sku = fc.constantFrom('TEA', 'CUP', 'POT');
 const lot = fc.constantFrom(null, 'A', 'B');

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { childEnvironment, runProgram } from '../../src/embedded/run-program.ts';
-import { filesOf, importsOf } from '../support/imports.ts';
+import { filesOf, importsOf } from '../support/repository/imports.ts';
 
 it('passes on where programs are found and how they speak, and nothing that is confidential', () => {
   const passed = {

@@ -5,7 +5,7 @@ import { createMetrics, statusClass } from '../../src/metrics/metrics.ts';
 import { countPasses } from '../../src/metrics/worker-metrics.ts';
 import { repairsMade } from '../../src/reconciler/verdict.ts';
 import { sampleOf, samplesOf } from '../support/metrics.ts';
-import { metricsTable } from '../support/metrics-table.ts';
+import { metricsTable } from '../support/repository/metrics-table.ts';
 
 test('the table of the series is what is defined', () => {
   const document = readFileSync(new URL('../../docs/handbook/observe.md', import.meta.url), 'utf8');

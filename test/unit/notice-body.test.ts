@@ -1,7 +1,7 @@
 /** The bodies of notices, as chats would show them. */
 import { expect, test } from 'vitest';
 import { type NoticeContent, noticeBody } from '../../src/domain/notice-body.ts';
-import { shownByMattermost, shownBySlack, shownByTeams } from '../support/notices.ts';
+import { shownByMattermost, shownBySlack, shownByTeams } from '../support/api/notices.ts';
 
 const warning: NoticeContent = {
   id: '7a1f4d0e-6a4b-4c43-9d3b-2d0a0c5f1e11',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { moveOrder } from '../../src/domain/order/changes.ts';
 import { sampleOrder } from '../../src/domain/order/record.ts';
 import { orderStatuses, orderTransitions } from '../../src/domain/order/status.ts';
-import { orderWays } from '../support/status-tables.ts';
+import { orderWays } from '../support/api/status-tables.ts';
 
 test('the ways are those of the interface, and nothing else', () => {
   expect(orderTransitions).toEqual(orderWays);

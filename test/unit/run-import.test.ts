@@ -1,7 +1,7 @@
 /** However an import ends, everything that it created has been printed: keys and secrets are shown nowhere else. */
 import { expect, test } from 'vitest';
 import { type Outcome, runImport } from '../../src/cli/imports/run-import.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
 
 interface Made {
   readonly outcome: Outcome;

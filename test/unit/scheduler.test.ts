@@ -9,7 +9,7 @@ import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createPrecedence } from '../../src/relay/classes.ts';
 import { createSuspects } from '../../src/relay/suspects.ts';
 import { workflowsOf } from '../../src/relay/workflows.ts';
-import { neverAttempted } from '../support/deliveries.ts';
+import { neverAttempted } from '../support/database/deliveries.ts';
 
 const options = schedulerDefaults;
 

@@ -14,7 +14,7 @@ import { findTemporal, type TemporalSearch } from '../../src/embedded/temporal-b
 import { atLeast } from '../../src/embedded/temporal-cli/program.ts';
 import { type Release, releaseFor } from '../../src/embedded/temporal-cli/release.ts';
 import { UserError } from '../../src/lib/user-error.ts';
-import { listenLocally } from '../support/ports.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 
 /** Prints the same as the real one. */

@@ -5,7 +5,7 @@ import { readSettings } from '../../src/config/config.ts';
 import { currentTrace } from '../../src/traces/context.ts';
 import { startTraces } from '../../src/traces/start-traces.ts';
 import { recordedBy, traced, untraced } from '../../src/traces/traces.ts';
-import { type Collector, createCollector } from '../support/collector.ts';
+import { type Collector, createCollector } from '../support/servers/collector.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSocket, SocketGroup } from '../../src/db/connection/watched-socket.ts';
-import { listenLocally } from '../support/ports.ts';
+import { listenLocally } from '../support/servers/ports.ts';
 
 let port = 0;
 const taken: Socket[] = [];

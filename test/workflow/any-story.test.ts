@@ -12,7 +12,7 @@ import { type ActionName, actionNames } from '../../src/domain/operator-action.t
 import { maxAttempts } from '../../src/domain/retry-policy.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { nightly } from '../support/nightly.ts';
+import { nightly } from '../support/runner/nightly.ts';
 
 /** Of the webhooks of a story, all at one receiver. */
 const ORDERINGS = ['none', 'record', 'latest', 'record'] as const;

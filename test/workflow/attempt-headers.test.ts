@@ -5,7 +5,7 @@ import { redeliver } from '../../src/db/outbox/redeliver.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import type { ReceivedRequest } from '../support/receiver.ts';
+import type { ReceivedRequest } from '../support/servers/receiver.ts';
 import { signedBy } from '../support/signed-by.ts';
 
 const happenedAt = '2026-11-20T10:42:07.310Z';

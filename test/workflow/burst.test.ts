@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { defaultRetryPolicy, jitteredWait } from '../../src/domain/retry-policy.ts';
 import type { DeliverEventInput } from '../../workflows/delivery-types.ts';
 import { deliveryStateKey } from '../../workflows/search-attributes.ts';
-import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import { runsOf } from '../support/lost-workflows.ts';
+import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
+import { runsOf } from '../support/temporal/lost-workflows.ts';
 
 /** Every moment is a burst. */
 async function start(options: StackOptions = {}): Promise<DeliveryStack> {

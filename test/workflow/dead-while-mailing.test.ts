@@ -4,7 +4,7 @@ import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { noticeWorkflowId } from '../../workflows/notice-types.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
 
 type Death = 'before the mail' | 'before the answer';
 

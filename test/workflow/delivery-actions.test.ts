@@ -11,11 +11,11 @@ import { type ApiClient, apiClient } from '../../src/console/api-client.ts';
 import { databaseTime } from '../../src/db/clock.ts';
 import { Problem } from '../../src/domain/problem.ts';
 import { createActionRequester } from '../../src/temporal/action-requester.ts';
-import { createTestApi, type TestApi } from '../support/api.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createTestApi, type TestApi } from '../support/api/api.ts';
 import { folderOfTest } from '../support/ends.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
-import { deliverInTenMinutes } from '../support/waiting-delivery.ts';
+import { createReceiver, type Receiver } from '../support/servers/receiver.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { deliverInTenMinutes } from '../support/temporal/waiting-delivery.ts';
 
 type Role = 'shop' | 'warehouse';
 

@@ -4,9 +4,9 @@
  */
 import { expect, test } from 'vitest';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import type { DeliveryStack } from '../support/delivery-stack.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import type { Receiver } from '../support/receiver.ts';
+import type { Receiver } from '../support/servers/receiver.ts';
+import type { DeliveryStack } from '../support/temporal/delivery-stack.ts';
 
 const next = await buildWorkflowBundle(new URL('../replay/example/with-patch.ts', import.meta.url));
 

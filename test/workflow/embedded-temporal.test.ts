@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { folderOfTest } from '../support/ends.ts';
-import { freePort } from '../support/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 
 /** A program that records its port, does this, and is then the real one. */

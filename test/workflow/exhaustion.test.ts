@@ -1,8 +1,8 @@
 /** Retries, and the steps after all have failed (docs/interface.md, D6 and D7). */
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 import { jitteredWait, waits } from '../../src/domain/retry-policy.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { receiverOfFile } from '../support/lifetimes.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 
 const stack: DeliveryStack = await startDeliveryStack('exhaustion', { policy: { attemptTimeoutMs: 15_000 } });
 const receiver = await receiverOfFile();

@@ -8,10 +8,10 @@ import { giveBack } from '../../src/db/outbox/release.ts';
 import { readOutbox } from '../../src/db/overview.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertWebhook } from '../support/events.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { insertWebhook } from '../support/database/events.ts';
 import { later } from '../support/later.ts';
-import { fireMany, relayTo } from '../support/relay.ts';
+import { fireMany, relayTo } from '../support/temporal/relay.ts';
 import { until } from '../support/until.ts';
 
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 /** The first attempt, if it is accepted (docs/interface.md, D1–D5). */
 import { afterEach, expect, test } from 'vitest';
-import { historyText } from '../support/history-text.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
+import { historyText } from '../support/temporal/history-text.ts';
 
 const stack = await stackOfFile('first-attempt');
 const receiver = await receiverOfFile();

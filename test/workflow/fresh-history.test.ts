@@ -15,8 +15,8 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
+import { lockDelivery } from '../support/database/locked-delivery.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { lockDelivery } from '../support/locked-delivery.ts';
 
 // The environment would install the SDK's runtime with its own settings, and there is only one.
 routeTemporalLogs(pino({ level: 'silent' }));

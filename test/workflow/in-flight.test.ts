@@ -13,14 +13,14 @@ import type { MakeQueueAttempt } from '../../src/relay/deps.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
-import { beginAttempt } from '../support/deliveries.ts';
-import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { beginAttempt } from '../support/database/deliveries.ts';
+import { attemptFromQueue } from '../support/database/queue-attempts.ts';
 import { later } from '../support/later.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import { runsOf } from '../support/lost-workflows.ts';
-import { attemptFromQueue } from '../support/queue-attempts.ts';
-import { fireMany, relayTo as startRelayTo } from '../support/relay.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
+import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
+import { runsOf } from '../support/temporal/lost-workflows.ts';
+import { fireMany, relayTo as startRelayTo } from '../support/temporal/relay.ts';
 
 async function start(options: StackOptions = {}): Promise<DeliveryStack> {
   return await stackOfTest('in-flight', options);

@@ -1,11 +1,15 @@
 /** A slow answer, or a database that is away for a moment, must not make a receiver get a delivery twice. */
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { skipWait } from '../support/database/windows.ts';
 import { receiverOfTest } from '../support/lifetimes.ts';
-import type { ReceiverHandler } from '../support/receiver.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
-import { skipWait } from '../support/windows.ts';
+import type { ReceiverHandler } from '../support/servers/receiver.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
+import {
+  type DeliveryStack,
+  type StackOptions,
+  startDeliveryStack,
+} from '../support/temporal/delivery-stack.ts';
 
 async function start(name: string, options: StackOptions, handler: ReceiverHandler) {
   const stack: DeliveryStack = await startDeliveryStack(name, options);

@@ -1,11 +1,11 @@
 /** Isolation: one e-shop, webhook or receiver does not slow down another. */
 import { expect, onTestFinished, test } from 'vitest';
-import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { neighbourOf } from '../support/api/neighbour.ts';
+import { attemptFromQueue } from '../support/database/queue-attempts.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { boundless, limitsWith } from '../support/limits.ts';
-import { neighbourOf } from '../support/neighbour.ts';
-import { attemptFromQueue } from '../support/queue-attempts.ts';
-import { fireMany, relayTo } from '../support/relay.ts';
+import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
+import { fireMany, relayTo } from '../support/temporal/relay.ts';
 
 async function start(options: StackOptions = {}): Promise<DeliveryStack> {
   return await stackOfTest('neighbours', options);

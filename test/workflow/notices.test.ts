@@ -4,15 +4,15 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { noticeWorkflowId } from '../../workflows/notice-types.ts';
-import type { StackOptions } from '../support/delivery-stack.ts';
-import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import {
   addAddress,
   setNoticeUrl,
   shownByMattermost,
   shownBySlack,
   shownByTeams,
-} from '../support/notices.ts';
+} from '../support/api/notices.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
+import type { StackOptions } from '../support/temporal/delivery-stack.ts';
 
 /** A webhook whose receiver answers 410, mails in memory, and a chat. */
 async function started(name: string, options: StackOptions = {}) {

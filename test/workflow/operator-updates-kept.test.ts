@@ -3,12 +3,16 @@ import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { endWindowIn } from '../support/database/windows.ts';
 import { receiverOfTest } from '../support/lifetimes.ts';
-import { loseWorkflow } from '../support/lost-workflows.ts';
-import type { Receiver } from '../support/receiver.ts';
+import type { Receiver } from '../support/servers/receiver.ts';
+import {
+  type DeliveryStack,
+  type StackOptions,
+  startDeliveryStack,
+} from '../support/temporal/delivery-stack.ts';
+import { loseWorkflow } from '../support/temporal/lost-workflows.ts';
 import { PATIENCE_MS } from '../support/until.ts';
-import { endWindowIn } from '../support/windows.ts';
 
 const ownStack = ({ policy, ...options }: StackOptions = {}) =>
   startDeliveryStack('operator-updates-kept', {

@@ -2,10 +2,10 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
+import { skipWait } from '../support/database/windows.ts';
 import { later } from '../support/later.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { deliverInTenMinutes } from '../support/waiting-delivery.ts';
-import { skipWait } from '../support/windows.ts';
+import { deliverInTenMinutes } from '../support/temporal/waiting-delivery.ts';
 
 const stack = await stackOfFile('operator-updates', {
   policy: { windowMs: 3_600_000, maxRetries: 3, attemptTimeoutMs: 60_000 },

@@ -1,8 +1,8 @@
 /** Temporal's own buttons: an operator's commands there take effect, and the records stay readable. */
 import { afterEach, expect, test } from 'vitest';
+import { skipWait } from '../support/database/windows.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { deliverInTenMinutes } from '../support/waiting-delivery.ts';
-import { skipWait } from '../support/windows.ts';
+import { deliverInTenMinutes } from '../support/temporal/waiting-delivery.ts';
 
 const stack = await stackOfFile('operator', {
   // Attempts are counted: none may fail because the machine is busy.

@@ -14,11 +14,11 @@ import { jitteredWait, maxAttempts } from '../../src/domain/retry-policy.ts';
 import type { Ordering } from '../../src/domain/webhook-fields.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { endWindowIn } from '../support/database/windows.ts';
 import { later } from '../support/later.ts';
 import { receiverOfFile, receiverOfTest, stackOfFile } from '../support/lifetimes.ts';
-import type { ReceiverAnswer } from '../support/receiver.ts';
-import { endWindowIn } from '../support/windows.ts';
-import { workflowIdOf } from '../support/workflow-ids.ts';
+import type { ReceiverAnswer } from '../support/servers/receiver.ts';
+import { workflowIdOf } from '../support/temporal/workflow-ids.ts';
 
 let sequence = 0;
 

@@ -4,10 +4,10 @@ import { markDispatched } from '../../src/db/outbox/release.ts';
 import { readOverdue } from '../../src/db/overdue.ts';
 import { readOutbox } from '../../src/db/overview.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import { attemptRecord, beginAttempt, recordAttempt } from '../support/deliveries.ts';
-import type { DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { attemptRecord, beginAttempt, recordAttempt } from '../support/database/deliveries.ts';
+import { endWindowIn, skipWait } from '../support/database/windows.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import { endWindowIn, skipWait } from '../support/windows.ts';
+import type { DeliveryStack, startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 
 async function start(
   name: string,

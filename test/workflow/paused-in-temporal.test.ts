@@ -5,8 +5,8 @@ import { Client, Connection } from '@temporalio/client';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { PAUSED_BY, pauseWorkflow } from '../support/pause.ts';
-import { triedWaybill } from '../support/waybill-command.ts';
+import { triedWaybill } from '../support/programs/waybill-command.ts';
+import { PAUSED_BY, pauseWorkflow } from '../support/temporal/pause.ts';
 
 const stack = await stackOfFile('paused-in-temporal', {
   policy: { windowMs: 3_600_000, attemptTimeoutMs: 60_000 },

@@ -4,8 +4,8 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { processIdentity } from '../../src/lib/process-identity.ts';
 import { ownPolls, type PolledKind, polledKinds, workersSeen } from '../../src/temporal/pollers.ts';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
-import { startGrpcProxy, UNAVAILABLE } from '../support/grpc-proxy.ts';
+import { startGrpcProxy, UNAVAILABLE } from '../support/servers/grpc-proxy.ts';
+import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 import { until } from '../support/until.ts';
 
 test('names the kinds that no worker polls for, and which of its own polls were accepted', async () => {

@@ -1,8 +1,8 @@
 /** Workers whose polls, and nothing else, Temporal refuses: they give up for good, and others take over. */
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
-import { type GrpcProxy, POLLS, startGrpcProxy, TOO_LARGE } from '../support/grpc-proxy.ts';
-import { createReceiver } from '../support/receiver.ts';
+import { type GrpcProxy, POLLS, startGrpcProxy, TOO_LARGE } from '../support/servers/grpc-proxy.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
+import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 
 const timings = { afterFailureMs: 50 };
 

@@ -6,12 +6,12 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { markDispatched } from '../../src/db/outbox/release.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
-import { neverAttempted } from '../support/deliveries.ts';
-import type { DeliveryStack } from '../support/delivery-stack.ts';
+import { neighbourOf } from '../support/api/neighbour.ts';
+import { neverAttempted } from '../support/database/deliveries.ts';
 import { stackOfTest } from '../support/lifetimes.ts';
-import { neighbourOf } from '../support/neighbour.ts';
-import { createReceiver } from '../support/receiver.ts';
-import { fireMany } from '../support/relay.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
+import type { DeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { fireMany } from '../support/temporal/relay.ts';
 
 const MANY = 24;
 

@@ -1,8 +1,8 @@
 /** The receiver's host as a search attribute: known at the start, and after a change of URL. */
 import { expect, onTestFinished, test } from 'vitest';
 import { receiverHostKey } from '../../workflows/search-attributes.ts';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver } from '../support/receiver.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
+import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 
 test('the host at the start, and the new one once the webhook points elsewhere', async () => {
   const stack = await startDeliveryStack('receiver-host', { policy: { windowMs: 3_600_000 } });

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { compensate } from '../../src/db/deliveries/compensation.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
-import { makeAttempt } from '../support/deliveries.ts';
+import { makeAttempt } from '../support/database/deliveries.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import { loseWorkflow } from '../support/lost-workflows.ts';
+import { loseWorkflow } from '../support/temporal/lost-workflows.ts';
 
 /** A delivery that fails, and a reconciler that checks often. */
 async function failing(name: string, mailer: Mailer, policy: Partial<RetryPolicy>) {

@@ -21,14 +21,14 @@ import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
-import { exhaustDelivery } from '../support/deliveries.ts';
-import type { DeliveryStack } from '../support/delivery-stack.ts';
-import { PERMISSION_DENIED, startGrpcProxy } from '../support/grpc-proxy.ts';
+import { exhaustDelivery } from '../support/database/deliveries.ts';
 import { later } from '../support/later.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
-import { PAUSED_BY, pauseWorkflow } from '../support/pause.ts';
-import { fireMany } from '../support/relay.ts';
+import { PERMISSION_DENIED, startGrpcProxy } from '../support/servers/grpc-proxy.ts';
+import type { DeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { insertPreOrder, loseWorkflow, runsOf } from '../support/temporal/lost-workflows.ts';
+import { PAUSED_BY, pauseWorkflow } from '../support/temporal/pause.ts';
+import { fireMany } from '../support/temporal/relay.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 /** Without a worker: started workflows make no progress. */

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
+import { loseMany } from '../support/api/recoveries.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import { loseWorkflow } from '../support/lost-workflows.ts';
-import { loseMany } from '../support/recoveries.ts';
+import { loseWorkflow } from '../support/temporal/lost-workflows.ts';
 
 /** A worker that checks often, and a paused recovery whose workflow is running and waits. */
 async function pausedRecovery(name: string) {

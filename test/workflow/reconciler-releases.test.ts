@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
-import type { DeliveryStack } from '../support/delivery-stack.ts';
 import { stackOfTest } from '../support/lifetimes.ts';
-import { insertPreOrder, loseWorkflow } from '../support/lost-workflows.ts';
+import type { DeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { insertPreOrder, loseWorkflow } from '../support/temporal/lost-workflows.ts';
 
 /** A worker that checks often, and a pre-order with a running timer. */
 async function waitingPreOrder(name: string, waitMs: number): Promise<DeliveryStack> {

@@ -3,10 +3,10 @@ import { afterEach, expect, test } from 'vitest';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { endWindowIn } from '../support/database/windows.ts';
 import { stackOfFile } from '../support/lifetimes.ts';
-import { loseWorkflow } from '../support/lost-workflows.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
-import { endWindowIn } from '../support/windows.ts';
+import { createReceiver, type Receiver } from '../support/servers/receiver.ts';
+import { loseWorkflow } from '../support/temporal/lost-workflows.ts';
 
 const stack = await stackOfFile('reconciler', {
   policy: { initialIntervalMs: 600_000, windowMs: 3_600_000 },

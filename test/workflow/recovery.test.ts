@@ -6,12 +6,12 @@ import { stepRecovery } from '../../src/db/recoveries/step.ts';
 import { pauseWebhook } from '../../src/db/webhooks/pause.ts';
 import type { Recoverable } from '../../src/domain/recovery.ts';
 import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
-import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { type Lost, loseEvents, loseMany, recoveredBy } from '../support/api/recoveries.ts';
 import { later } from '../support/later.ts';
 import { receiverOfTest, stackOfFile, stackOfTest } from '../support/lifetimes.ts';
-import type { Receiver } from '../support/receiver.ts';
-import { type Lost, loseEvents, loseMany, recoveredBy } from '../support/recoveries.ts';
-import { fireMany, relayTo } from '../support/relay.ts';
+import type { Receiver } from '../support/servers/receiver.ts';
+import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
+import { fireMany, relayTo } from '../support/temporal/relay.ts';
 
 const shared = await stackOfFile('recovery');
 afterEach(() => shared.retireWebhooks());

@@ -9,12 +9,12 @@ import { CLASS, LEASE_SECONDS } from '../../src/db/outbox/outbox.ts';
 import { readOverdue } from '../../src/db/overdue.ts';
 import { createDispatcher, type Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { isRejection } from '../../src/temporal/rejection.ts';
-import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { attemptFromQueue } from '../support/database/queue-attempts.ts';
 import { later } from '../support/later.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { boundless } from '../support/limits.ts';
-import { attemptFromQueue } from '../support/queue-attempts.ts';
-import { fireMany, relayTo as startRelayTo } from '../support/relay.ts';
+import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
+import { fireMany, relayTo as startRelayTo } from '../support/temporal/relay.ts';
 
 async function start(worker: boolean, options: StackOptions = {}): Promise<DeliveryStack> {
   return await stackOfTest('relay', { worker, ...options });

@@ -11,12 +11,12 @@ import { createMailer } from '../../src/mail/mailer.ts';
 import { emptyMemory } from '../../src/reconciler/reconciler.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { untraced } from '../../src/traces/traces.ts';
-import { builtWorkflows } from '../support/built.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { later } from '../support/later.ts';
 import { limitsWith } from '../support/limits.ts';
-import { createReceiver } from '../support/receiver.ts';
-import { fireMany } from '../support/relay.ts';
+import { builtWorkflows } from '../support/programs/built.ts';
+import { createReceiver } from '../support/servers/receiver.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { fireMany } from '../support/temporal/relay.ts';
 
 const AT_ONCE = 100;
 /** More than the worker makes at once. */

@@ -1,7 +1,7 @@
 /** The schedule of the retention, with a Temporal that refuses it at first. */
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
-import { startGrpcProxy, TOO_LARGE } from '../support/grpc-proxy.ts';
+import { startGrpcProxy, TOO_LARGE } from '../support/servers/grpc-proxy.ts';
+import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 
 test('a retention that could not be scheduled at the start is scheduled by the same worker later', async () => {
   const proxy = await startGrpcProxy(inject('temporalAddress'));

@@ -4,8 +4,8 @@ import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { retain } from '../../src/retention/retain.ts';
 import type { retention } from '../../workflows/retention.ts';
 import { retentionId } from '../../workflows/retention-types.ts';
+import { firstWeek } from '../support/database/weeks.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { firstWeek } from '../support/weeks.ts';
 
 const retentionMs = 30 * 24 * 3_600_000;
 

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, expect, test } from 'vitest';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import type { ReceivedRequest } from '../support/receiver.ts';
+import type { ReceivedRequest } from '../support/servers/receiver.ts';
 
 const stack = await stackOfFile('rotation');
 const receiver = await receiverOfFile();

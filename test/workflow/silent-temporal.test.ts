@@ -6,7 +6,7 @@ import { historiesOf, latestRun, runsFor } from '../../src/replay/fetch.ts';
 import { createBulkActions } from '../../src/temporal/bulk-actions.ts';
 import { workersSeen } from '../../src/temporal/pollers.ts';
 import { signalWorkflow } from '../../src/temporal/workflow-calls.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 
 /** gRPC's DEADLINE_EXCEEDED. A connection given up for its silence gives another error, and later. */
 const TOO_LATE = 4;

@@ -4,9 +4,9 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
-import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
+import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
 
 /** A running worker that no longer reaches Temporal, or one that starts without it, until `back`. */
 async function startWithoutTemporal(options: StackOptions = {}, { fromTheStart = false } = {}) {

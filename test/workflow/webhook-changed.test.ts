@@ -1,11 +1,11 @@
 /** Holding and continuing: the effect of a webhook's change on its open deliveries. */
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { lockDelivery } from '../support/database/locked-delivery.ts';
+import { skipWait } from '../support/database/windows.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { lockDelivery } from '../support/locked-delivery.ts';
-import { deliverInTenMinutes } from '../support/waiting-delivery.ts';
-import { skipWait } from '../support/windows.ts';
+import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { deliverInTenMinutes } from '../support/temporal/waiting-delivery.ts';
 
 const stack = await stackOfFile('webhook-changed', {
   policy: { initialIntervalMs: 40, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },

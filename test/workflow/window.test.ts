@@ -2,8 +2,8 @@
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { afterEach, expect, test } from 'vitest';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { endWindowIn } from '../support/database/windows.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
-import { endWindowIn } from '../support/windows.ts';
 
 // Waits of about 40 ms, 2 s, 100 s: the third fits no window.
 const policy = { initialIntervalMs: 40, coefficient: 50, windowMs: 60_000, attemptTimeoutMs: 20_000 };

@@ -1,8 +1,8 @@
 /** The ids of deliveries' workflows: they say what goes where. */
 import { describe, expect, test } from 'vitest';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
-import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
+import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
 
 const asks = { status: 503, headers: { 'retry-after': '600' } } as const;
 

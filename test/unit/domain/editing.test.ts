@@ -5,7 +5,7 @@ import { orderEdits } from '../../../src/domain/order/changes.ts';
 import { productEdits } from '../../../src/domain/product/changes.ts';
 import { receivingEdits } from '../../../src/domain/receiving/changes.ts';
 import { returnEdits } from '../../../src/domain/return/changes.ts';
-import { problemMessage } from '../../support/problem-message.ts';
+import { problemMessage } from '../../support/api/problem-message.ts';
 
 const now = new Date('2026-11-20T12:00:00.000Z');
 const knownSkus = new Set(['TEA']);

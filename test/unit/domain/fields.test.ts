@@ -25,7 +25,7 @@ import { extendMarketplaces, shippedMarketplaces } from '../../../src/domain/ord
 import { parseShipperCatalogue, shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { sscc } from '../../../src/domain/sscc.ts';
 import { dateOf, isoTimestamp, timestamp } from '../../../src/domain/timestamp.ts';
-import { problemMessage } from '../../support/problem-message.ts';
+import { problemMessage } from '../../support/api/problem-message.ts';
 
 function problemOf(schema: v.GenericSchema, value: unknown): string | null {
   const result = v.safeParse(schema, value);

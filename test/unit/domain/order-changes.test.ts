@@ -9,7 +9,7 @@ import {
 import type { WriteContext } from '../../../src/domain/order/rules.ts';
 import type { OrderRecord, PackingList } from '../../../src/domain/order/schema.ts';
 import { shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
-import { problemMessage } from '../../support/problem-message.ts';
+import { problemMessage } from '../../support/api/problem-message.ts';
 
 const { make: newOrder, patch: patchOrder, replace: replaceOrder } = orderEdits;
 const created = '2026-11-20T12:00:00.000Z';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { orderEdits } from '../../../src/domain/order/changes.ts';
 import type { WriteContext } from '../../../src/domain/order/rules.ts';
 import type { ShipperCatalogue } from '../../../src/domain/order/shipper-services.ts';
-import { problemMessage } from '../../support/problem-message.ts';
+import { problemMessage } from '../../support/api/problem-message.ts';
 
 const { make: newOrder, patch: patchOrder } = orderEdits;
 const service = { countries: ['CZ'], cashOnDelivery: false, pickupPoint: false };

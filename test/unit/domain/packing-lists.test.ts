@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { packingListsSchema, packOrder } from '../../../src/domain/order/packing-lists.ts';
 import { sampleOrder } from '../../../src/domain/order/record.ts';
 import type { OrderProduct, OrderRecord } from '../../../src/domain/order/schema.ts';
-import { problemMessage } from '../../support/problem-message.ts';
+import { problemMessage } from '../../support/api/problem-message.ts';
 
 const line = (sku: string, lot: string | null): OrderProduct => ({
   ...{ sku, lot, quantity: '1', unitPrice: null, vatRate: null },

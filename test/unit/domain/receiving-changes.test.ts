@@ -14,7 +14,7 @@ import {
   type ReceivingRecord,
   sampleReceiving,
 } from '../../../src/domain/receiving/schema.ts';
-import { problemMessage } from '../../support/problem-message.ts';
+import { problemMessage } from '../../support/api/problem-message.ts';
 
 const { make: newReceiving, patch: patchReceiving, replace: replaceReceiving } = receivingEdits;
 const context: ReceivingContext = { knownSkus: new Set(['TEA', 'CUP', 'POT']) };

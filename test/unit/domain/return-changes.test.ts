@@ -13,7 +13,7 @@ import {
   type ReturnRecord,
   sampleReturn,
 } from '../../../src/domain/return/schema.ts';
-import { problemMessage } from '../../support/problem-message.ts';
+import { problemMessage } from '../../support/api/problem-message.ts';
 
 const { make: newReturn, patch: patchReturn, replace: replaceReturn } = returnEdits;
 const created = '2026-11-20T12:00:00.000Z';

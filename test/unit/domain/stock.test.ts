@@ -14,7 +14,7 @@ import {
   sampleMovementOf,
   sampleStockMovement,
 } from '../../../src/domain/stock/movement.ts';
-import { problemMessage } from '../../support/problem-message.ts';
+import { problemMessage } from '../../support/api/problem-message.ts';
 
 const none = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
 

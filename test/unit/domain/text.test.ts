@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { orNotFound, recordNotFound } from '../../../src/domain/problem.ts';
 import { anchor, article, capital, counted, oneLine, withoutUnseen } from '../../../src/domain/text.ts';
-import { problemMessage } from '../../support/problem-message.ts';
+import { problemMessage } from '../../support/api/problem-message.ts';
 
 test.each([
   ['order', 'Order', 'an order'],

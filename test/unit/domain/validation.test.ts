@@ -22,7 +22,7 @@ import {
   rulesOf,
   validate,
 } from '../../../src/domain/validation.ts';
-import { problemMessage } from '../../support/problem-message.ts';
+import { problemMessage } from '../../support/api/problem-message.ts';
 
 const schema = v.strictObject({
   from: v.number('must be a number'),

@@ -1,0 +1,266 @@
+/** A database behind a link that fails: the query fails in time, and the pool continues with a new connection. */
+import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterEach, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
+import { failureOf } from '../../../src/api/errors.ts';
+import { createPool, type Pool, type PoolOptions } from '../../../src/db/connection/pool.ts';
+import { pem } from '../../delivery/support.ts';
+import { databaseOfFile } from '../../support/lifetimes.ts';
+import { listenLocally } from '../../support/servers/ports.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/servers/tcp-proxy.ts';
+import { until } from '../../support/until.ts';
+
+/** Short, but longer than any answer on this machine takes. */
+const SILENCE_MS = 2_000;
+const SILENT = { name: 'DatabaseSilent' };
+
+let proxy: TcpProxy;
+const pools: Pool[] = [];
+
+const database = await databaseOfFile();
+beforeEach(async () => {
+  proxy = await startTcpProxy({ port: Number(new URL(inject('postgresUrl')).port) });
+});
+afterEach(async () => {
+  for (const pool of pools.splice(0)) await pool.end({ timeout: 0 });
+  await proxy.close();
+});
+
+/** The database's address through a port. */
+function through(port: number, parameters = ''): string {
+  const url = new URL(database.url);
+  url.port = String(port);
+  url.hostname = 'localhost';
+  return `${url.href}${parameters}`;
+}
+
+function poolThrough(port: number, deadlines: Partial<PoolOptions> = {}, parameters = ''): Pool {
+  const pool = createPool(through(port, parameters), 2, { silenceMs: SILENCE_MS, ...deadlines });
+  pools.push(pool);
+  return pool;
+}
+
+const one = async (sql: Pool) => (await sql`select ${1}::int as one`)[0]?.one;
+
+test('a query on a connection that has fallen silent fails, and the next one gets a new connection', async () => {
+  const sql = poolThrough(proxy.port);
+  expect(await one(sql)).toBe(1);
+  proxy.silence();
+
+  const error: unknown = await one(sql).catch((reason: unknown) => reason);
+
+  expect(error).toMatchObject(SILENT);
+  // To a client of the API the database is away.
+  expect(failureOf(error, 'r-1').status).toBe(503);
+  proxy.pass();
+  expect(await one(sql)).toBe(1);
+});
+
+test('idle connections that fell silent with it cost no further query', async () => {
+  const sql = poolThrough(proxy.port);
+  // While the transaction has one connection, the query needs the other.
+  await sql.begin(async (tx) => {
+    await tx`select 1`;
+    await one(sql);
+  });
+  expect(proxy.open).toBe(2);
+  proxy.silence();
+  proxy.pass();
+
+  await expect(one(sql)).rejects.toMatchObject(SILENT);
+
+  expect(await one(sql)).toBe(1);
+});
+
+test('a query fails also if its answer stops in the middle, or if its connection was never made', async () => {
+  const sql = poolThrough(proxy.port);
+  await one(sql);
+  proxy.silenceInAnswer(50_000);
+  await expect(sql`select repeat('x', 100000)`).rejects.toMatchObject(SILENT);
+  proxy.silence();
+  await expect(one(sql)).rejects.toMatchObject(SILENT);
+
+  proxy.pass();
+
+  expect(await one(sql)).toBe(1);
+});
+
+test('a transaction on a connection that has fallen silent fails, and holds up no other', async () => {
+  const sql = poolThrough(proxy.port);
+
+  const lost = sql.begin(async (tx) => {
+    await tx`select 1`;
+    proxy.silence();
+    await tx`select 2`;
+  });
+
+  // The library reports that the connection was closed.
+  await expect(lost).rejects.toThrow('CONNECTION_CLOSED');
+  proxy.pass();
+  expect(await Promise.all([one(sql), one(sql), one(sql)])).toEqual([1, 1, 1]);
+});
+
+test('every query that waited for a silent connection fails, not the first alone', async () => {
+  const sql = poolThrough(proxy.port);
+  await Promise.all([one(sql), one(sql)]);
+  proxy.silence();
+
+  const results = await Promise.allSettled(Array.from({ length: 20 }, () => one(sql)));
+
+  expect(results.map(({ status }) => status)).toEqual(Array(20).fill('rejected'));
+});
+
+test('an answer that keeps coming may take longer than the deadline', async () => {
+  const sql = poolThrough(proxy.port);
+
+  const rows = await sql`select repeat('x', 20000) as text, pg_sleep(0.5) from generate_series(1, 5)`;
+
+  expect(rows).toHaveLength(5);
+});
+
+test('silence that nobody waits for is none: LISTEN, an idle connection, an open transaction', async () => {
+  const sql = poolThrough(proxy.port);
+  let hear: (text: string) => void = () => {};
+  const heard = new Promise<string>((resolve) => {
+    hear = resolve;
+  });
+  await sql.listen('quiet', (text) => hear(text));
+  await one(sql);
+  const accepted = proxy.accepted;
+
+  await sql.begin(async (tx) => {
+    await tx`select 1`;
+    await sleep(1.5 * SILENCE_MS);
+    await tx`select 2`;
+  });
+  await sql.notify('quiet', 'still here');
+
+  expect(await heard).toBe('still here');
+  expect(proxy.accepted).toBe(accepted);
+});
+
+test('the server is set to notice soon when we vanish: an orphaned session holds no lock', async () => {
+  const sql = poolThrough(proxy.port);
+  const settings = await sql`
+    select setting from pg_settings where name like 'tcp_keepalives_%' and source = 'client' order by name`;
+  // Three probes, one every 5 s, after 10 s of silence.
+  expect(settings.map(({ setting }) => setting)).toEqual(['3', '10', '5']);
+});
+
+test('a connection that is cut, also in the middle of an answer, fails its query alone', async () => {
+  const sql = poolThrough(proxy.port);
+  await one(sql);
+  proxy.cutInAnswer(50_000);
+  await expect(sql`select repeat('x', 100000)`).rejects.toThrow();
+  expect(await one(sql)).toBe(1);
+
+  proxy.refuse();
+  await expect(one(sql)).rejects.toThrow();
+  proxy.pass();
+  expect(await one(sql)).toBe(1);
+});
+
+test.each(['', '?sslmode=require'])(
+  'an address that accepts and closes%s fails each query by its own connection, and gets growing pauses',
+  async (parameters) => {
+    const sql = createPool(through(proxy.port, parameters), 1);
+    pools.push(sql);
+    proxy.hangUp();
+    const began = performance.now();
+
+    const failed = await Promise.all(Array.from({ length: 10 }, () => one(sql).catch((error) => error)));
+
+    for (const error of failed) {
+      expect(error).toMatchObject({ code: 'CONNECTION_CLOSED' });
+      expect(failureOf(error, 'r-1').status).toBe(503);
+    }
+    expect(proxy.accepted).toBe(10);
+    // Of nine pauses each is at least 25 ms longer.
+    expect(performance.now() - began).toBeGreaterThan(1_000);
+  },
+);
+
+test('an address that accepts and closes for a while gets growing pauses from a listener, which hears again afterwards', async () => {
+  const sql = poolThrough(proxy.port);
+  let hear: (text: string) => void = () => {};
+  const heard = new Promise<string>((resolve) => {
+    hear = resolve;
+  });
+  await sql.listen('away', (text) => hear(text));
+  proxy.hangUp();
+  const [before, began] = [proxy.accepted, performance.now()];
+  await until('ten connections', async () => proxy.accepted >= before + 10);
+  expect(performance.now() - began).toBeGreaterThan(1_000);
+
+  proxy.pass();
+  await until('the notification', async () => {
+    await one(sql).catch(() => {});
+    await sql.notify('away', 'back').catch(() => {});
+    return Promise.race([heard, sleep(100).then(() => undefined)]);
+  });
+});
+
+test('a pool that is ended while its connections are silent ends, and so do its queries', async () => {
+  const sql = poolThrough(proxy.port);
+  await Promise.all([one(sql), one(sql)]);
+  proxy.silence();
+  const lost = one(sql).catch((error: unknown) => error);
+
+  await sql.end({ timeout: 0.2 });
+
+  expect(await lost).toBeInstanceOf(Error);
+});
+
+test('a server that does not take connections is given up', async () => {
+  const sql = poolThrough(proxy.port, { connectMs: 500 }, '?sslmode=require');
+  proxy.silence();
+
+  await expect(one(sql)).rejects.toThrow('The database has not accepted a connection for 0.5 s.');
+});
+
+/** Speaks TLS as Postgres does, in front of a server that does not. */
+async function startTlsFront(answer: 'S' | 'N'): Promise<{ port: number; close(): void }> {
+  const postgresPort = Number(new URL(inject('postgresUrl')).port);
+  const tls = createTlsServer({ key: await pem('server.key'), cert: await pem('valid.pem') }, (socket) => {
+    const inner = connect(postgresPort, '127.0.0.1');
+    socket.on('error', () => inner.destroy());
+    inner.on('error', () => socket.destroy());
+    socket.pipe(inner).pipe(socket);
+  });
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write(answer);
+      if (answer === 'S') return tls.emit('connection', socket);
+      const inner = connect(postgresPort, '127.0.0.1');
+      socket.pipe(inner).pipe(socket);
+    });
+  });
+  return { port: await listenLocally(server), close: () => server.close() };
+}
+
+test('over TLS: a query is answered, and silence is noticed', async () => {
+  const front = await startTlsFront('S');
+  const link = await startTcpProxy({ port: front.port });
+  onTestFinished(() => front.close());
+  onTestFinished(() => link.close());
+  const sql = poolThrough(link.port, {}, '?sslmode=require');
+  expect(await one(sql)).toBe(1);
+  link.silence();
+  await expect(one(sql)).rejects.toMatchObject(SILENT);
+  link.pass();
+  expect(await one(sql)).toBe(1);
+
+  const strict = poolThrough(link.port, {}, '?sslmode=verify-full');
+  await expect(one(strict)).rejects.toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+});
+
+test('a server without TLS is used without where that is allowed, and refused where it is not', async () => {
+  const front = await startTlsFront('N');
+  onTestFinished(() => front.close());
+  expect(await one(poolThrough(front.port, {}, '?sslmode=prefer'))).toBe(1);
+  await expect(one(poolThrough(front.port, {}, '?sslmode=require'))).rejects.toThrow(
+    'The database does not support TLS, which its URL requires.',
+  );
+});

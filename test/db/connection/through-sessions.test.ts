@@ -1,0 +1,64 @@
+/** Statements that bypass the pooler: what makes them go through it again. */
+import { expect, onTestFinished, test } from 'vitest';
+import { createPool, type Sql } from '../../../src/db/connection/pool.ts';
+import { throughSessions } from '../../../src/db/connection/through-sessions.ts';
+import { databaseOfFile } from '../../support/lifetimes.ts';
+
+const database = await databaseOfFile();
+
+function poolTo(url: string, statementMs: number | null = 10_000) {
+  const pool = createPool(url, 1, { statementMs });
+  onTestFinished(() => pool.end());
+  return pool;
+}
+
+/** Executes statements, on a clock of its own, and notes by which way each went. */
+function executing(sessions: Sql) {
+  const clock = { ms: 0 };
+  const ways: string[] = [];
+  const execute = throughSessions(database.sql, sessions, () => clock.ms);
+  return {
+    clock,
+    ways,
+    run: (text: string) =>
+      execute(async (by) => {
+        ways.push(by === sessions ? 'session' : 'pool');
+        return await by.unsafe(text);
+      }),
+  };
+}
+
+test.each([
+  ['bad data', 'select 1 / 0', '22012'],
+  ['a constraint', 'insert into settings (name, value) values (null, null)', '23502'],
+  ['a time-out', 'select pg_sleep(10)', '57014'],
+])(
+  'a statement refused because of %s is executed once, and the next one on a session',
+  async (_, text, code) => {
+    const { run, ways } = executing(poolTo(database.url, 100));
+    await expect(run(text)).rejects.toMatchObject({ code });
+    await run('select 1');
+    expect(ways).toEqual(['session', 'session']);
+  },
+);
+
+test.each([
+  ['nobody answers at the address', 'postgres://waybill@127.0.0.1:1/waybill'],
+  ['the server refuses the session', Object.assign(new URL(database.url), { pathname: '/absent' }).href],
+])('where %s, statements go through the pool for half a minute', async (_, url) => {
+  const { run, ways, clock } = executing(poolTo(url));
+  await run('select 1');
+  clock.ms += 29_999;
+  await run('select 1');
+  clock.ms += 1;
+  await run('select 1');
+  expect(ways).toEqual(['session', 'pool', 'pool', 'session', 'pool']);
+});
+
+test('where sessions lead to a server that takes no writes, these go through the pool', async () => {
+  const sessions = poolTo(database.url);
+  await sessions`set default_transaction_read_only = on`;
+  const { run, ways } = executing(sessions);
+  await run("insert into settings (name, value) values ('written', '1')");
+  expect(ways).toEqual(['session', 'pool']);
+});

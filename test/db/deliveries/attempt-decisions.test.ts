@@ -1,0 +1,194 @@
+/** Decisions of an attempt from the records: whose time was lost, and whether it is due at all. */
+
+import pino from 'pino';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { makeAttempt } from '../../../src/attempt/make-attempt.ts';
+import { createPrepare } from '../../../src/attempt/prepare.ts';
+import { createStatements } from '../../../src/attempt/statements.ts';
+import { unwatched } from '../../../src/attempt/watch.ts';
+import type { Limits } from '../../../src/concurrency/limits.ts';
+import { throughSessions } from '../../../src/db/connection/through-sessions.ts';
+import { loadForAttempt } from '../../../src/db/deliveries/attempts.ts';
+import { setActive } from '../../../src/db/webhooks/change.ts';
+import type { AttemptRequest, AttemptResult } from '../../../src/delivery/sender.ts';
+import { defaultRetryPolicy } from '../../../src/domain/retry-policy.ts';
+import { untraced } from '../../../src/traces/traces.ts';
+import { beginAttempt, fireDelivery } from '../../support/database/deliveries.ts';
+import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
+import { alone, boundless, limitsWith } from '../../support/limits.ts';
+
+let deliveryId: string;
+const sent: AttemptRequest[] = [];
+const HOUR = 3_600_000;
+
+const database = await databaseOfFile();
+const shop = shopOfEachTest(database);
+beforeEach(async () => {
+  const { sql } = database;
+  sent.length = 0;
+  deliveryId = await fireDelivery(sql, shop);
+});
+
+const refused: AttemptResult = {
+  outcome: 'failure',
+  status: 503,
+  error: 'HTTP 503',
+  durationMs: 1,
+  responseExcerpt: null,
+  retryAfterMs: null,
+};
+
+/** An attempt that the receiver refuses; these tests are not about the wire. */
+function attempt(
+  expectedNumber: number | null = null,
+  { limits, lastChance }: { limits: Limits; lastChance: boolean } = { limits: boundless, lastChance: false },
+  result = refused,
+  isDiskFull = () => false,
+) {
+  const sender = {
+    async send(request: AttemptRequest) {
+      sent.push(request);
+      return result;
+    },
+  };
+  const deps = {
+    sql: database.sql,
+    statements: createStatements(database.sql, throughSessions(database.sql, null)),
+    sender,
+    prepare: createPrepare({ decryptSecret: () => 'whsec_AAAA' }),
+    ...alone(),
+    limits,
+    isDiskFull,
+    log: pino({ level: 'silent' }),
+    watch: unwatched,
+    traces: untraced,
+  };
+  const command = { deliveryId, policy: defaultRetryPolicy, lastChance, queue: null };
+  return makeAttempt(deps, { ...command, expectedNumber });
+}
+
+async function lateMs(): Promise<number> {
+  return (await loadForAttempt(database.sql, deliveryId))?.lateBeforeMs ?? Number.NaN;
+}
+
+test("while the database's disk is full no request leaves: its result could not be recorded", async () => {
+  const sentBefore = sent.length;
+  await expect(attempt(null, undefined, refused, () => true)).rejects.toThrow("The database's disk is full.");
+  expect(sent).toHaveLength(sentBefore);
+  expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({
+    attemptsMade: 0,
+    underWayUntil: null,
+  });
+});
+
+test('a first attempt made again after an outage of hours: internal', async () => {
+  await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1 });
+  await database.sql`
+    update deliveries set window_started_at = now() - interval '2 hours' where id = ${deliveryId}`;
+  await attempt();
+  expect(await lateMs()).toBeGreaterThanOrEqual(2 * HOUR);
+});
+
+test('an attempt that was due hours ago: internal', async () => {
+  await attempt();
+  await database.sql`
+    update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
+  await attempt();
+  expect(await lateMs()).toBeGreaterThanOrEqual(3 * HOUR);
+});
+
+test('hours that the webhook was inactive are nobody’s', async () => {
+  await attempt();
+  await database.sql`
+    update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
+  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+  await setActive(database.sql, shop.eshopId, shop.webhookId, true);
+  await attempt();
+  expect(await lateMs()).toBe(0);
+});
+
+test('hours between an activation and its attempt are internal', async () => {
+  await attempt();
+  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+  await setActive(database.sql, shop.eshopId, shop.webhookId, true);
+  await database.sql`
+    update deliveries set next_attempt_at = now() - interval '9 hours' where id = ${deliveryId}`;
+  await database.sql`update webhooks set generation_at = now() - interval '3 hours' where id = ${shop.webhookId}`;
+  await attempt();
+  const late = await lateMs();
+  expect(late).toBeGreaterThanOrEqual(3 * HOUR);
+  expect(late).toBeLessThan(4 * HOUR);
+});
+
+test('a caller restored from an older copy sends nothing before its time; an operator’s order is carried out', async () => {
+  await attempt(1);
+  expect(await attempt(1)).toEqual({ kind: 'notAttempted', reason: 'notDue' });
+  expect(sent).toHaveLength(1);
+  expect(await attempt(null)).toMatchObject({ kind: 'failed', number: 2 });
+});
+
+test('while its webhook is inactive a delivery is held, and asks for nothing before its window ends', async () => {
+  await attempt();
+  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+  const held = await attempt(2);
+  const delivery = await loadForAttempt(database.sql, deliveryId);
+  const windowEndsAt = new Date(Number(delivery?.windowStartedAt) + defaultRetryPolicy.windowMs);
+  expect(held).toEqual({ kind: 'deferred', reason: 'inactive', windowEndsAt, ms: expect.any(Number) });
+  expect(held).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 47 * HOUR && ms <= 48 * HOUR) });
+  expect(sent).toHaveLength(1);
+});
+
+test('without a place an attempt is planned again by its workflow, and the last chance by itself', async () => {
+  const limits = limitsWith({ firstLimit: 1, claimAheadMs: 0 });
+  await limits.acquire({ ...shop, receiverHost: 'shop.example' });
+  expect(await attempt(null, { limits, lastChance: false })).toEqual({
+    kind: 'notAttempted',
+    reason: 'concurrencyLimit',
+  });
+  const deferred = await attempt(null, { limits, lastChance: true });
+  expect(deferred).toEqual({ kind: 'deferred', reason: 'concurrencyLimit', ms: expect.any(Number) });
+  expect(deferred).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 0) });
+  expect(sent).toEqual([]);
+});
+
+test('while too many lookups of its e-shop are under way an attempt is planned again, under the same number', async () => {
+  const lookupsFull = {
+    ...refused,
+    outcome: 'internal',
+    lookupsFull: true,
+    error: 'too many DNS lookups',
+  } as const;
+  const limits = limitsWith({});
+  expect(await attempt(null, { limits, lastChance: false }, lookupsFull)).toEqual({
+    kind: 'notAttempted',
+    reason: 'concurrencyLimit',
+  });
+  const planned = await loadForAttempt(database.sql, deliveryId);
+  expect(Number(planned?.nextAttemptAt) - Number(planned?.now)).toBeGreaterThan(1_000);
+  expect(planned).toMatchObject({ state: 'pending', attemptsMade: 0, windowStartedAt: null });
+  // The webhook is closed for a while.
+  expect(await attempt(null, { limits, lastChance: false })).toMatchObject({ reason: 'concurrencyLimit' });
+  expect(sent).toHaveLength(1);
+  const deferred = await attempt(null, { limits: limitsWith({}), lastChance: true }, lookupsFull);
+  expect(deferred).toEqual({ kind: 'deferred', reason: 'concurrencyLimit', ms: expect.any(Number) });
+  expect(sent.map(({ number }) => number)).toEqual([1, 1]);
+  await database.sql`update attempts set started_at = started_at - interval '1 hour'`;
+  await attempt();
+  expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({ attemptsMade: 1, lateBeforeMs: 0 });
+});
+
+test('a worker whose clock is behind records and plans by the time of the database, and signs by its own', async () => {
+  const now = new Date(Date.now() - HOUR);
+  vi.useFakeTimers({ toFake: ['Date'], now });
+  try {
+    await attempt();
+  } finally {
+    vi.useRealTimers();
+  }
+  const [row] = await database.sql`
+    select abs(extract(epoch from clock_timestamp() - attempts.finished_at)) < 60 as finished,
+      deliveries.next_attempt_at > clock_timestamp() as planned
+    from attempts join deliveries on deliveries.id = delivery_id where delivery_id = ${deliveryId}`;
+  expect(row).toEqual({ finished: true, planned: true });
+  expect(sent[0]?.at).toEqual(now);
+});

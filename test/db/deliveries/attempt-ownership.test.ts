@@ -1,0 +1,261 @@
+/** An attempt has one owner at a time: a delivery's requests never overlap, whatever happens to the processes. */
+import pino from 'pino';
+import { v7 as uuidv7 } from 'uuid';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { type AttemptDeps, begin } from '../../../src/attempt/begin-attempt.ts';
+import { makeAttempt } from '../../../src/attempt/make-attempt.ts';
+import type { AttemptCommand, QueueTerms } from '../../../src/attempt/outcome.ts';
+import { createPrepare } from '../../../src/attempt/prepare.ts';
+import { createStatements } from '../../../src/attempt/statements.ts';
+import { unwatched } from '../../../src/attempt/watch.ts';
+import { throughSessions } from '../../../src/db/connection/through-sessions.ts';
+import { giveUpAttempt, loadForAttempt } from '../../../src/db/deliveries/attempts.ts';
+import { readActionTargets } from '../../../src/db/deliveries/operator-actions.ts';
+import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
+import { CLASS } from '../../../src/db/outbox/outbox.ts';
+import { deferClaimed } from '../../../src/db/outbox/release.ts';
+import { transaction } from '../../../src/db/transaction.ts';
+import type { AttemptResult } from '../../../src/delivery/sender.ts';
+import { defaultRetryPolicy as policy } from '../../../src/domain/retry-policy.ts';
+import { untraced } from '../../../src/traces/traces.ts';
+import {
+  accepted,
+  attemptRecord,
+  beginAttempt,
+  fireDelivery,
+  owned,
+  recordAttempt,
+} from '../../support/database/deliveries.ts';
+import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
+import { alone } from '../../support/limits.ts';
+import { until } from '../../support/until.ts';
+
+let deliveryId: string;
+const database = await databaseOfFile();
+const shop = shopOfEachTest(database);
+beforeEach(async () => {
+  deliveryId = await fireDelivery(database.sql, shop);
+});
+
+const success: AttemptResult = {
+  outcome: 'success',
+  status: 200,
+  error: null,
+  durationMs: 1,
+  responseExcerpt: null,
+  retryAfterMs: null,
+};
+const failure: AttemptResult = { ...success, outcome: 'failure', status: 503, error: 'HTTP 503' };
+const interrupted = new DOMException('The attempt was interrupted.', 'AbortError');
+const UNDER_WAY = { kind: 'notAttempted', reason: 'underWay' };
+
+const command = (): AttemptCommand => ({
+  deliveryId,
+  policy,
+  lastChance: false,
+  expectedNumber: null,
+  queue: null,
+});
+/** Claims the delivery, which waits in the queue; others of this file wait as well. */
+async function claimIt() {
+  const quotas = {
+    eshop: 0,
+    webhook: 0,
+    eshops: new Map([[shop.eshopId, 10]]),
+    webhooks: new Map([[shop.webhookId, 10]]),
+  };
+  return (await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, quotas })).deliveries;
+}
+const ofQueue = (claimId: string): QueueTerms => ({ claimId, claimingMs: 0, handOver: () => 'unstarted' });
+
+/** A process that makes attempts; `answer` is its receiver's. */
+function processWith(answer: () => Promise<AttemptResult>) {
+  const numbers: number[] = [];
+  const deps: AttemptDeps = {
+    sql: database.sql,
+    statements: createStatements(database.sql, throughSessions(database.sql, null)),
+    sender: {
+      send({ number }) {
+        numbers.push(number);
+        return answer();
+      },
+    },
+    prepare: createPrepare({ decryptSecret: () => 'whsec_AAAA' }),
+    ...alone(),
+    log: pino({ level: 'silent' }),
+    watch: unwatched,
+    traces: untraced,
+  };
+  return {
+    deps,
+    numbers,
+    /** @param queue the terms if it is made from the queue; by default its workflow makes it */
+    attempt: (queue: QueueTerms | null = null) => makeAttempt(deps, { ...command(), queue }),
+  };
+}
+
+/** A process whose request is at its receiver. */
+async function underWay() {
+  let answer: (result: AttemptResult) => void = () => {};
+  const answered = new Promise<AttemptResult>((resolve) => {
+    answer = resolve;
+  });
+  const made = processWith(() => answered);
+  const outcome = made.attempt();
+  await until('its request', async () => made.numbers.length > 0);
+  return { ...made, outcome, answer };
+}
+/** The time for which the attempt was owned is over. */
+const ownerIsLate = () => database.sql`update attempts set owned_until = now() - interval '1 ms'`;
+const attempts = () =>
+  database.sql`select number, outcome from attempts where delivery_id = ${deliveryId} order by number`;
+
+test('while one process makes an attempt, no other makes it, and the result counts', async () => {
+  const first = await underWay();
+  const second = processWith(async () => success);
+  expect(await second.attempt()).toEqual(UNDER_WAY);
+  first.answer(failure);
+  expect(await first.outcome).toMatchObject({ kind: 'failed', number: 1 });
+  expect(second.numbers).toEqual([]);
+  expect(await attempts()).toEqual([{ number: 1, outcome: 'failure' }]);
+});
+
+test('of two that read a delivery at the same moment one makes its attempt', async () => {
+  const delivery = await loadForAttempt(database.sql, deliveryId);
+  if (delivery === undefined) throw new Error('no delivery');
+  const begins = () => begin(processWith(async () => success).deps, delivery, command());
+  expect(await begins()).toMatchObject({ kind: 'ready', attempt: { number: 1 } });
+  expect(await begins()).toEqual({ kind: 'outdated' });
+});
+
+test('an attempt that an operator stops as it is begun has no owner: the next may be made at once', async () => {
+  const { sql } = database;
+  const delivery = await loadForAttempt(sql, deliveryId);
+  if (delivery === undefined) throw new Error('no delivery');
+  const { deps } = processWith(async () => success);
+  const beginning = await transaction(sql, async (tx) => {
+    await tx`select from deliveries where id = ${deliveryId} for update`;
+    const begun = begin(deps, delivery, command());
+    await until('its statement to wait', async () => {
+      const waiting = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length > 0;
+    });
+    await tx`update deliveries set operator_stop = 'hold' where id = ${deliveryId}`;
+    return { begun };
+  });
+  expect(await beginning.begun).toEqual({ kind: 'outdated' });
+  expect(await sql`select owned_until from attempts where delivery_id = ${deliveryId}`).toEqual([
+    { ownedUntil: null },
+  ]);
+});
+
+test('an attempt begun by a process that died is made again, under the same number', async () => {
+  await underWay();
+  await ownerIsLate();
+  const second = processWith(async () => success);
+  expect(await second.attempt()).toMatchObject({ kind: 'delivered', number: 1 });
+  expect(await attempts()).toEqual([{ number: 1, outcome: 'success' }]);
+});
+
+test('a process that returns late with a failure has lost its attempt; a success still counts', async () => {
+  const first = await underWay();
+  await ownerIsLate();
+  const second = await underWay();
+  first.answer(failure);
+  expect(await first.outcome).toMatchObject({ kind: 'notAttempted' });
+  expect(await attempts()).toEqual([{ number: 1, outcome: null }]);
+  await recordAttempt(database.sql, attemptRecord(deliveryId, { ...accepted, owner: owned.owner }));
+  second.answer(failure);
+  await second.outcome;
+  expect(await attempts()).toEqual([{ number: 1, outcome: 'success' }]);
+});
+
+test('a success that was recorded, though the answer of its statement was lost, is one', async () => {
+  const { sql } = database;
+  const { outcome, answer } = await underWay();
+  const [row] = await sql<{ owner: string }[]>`select owner from attempts where delivery_id = ${deliveryId}`;
+  await recordAttempt(sql, attemptRecord(deliveryId, { ...accepted, owner: row?.owner ?? '' }));
+  answer(success);
+  expect(await outcome).toEqual({ kind: 'delivered', number: 1, status: 200 });
+});
+
+test('the clock of the database set ahead: a process makes no attempt twice at once, for its workflow or from the queue', async () => {
+  const first = await underWay();
+  await ownerIsLate();
+  await expect(first.attempt()).rejects.toThrow('under way already');
+  await expect(first.attempt(ofQueue(uuidv7()))).rejects.toThrow('under way already');
+  expect(first.numbers).toEqual([1]);
+  first.answer(failure);
+  expect(await first.outcome).toMatchObject({ kind: 'failed', number: 1 });
+  expect(await attempts()).toEqual([{ number: 1, outcome: 'failure' }]);
+  // The attempt has ended: the next one may be made.
+  expect(await first.attempt()).toMatchObject({ kind: 'failed', number: 2 });
+});
+
+test('an attempt that was begun and whose request never left is made later, by the same process too', async () => {
+  const made = processWith(async () => success);
+  const delivery = await loadForAttempt(database.sql, deliveryId);
+  if (delivery === undefined) throw new Error('no delivery');
+  await begin(made.deps, delivery, command());
+  await ownerIsLate();
+  expect(await made.attempt()).toMatchObject({ kind: 'delivered', number: 1 });
+});
+
+test('a process that was stopped before its request left sends nothing when it comes back', async () => {
+  const { deps, attempt, numbers } = processWith(async () => success);
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const beginSpan: typeof untraced.begin = (span) => {
+      vi.advanceTimersByTime(60_000);
+      return untraced.begin(span);
+    };
+    Object.assign(deps, { traces: { ...untraced, begin: beginSpan } });
+    await expect(attempt()).rejects.toThrow('interrupted before its request left');
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(numbers).toEqual([]);
+});
+
+test('an interrupted owner gives its attempt up, and the next makes it immediately', async () => {
+  await expect(processWith(() => Promise.reject(interrupted)).attempt()).rejects.toThrow('interrupted');
+  expect(await processWith(async () => success).attempt()).toMatchObject({ kind: 'delivered', number: 1 });
+});
+
+test('a process leaves to its owner what is under way, and takes it up when that one is late', async () => {
+  const first = await underWay();
+  // Its workflow was lost, say: another process has it from the queue.
+  await database.sql`update deliveries set dispatched_at = null where id = ${deliveryId}`;
+  const [claimed] = await claimIt();
+  if (claimed === undefined) throw new Error('not claimed');
+  const second = processWith(async () => success);
+  expect(await second.attempt(ofQueue(claimed.claimId))).toEqual(UNDER_WAY);
+  expect(second.numbers).toEqual([]);
+  await deferClaimed(database.sql, [claimed]);
+  expect(await claimIt()).toEqual([]);
+  await database.sql`
+    update deliveries set due_at = now()
+    where id = ${deliveryId} and due_at = (select owned_until from attempts where delivery_id = ${deliveryId})`;
+  expect(await claimIt()).toMatchObject([{ id: deliveryId }]);
+  first.answer(failure);
+  await first.outcome;
+});
+
+test('an operator sees an attempt under way while a process owns it, and no longer once that process gave it up', async () => {
+  const owner = uuidv7();
+  const underWayNow = async () =>
+    (await readActionTargets(database.sql, [deliveryId], policy)).get(deliveryId)?.underWay;
+  await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1, owner, ownedMs: 60_000 });
+  expect(await underWayNow()).toBe(1);
+  await giveUpAttempt(database.sql, deliveryId, owner);
+  expect(await underWayNow()).toBeNull();
+});
+
+test('who did not hear that an attempt is his own begins it again, and nobody else does', async () => {
+  const attempt = { deliveryId, number: 1, generation: 1 };
+  const beginAs = async (owner: string) =>
+    (await beginAttempt(database.sql, { ...attempt, owner, ownedMs: 60_000 })) !== undefined;
+  const [one, other] = [uuidv7(), uuidv7()];
+  expect([await beginAs(one), await beginAs(one), await beginAs(other)]).toEqual([true, true, false]);
+});

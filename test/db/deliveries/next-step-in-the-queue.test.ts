@@ -1,0 +1,307 @@
+/** The result of an attempt made from the queue is recorded together with the delivery's next step in the queue. */
+import { describe, expect, test } from 'vitest';
+import {
+  type AttemptRecord,
+  leaveQueue,
+  type QueuePlan,
+  recordAttempts,
+} from '../../../src/db/deliveries/attempts.ts';
+import { recordOperatorAction } from '../../../src/db/deliveries/operator-actions.ts';
+import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
+import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../../src/db/outbox/outbox.ts';
+import { setActive } from '../../../src/db/webhooks/change.ts';
+import { defaultRetryPolicy } from '../../../src/domain/retry-policy.ts';
+import {
+  accepted,
+  attemptRecord,
+  beginAttempt,
+  fireDelivery,
+  recordAttempt,
+} from '../../support/database/deliveries.ts';
+import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
+
+const FIRST_WAIT_MS = 25_000;
+const FINISHED = new Date();
+/** This many seconds after the end of the attempt. */
+const later = (seconds: number) => new Date(FINISHED.getTime() + seconds * 1_000);
+
+const database = await databaseOfFile();
+const shop = shopOfEachTest(database, 'deliveries', 'attempts');
+
+async function claim(deliveryClass: DeliveryClass = CLASS.fresh): Promise<readonly QueuedDelivery[]> {
+  return (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries;
+}
+
+/** A delivery whose first attempt this process has under way from the queue. */
+async function underWay(): Promise<QueuedDelivery> {
+  await fireDelivery(database.sql, shop);
+  const [claimed] = await claim();
+  if (claimed === undefined) throw new Error('not claimed');
+  await beginAttempt(database.sql, { deliveryId: claimed.id, number: 1, generation: 1 });
+  return claimed;
+}
+
+/** Its lease is over, and another process claims it. */
+async function takenOver(id: string): Promise<QueuedDelivery> {
+  await database.sql`update deliveries set claimed_until = now() - interval '1 second' where id = ${id}`;
+  const [claimed] = await claim();
+  if (claimed?.id !== id) throw new Error('not taken over');
+  return claimed;
+}
+
+/** The record of its first attempt; by default a failure with no attempt left. */
+function resultOf(
+  { id, claimId }: QueuedDelivery,
+  result: Partial<AttemptRecord>,
+  workflow: QueuePlan['workflow'] = 'unstarted',
+): AttemptRecord {
+  const plan = { claimId, workflow, firstWaitMs: FIRST_WAIT_MS };
+  return attemptRecord(id, { webhookId: shop.webhookId, plan, finishedAt: FINISHED, ...result });
+}
+const record = (...of: Parameters<typeof resultOf>) => recordAttempt(database.sql, resultOf(...of));
+
+interface QueueRow {
+  readonly class: number;
+  readonly dueAt: Date;
+  /** Due by now. */
+  readonly due: boolean;
+  readonly claimId: string | null;
+  readonly claimedUntil: Date | null;
+  readonly dispatchedAt: Date | null;
+  readonly state: string;
+  readonly attemptsMade: number;
+  readonly nextAttemptAt: Date | null;
+}
+async function rowOf(id: string): Promise<QueueRow> {
+  const [row] = await database.sql<QueueRow[]>`
+    select class, due_at, due_at <= clock_timestamp() as due, claim_id, claimed_until, dispatched_at, state, attempts_made, next_attempt_at
+    from deliveries where id = ${id}`;
+  if (row === undefined) throw new Error(`no delivery ${id}`);
+  return row;
+}
+/** A change of a delivery. @param change as SQL */
+function sqlOf(change: string): (id: string) => Promise<unknown> {
+  return (id) => database.sql.unsafe(`update deliveries set ${change} where id = '${id}'`);
+}
+const unclaimed = { claimId: null, claimedUntil: null };
+
+describe('a delivery that was accepted', () => {
+  const delivered = { class: CLASS.delivered, due: true, state: 'delivered', attemptsMade: 1 };
+
+  test('waits in the queue, for any process', async () => {
+    const claimed = await underWay();
+    expect(await record(claimed, accepted, 'unstarted')).toBe('delivered');
+    expect(await rowOf(claimed.id)).toMatchObject({ ...delivered, ...unclaimed, dispatchedAt: null });
+    expect(await claim(CLASS.delivered)).toMatchObject([
+      { id: claimed.id, state: 'delivered', attemptsMade: 1 },
+    ]);
+  });
+
+  test('waits under the claim of this process, which starts the workflow', async () => {
+    const claimed = await underWay();
+    await record(claimed, accepted, 'start');
+    const row = await rowOf(claimed.id);
+    expect(row).toMatchObject({ ...delivered, claimId: claimed.claimId, dispatchedAt: null });
+    expect(row.claimedUntil).not.toBeNull();
+    expect(await claim(CLASS.delivered)).toEqual([]);
+  });
+
+  test('waits for nothing if it gets no workflow', async () => {
+    const claimed = await underWay();
+    await record(claimed, accepted, 'none');
+    const row = await rowOf(claimed.id);
+    expect(row).toMatchObject({ ...delivered, ...unclaimed });
+    expect(row.dispatchedAt).not.toBeNull();
+    expect(await claim(CLASS.delivered)).toEqual([]);
+  });
+});
+
+describe('one that failed', () => {
+  test.each([1, 59, 60])(
+    'and is due %i seconds later is retried from the queue at its time',
+    async (seconds) => {
+      const claimed = await underWay();
+      expect(await record(claimed, { nextAttemptAt: later(seconds) })).toBe('retrying');
+      expect(await rowOf(claimed.id)).toMatchObject({
+        class: CLASS.retry,
+        dueAt: later(seconds),
+        nextAttemptAt: later(seconds),
+        ...unclaimed,
+        dispatchedAt: null,
+      });
+    },
+  );
+
+  test.each([
+    ['is due later', later(61)],
+    ['has no attempt left', null],
+  ])('and %s waits for its workflow', async (_, nextAttemptAt) => {
+    const claimed = await underWay();
+    await record(claimed, { nextAttemptAt });
+    expect(await rowOf(claimed.id)).toMatchObject({
+      class: CLASS.undelivered,
+      due: true,
+      nextAttemptAt,
+      ...unclaimed,
+      dispatchedAt: null,
+    });
+    expect(await claim(CLASS.undelivered)).toMatchObject([
+      { id: claimed.id, attemptsMade: 1, failures: [{ number: 1, message: 'HTTP 503' }] },
+    ]);
+  });
+
+  test('stays claimed by the process that starts its workflow, and waits like any other if that process dies', async () => {
+    const claimed = await underWay();
+    await record(claimed, { nextAttemptAt: later(30) }, 'start');
+    const row = await rowOf(claimed.id);
+    expect(row).toMatchObject({ class: CLASS.retry, dueAt: later(30), claimId: claimed.claimId });
+    expect(row.claimedUntil).not.toBeNull();
+  });
+
+  test('is never claimed before the time of its retry, and then with its count', async () => {
+    const claimed = await underWay();
+    await record(claimed, { nextAttemptAt: later(60) });
+    for (const each of Object.values(CLASS)) expect(await claim(each)).toEqual([]);
+    await database.sql`update deliveries set due_at = now() where id = ${claimed.id} and due_at = next_attempt_at`;
+    expect(await claim(CLASS.retry)).toMatchObject([
+      { id: claimed.id, state: 'retrying', attemptsMade: 1, lastStatus: 503, failures: [{ number: 1 }] },
+    ]);
+  });
+});
+
+describe('one that was claimed by another process meanwhile', () => {
+  test.each([
+    ['was accepted', accepted, 'delivered'],
+    ['failed', { nextAttemptAt: later(30) }, 'retrying'],
+  ] as const)(
+    'and %s has its result; where it waits, and for whom, is the business of the other',
+    async (_, result, state) => {
+      const late = await underWay();
+      const other = await takenOver(late.id);
+      const before = await rowOf(late.id);
+      expect(await record(late, result, 'none')).toBe(state);
+      const { dueAt, claimId, claimedUntil } = before;
+      expect(await rowOf(late.id)).toMatchObject({
+        state,
+        attemptsMade: 1,
+        class: CLASS.fresh,
+        dueAt,
+        claimId,
+        claimedUntil,
+        dispatchedAt: null,
+      });
+      expect(claimId).toBe(other.claimId);
+    },
+  );
+});
+
+test.each([
+  [
+    'was deferred by another process',
+    sqlOf("claimed_until = null, claim_id = null, due_at = now() + interval '9 seconds'"),
+  ],
+  [
+    'is past its lease, of a process that has died',
+    sqlOf("claimed_until = now() - interval '1 second', claim_id = gen_random_uuid()"),
+  ],
+])('one that %s waits for its retry all the same: no process attempts it before', async (_, change) => {
+  const claimed = await underWay();
+  await change(claimed.id);
+  await record(claimed, { nextAttemptAt: later(30) });
+  expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.retry, dueAt: later(30), ...unclaimed });
+});
+
+test('what its workflow has by now is in no queue', async () => {
+  const claimed = await underWay();
+  await leaveQueue(database.sql, claimed.id);
+  await record(claimed, { nextAttemptAt: later(30) });
+  expect(await rowOf(claimed.id)).toMatchObject({
+    state: 'retrying',
+    class: CLASS.fresh,
+    nextAttemptAt: later(30),
+  });
+  for (const each of Object.values(CLASS)) expect(await claim(each)).toEqual([]);
+});
+
+test('an attempt of its workflow plans nothing in the queue', async () => {
+  const claimed = await underWay();
+  await record(claimed, { plan: null, nextAttemptAt: later(30) });
+  expect(await rowOf(claimed.id)).toMatchObject({
+    class: CLASS.fresh,
+    nextAttemptAt: later(30),
+    claimId: claimed.claimId,
+  });
+});
+
+describe('while its webhook was activated or moved', () => {
+  async function changed(): Promise<QueuedDelivery> {
+    const claimed = await underWay();
+    await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+    await setActive(database.sql, shop.eshopId, shop.webhookId, true);
+    return claimed;
+  }
+
+  test('the next attempt follows after the first wait of the policy, not after a later one', async () => {
+    const claimed = await changed();
+    const recorded = await recordAttempts(database.sql, [resultOf(claimed, { nextAttemptAt: later(3_600) })]);
+    const soon = later(FIRST_WAIT_MS / 1_000);
+    expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.retry, dueAt: soon, nextAttemptAt: soon });
+    // What the e-shop reads of the attempt, in its log too, is the same time.
+    expect(recorded.get(claimed.id)).toEqual({ state: 'retrying', nextAttemptAt: soon });
+    expect(
+      await database.sql`select next_attempt_at from attempts where delivery_id = ${claimed.id}`,
+    ).toEqual([{ nextAttemptAt: soon }]);
+  });
+
+  test('the next attempt follows no later than planned', async () => {
+    const claimed = await changed();
+    await record(claimed, { nextAttemptAt: later(10) });
+    expect(await rowOf(claimed.id)).toMatchObject({ dueAt: later(10), nextAttemptAt: later(10) });
+  });
+
+  test('a delivery without an attempt left gets none: its workflow decides', async () => {
+    const claimed = await changed();
+    await record(claimed, {});
+    expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.undelivered, nextAttemptAt: null });
+  });
+});
+
+test('a record that is repeated changes nothing', async () => {
+  const claimed = await underWay();
+  const once = resultOf(claimed, { nextAttemptAt: later(30) });
+  await recordAttempts(database.sql, [once]);
+  const before = await rowOf(claimed.id);
+  expect(await recordAttempts(database.sql, [{ ...once, nextAttemptAt: later(40), status: 500 }])).toEqual(
+    new Map(),
+  );
+  expect(await rowOf(claimed.id)).toEqual(before);
+});
+
+test('each of several has its own plan', async () => {
+  const good = await underWay();
+  const bad = await underWay();
+  const recorded = await recordAttempts(database.sql, [
+    resultOf(bad, { nextAttemptAt: later(30) }, 'unstarted'),
+    resultOf(good, accepted, 'none'),
+  ]);
+  expect(recorded).toEqual(
+    new Map([
+      [good.id, { state: 'delivered', nextAttemptAt: null }],
+      [bad.id, { state: 'retrying', nextAttemptAt: later(30) }],
+    ]),
+  );
+  expect(await rowOf(good.id)).toMatchObject({ class: CLASS.delivered });
+  expect(await rowOf(bad.id)).toMatchObject({ class: CLASS.retry, dueAt: later(30), dispatchedAt: null });
+});
+
+test.each(['hold', 'giveUp'] as const)(
+  'one stopped during its attempt does not wait for the time of its retry: its workflow decides; %s',
+  async (action) => {
+    const claimed = await underWay();
+    await database.sql`update attempts set owned_until = now() + interval '1 minute'`;
+    const asked = { id: action, action, by: 'anna', reason: '' };
+    await recordOperatorAction(database.sql, claimed.id, asked, defaultRetryPolicy);
+    await record(claimed, { nextAttemptAt: later(50) });
+    expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.undelivered, due: true, ...unclaimed });
+  },
+);

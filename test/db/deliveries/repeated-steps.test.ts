@@ -1,0 +1,316 @@
+/** A delivery's records hold when a step is repeated, late or over: each step checks the state that it changes. */
+import { describe, expect, test } from 'vitest';
+import { lostTimeMs } from '../../../src/attempt/decisions.ts';
+import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../../src/db/deliveries/attempts.ts';
+import { compensate } from '../../../src/db/deliveries/compensation.ts';
+import { closeDelivery, spendRetries } from '../../../src/db/deliveries/deliveries.ts';
+import { recordOperatorAction } from '../../../src/db/deliveries/operator-actions.ts';
+import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
+import { CLASS } from '../../../src/db/outbox/outbox.ts';
+import { deferClaimed } from '../../../src/db/outbox/release.ts';
+import { deleteWebhook, replaceWebhook, setActive } from '../../../src/db/webhooks/change.ts';
+import { findWebhook } from '../../../src/db/webhooks/webhooks.ts';
+import type { ActionName } from '../../../src/domain/operator-action.ts';
+import { defaultRetryPolicy } from '../../../src/domain/retry-policy.ts';
+import {
+  accepted,
+  attemptRecord,
+  beginAttempt,
+  finishAttempt,
+  fireDelivery,
+} from '../../support/database/deliveries.ts';
+import { insertWebhook } from '../../support/database/events.ts';
+import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
+
+const database = await databaseOfFile();
+const shop = shopOfEachTest(database);
+
+const fire = () => fireDelivery(database.sql, shop);
+async function load(id: string) {
+  const delivery = await loadForAttempt(database.sql, id);
+  if (delivery === undefined) throw new Error(`no delivery ${id}`);
+  return delivery;
+}
+const begin = (deliveryId: string, number: number) =>
+  beginAttempt(database.sql, { deliveryId, number, generation: 1 });
+const attempts = (id: string) =>
+  database.sql<{ number: number; outcome: string | null; status: number | null; startedAt: Date }[]>`
+    select number, outcome, status, started_at from attempts where delivery_id = ${id} order by number`;
+const finish = (deliveryId: string, number: number, change: Partial<AttemptRecord> = {}) =>
+  finishAttempt(database.sql, deliveryId, number, change);
+/** A delivery whose only attempt failed, with no retries left. */
+async function exhausted(): Promise<string> {
+  const id = await fire();
+  await begin(id, 1);
+  await finish(id, 1);
+  return id;
+}
+const deactivations = () => database.sql`
+  select generation, reason, delivery_id from deactivations where webhook_id = ${shop.webhookId} order by generation`;
+const changesSignalled = async () =>
+  (await database.sql`select 1 from changes_to_signal where webhook_id = ${shop.webhookId}`).length;
+const webhook = async (id = shop.webhookId) => await findWebhook(database.sql, shop.eshopId, id);
+
+describe('an attempt begins', () => {
+  test('not again once it has its result', async () => {
+    const id = await exhausted();
+    const before = await attempts(id);
+    expect(await begin(id, 1)).toBeUndefined();
+    expect(await attempts(id)).toEqual(before);
+  });
+
+  test('again after an interruption, in the window that the first try began', async () => {
+    const id = await fire();
+    const first = await begin(id, 1);
+    const again = await begin(id, 1);
+    expect(again?.windowStartedAt).toEqual(first?.windowStartedAt);
+    expect(again?.startedAt.getTime()).toBeGreaterThanOrEqual(first?.startedAt.getTime() ?? 0);
+    expect(await attempts(id)).toHaveLength(1);
+  });
+
+  test('the window of its own delivery alone', async () => {
+    const [id, other] = [await fire(), await fire()];
+    await begin(id, 1);
+    expect((await load(other)).windowStartedAt).toBeNull();
+  });
+});
+
+describe('a result', () => {
+  test('that comes a second time changes nothing: the first one recorded stays', async () => {
+    const id = await exhausted();
+    await finish(id, 1, { status: 500 });
+    expect(await load(id)).toMatchObject({ state: 'retrying', lastStatus: 503 });
+    expect(await attempts(id)).toMatchObject([{ outcome: 'failure', status: 503 }]);
+  });
+
+  test('that is a success takes the place of a failure: the receiver has accepted it', async () => {
+    const id = await exhausted();
+    expect(await finish(id, 1, accepted)).toBe('delivered');
+    expect(await load(id)).toMatchObject({ state: 'delivered', attemptsMade: 1 });
+    expect(await attempts(id)).toMatchObject([{ outcome: 'success' }]);
+    expect(await finish(id, 1)).toBeUndefined();
+    expect(await load(id)).toMatchObject({ state: 'delivered' });
+  });
+
+  test('is that of its own attempt and delivery alone', async () => {
+    const [id, other] = [await fire(), await fire()];
+    for (const [delivery, number] of [
+      [id, 1],
+      [id, 2],
+      [other, 2],
+    ] as const) {
+      await begin(delivery, number);
+    }
+    await finish(id, 2, accepted);
+    expect(await attempts(id)).toMatchObject([{ outcome: null }, { outcome: 'success' }]);
+    expect(await attempts(other)).toMatchObject([{ outcome: null }]);
+    expect(await load(other)).toMatchObject({ state: 'pending', attemptsMade: 0 });
+  });
+
+  test('is that of its own delivery where several are recorded at once', async () => {
+    const [id, other] = [await fire(), await fire()];
+    for (const delivery of [id, other]) await begin(delivery, 1);
+    const records = [attemptRecord(id, accepted), attemptRecord(other)];
+    await recordAttempts(database.sql, records);
+    expect(await load(id)).toMatchObject({ state: 'delivered', lastStatus: 200 });
+    expect(await load(other)).toMatchObject({
+      state: 'retrying',
+      lastStatus: (await attempts(other))[0]?.status,
+    });
+  });
+
+  test('does not reopen a delivery that was canceled while the request was under way', async () => {
+    const id = await fire();
+    await begin(id, 1);
+    await closeDelivery(database.sql, id, 'canceled');
+    await finish(id, 1);
+    expect(await load(id)).toMatchObject({ state: 'canceled', attemptsMade: 0 });
+  });
+
+  test('of a success is not taken back by a cancellation that comes late', async () => {
+    const id = await fire();
+    await begin(id, 1);
+    await finish(id, 1, accepted);
+    await closeDelivery(database.sql, id, 'canceled');
+    expect(await load(id)).toMatchObject({ state: 'delivered' });
+  });
+
+  test('recorded in the meantime keeps its plan when the retries before it are said to be spent', async () => {
+    const id = await fire();
+    await begin(id, 1);
+    const nextAttemptAt = new Date(Date.now() + 60_000);
+    await finish(id, 1, { nextAttemptAt });
+    await spendRetries(database.sql, id, 0);
+    expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);
+  });
+});
+
+describe('the compensation', () => {
+  test('deactivates the webhook, names the delivery, and has the other open deliveries signalled', async () => {
+    const id = await exhausted();
+    expect(await compensate(database.sql, id)).toMatchObject({ state: 'failed', deactivatedGeneration: 1 });
+    expect(await webhook()).toMatchObject({ active: false });
+    expect(await deactivations()).toEqual([{ generation: 1, reason: 'retriesExhausted', deliveryId: id }]);
+    expect(await changesSignalled()).toBe(1);
+  });
+
+  test('cancels a delivery that was given up during its last attempt, and leaves its webhook active', async () => {
+    const id = await exhausted();
+    await database.sql`update deliveries set operator_stop = 'giveUp' where id = ${id}`;
+    expect(await compensate(database.sql, id)).toMatchObject({
+      state: 'canceled',
+      deactivatedGeneration: null,
+      transition: { state: 'canceled', deactivated: null },
+    });
+    expect(await load(id)).toMatchObject({ state: 'canceled' });
+    expect(await webhook()).toMatchObject({ active: true });
+    expect(await deactivations()).toEqual([]);
+  });
+
+  test('of a delivery that was delivered does nothing', async () => {
+    const id = await fire();
+    await begin(id, 1);
+    await finish(id, 1, accepted);
+    expect(await compensate(database.sql, id)).toMatchObject({
+      state: 'delivered',
+      deactivatedGeneration: null,
+    });
+    expect(await load(id)).toMatchObject({ state: 'delivered' });
+    expect(await webhook()).toMatchObject({ active: true });
+    expect(await changesSignalled()).toBe(0);
+  });
+
+  test('leaves a webhook alone that was given another URL since the last attempt', async () => {
+    const id = await exhausted();
+    const before = await webhook();
+    if (before === null) throw new Error('no webhook');
+    await replaceWebhook(database.sql, shop.eshopId, shop.webhookId, {
+      ...before,
+      url: 'https://shop.example/new',
+    });
+    expect(await compensate(database.sql, id)).toMatchObject({
+      state: 'failed',
+      deactivatedGeneration: null,
+    });
+    expect(await webhook()).toMatchObject({ active: true });
+    expect(await deactivations()).toEqual([]);
+  });
+
+  test('leaves it to the user who deactivated it: no second deactivation, and no mail', async () => {
+    const id = await exhausted();
+    await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+    const before = await webhook();
+    expect(await compensate(database.sql, id)).toMatchObject({
+      state: 'failed',
+      deactivatedGeneration: null,
+    });
+    expect(await webhook()).toEqual(before);
+    expect(await deactivations()).toEqual([{ generation: 1, reason: 'user', deliveryId: null }]);
+  });
+
+  test('mails nobody about a webhook that was deleted', async () => {
+    const id = await exhausted();
+    await deleteWebhook(database.sql, shop.eshopId, shop.webhookId);
+    expect(await compensate(database.sql, id)).toMatchObject({
+      state: 'failed',
+      deactivatedGeneration: null,
+    });
+    expect(await deactivations()).toEqual([]);
+  });
+
+  test('deactivates no other webhook', async () => {
+    const other = await insertWebhook(database.sql, shop.eshopId, 'CREATE_ORDER');
+    await compensate(database.sql, await exhausted());
+    expect(await webhook(other)).toMatchObject({ active: true });
+  });
+
+  test('of two deliveries of one webhook deactivates it for the first alone, also when both are repeated', async () => {
+    const [first, second] = [await exhausted(), await exhausted()];
+    const deactivated = async (id: string) => (await compensate(database.sql, id)).deactivatedGeneration;
+    expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
+    expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
+    expect(await deactivations()).toHaveLength(1);
+  });
+});
+
+/** An action by an operator named after it. */
+const act = (id: string, action: ActionName, order = action as string) =>
+  recordOperatorAction(database.sql, id, { id: order, action, by: action, reason: '' }, defaultRetryPolicy);
+
+test('no attempt begins of a delivery that an operator has stopped since it was read', async () => {
+  const id = await fire();
+  await act(id, 'hold');
+  expect(await begin(id, 1)).toBeUndefined();
+  expect(await attempts(id)).toEqual([]);
+  await act(id, 'resume');
+  expect(await begin(id, 1)).toBeDefined();
+  await act(id, 'giveUp');
+  expect(await begin(id, 1)).toBeUndefined();
+});
+
+test('a delivery that waits in the queue does not wait for its next attempt to be given up', async () => {
+  const id = await fire();
+  await begin(id, 1);
+  await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });
+  await database.sql`update deliveries set class = ${CLASS.retry}, due_at = next_attempt_at, dispatched_at = null where id = ${id}`;
+  expect((await claimDeliveries(database.sql, { class: CLASS.retry, limit: 1 })).deliveries).toEqual([]);
+  await act(id, 'giveUp');
+  expect(await load(id)).toMatchObject({ state: 'canceled', attemptsMade: 1 });
+  // Its workflow shows its end.
+  expect(
+    (await claimDeliveries(database.sql, { class: CLASS.undelivered, limit: 1 })).deliveries,
+  ).toMatchObject([{ id, state: 'canceled' }]);
+});
+
+test('a delivery of a recovery that is paused does not wait for it to go on to be given up', async () => {
+  const id = await fire();
+  await database.sql`update deliveries set class = ${CLASS.recovered} where id = ${id}`;
+  await act(id, 'giveUp');
+  expect(await load(id)).toMatchObject({ state: 'canceled' });
+});
+
+test('a delivery that another process attempted after its lease keeps that plan if it then gets no permit', async () => {
+  const id = await fire();
+  const claim = async () => {
+    const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 100 });
+    return deliveries.filter((delivery) => delivery.id === id);
+  };
+  const late = await claim();
+  await database.sql`update deliveries set claimed_until = now() - interval '1 s' where id = ${id}`;
+  const [{ claimId = '' } = {}] = await claim();
+  await begin(id, 1);
+  const plan = { claimId, workflow: 'unstarted', firstWaitMs: 25_000 } as const;
+  await finish(id, 1, { webhookId: shop.webhookId, plan, nextAttemptAt: new Date(Date.now() + 40_000) });
+  const { nextAttemptAt } = await load(id);
+  await deferClaimed(database.sql, late);
+  expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);
+  expect(nextAttemptAt).not.toBeNull();
+});
+
+test('an operator action takes effect once, even when its step is repeated, and the latest fifty are kept', async () => {
+  const id = await fire();
+  await begin(id, 1);
+  await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 3_600_000) });
+  const first = await act(id, 'hold', 'first');
+  await act(id, 'resume', 'second');
+  expect(await act(id, 'hold', 'first')).toMatchObject({ accepted: true, at: first?.at });
+  expect((await load(id)).operatorStop).toBeNull();
+  for (let round = 0; round < 30; round += 1) {
+    await act(id, 'hold', `hold ${round}`);
+    await act(id, 'resume', `resume ${round}`);
+  }
+  const { operatorActions } = await load(id);
+  expect(operatorActions).toHaveLength(50);
+  expect(operatorActions?.at(-1)).toMatchObject({ id: 'resume 29', action: 'resume' });
+});
+
+test('the time that a hold took from an attempt shortens the waits that are left', async () => {
+  const id = await fire();
+  await begin(id, 1);
+  await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 3_600_000) });
+  await act(id, 'hold');
+  await database.sql`update deliveries set next_attempt_at = now() - interval '5 hours' where id = ${id}`;
+  expect(await act(id, 'resume')).toMatchObject({ message: 'Resumed: attempt 2 of 21 follows at once.' });
+  const late = lostTimeMs(await load(id), new Date());
+  expect(late).toBeGreaterThan(5 * 3_600_000 - 60_000);
+});

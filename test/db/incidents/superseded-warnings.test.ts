@@ -1,0 +1,80 @@
+/** The warning about a superseded delivery applies to the one that continues its count of failures. */
+import { beforeEach, expect, test } from 'vitest';
+import { decideWarnings } from '../../../src/db/incidents/decide.ts';
+import { readWarning } from '../../../src/db/incidents/warnings.ts';
+import { claimNotices } from '../../../src/db/notices/pending.ts';
+import { supersedeRetries } from '../../../src/db/outbox/keep-ordering.ts';
+import { CLASS } from '../../../src/db/outbox/outbox.ts';
+import { accepted, fireDelivery, makeAttempt } from '../../support/database/deliveries.ts';
+import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
+
+let sequence: number;
+const database = await databaseOfFile();
+const shop = shopOfEachTest(database, 'deliveries', 'attempts', 'failures', 'notices');
+beforeEach(async () => {
+  await database.sql`update webhooks set ordering = 'latest' where id = ${shop.webhookId}`;
+  sequence = 0;
+});
+
+const HOUR = 3_600_000;
+const decide = () => decideWarnings(database.sql, { leadMs: 24 * HOUR, patienceMs: 6 * HOUR });
+
+/** The next event of the record: its delivery waits behind the earlier ones. */
+async function next(): Promise<string> {
+  const id = await fireDelivery(database.sql, shop);
+  sequence += 1;
+  await database.sql`update deliveries set sequence = ${sequence}, class = ${CLASS.blocked} where id = ${id}`;
+  return id;
+}
+
+/** A delivery with few retries left. */
+async function lastRetries(): Promise<string> {
+  const id = await next();
+  await makeAttempt(database.sql, id, 18, { nextAttemptAt: new Date(Date.now() + HOUR), lastCall: true });
+  return id;
+}
+
+/** A newer event supersedes this one and continues its count; answers its delivery. */
+async function replace(id: string): Promise<string> {
+  const successor = await next();
+  expect(await supersedeRetries(database.sql, id)).toEqual([id]);
+  return successor;
+}
+
+async function notice() {
+  const [warning] = await database.sql<{ id: string }[]>`select id from notices`;
+  return await readWarning(database.sql, warning?.id ?? '');
+}
+
+test('superseded before the mail goes, twice: still needed, and about the newest; accepted: no longer', async () => {
+  const first = await lastRetries();
+  expect(await decide()).toBe(1);
+  expect(await claimNotices(database.sql, 10)).toHaveLength(1);
+  expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: first });
+  const newest = await replace(await replace(first));
+  expect(await notice()).toMatchObject({
+    stillNeeded: true,
+    deliveryId: newest,
+    deliverySince: expect.any(Date),
+    deliveryAttempts: 18,
+    deliveryError: 'HTTP 503',
+  });
+  await makeAttempt(database.sql, newest, 19, accepted);
+  expect(await notice()).toMatchObject({ stillNeeded: false });
+});
+
+test('what waits behind another delivery with the count is warned of too; held by an operator it is not', async () => {
+  const first = await lastRetries();
+  expect(await decide()).toBe(1);
+  const successor = await replace(first);
+  await database.sql`update deliveries set state = 'pending', class = ${CLASS.blocked}, next_attempt_at = null where id = ${successor}`;
+  expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: successor });
+  await database.sql`update deliveries set operator_stop = 'hold' where id = ${successor}`;
+  expect(await notice()).toMatchObject({ stillNeeded: false });
+});
+
+test('superseded before it is decided: decided of the one that goes on', async () => {
+  const successor = await replace(await lastRetries());
+  expect(await decide()).toBe(1);
+  expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: successor });
+});

@@ -1,0 +1,172 @@
+/** A process with a relay owns some of the deliveries that it writes from the start, without a claim. */
+import { afterEach, expect, test } from 'vitest';
+import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
+import { recordEvents } from '../../../src/db/outbox/events.ts';
+import { keepOrdering, settleOrdering } from '../../../src/db/outbox/keep-ordering.ts';
+import type { LocalRelay, RelayWork } from '../../../src/db/outbox/notify.ts';
+import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../../src/db/outbox/outbox.ts';
+import { type Transaction, transaction } from '../../../src/db/transaction.ts';
+import { insertShop } from '../../support/database/events.ts';
+import { recordEvent } from '../../support/database/record-event.ts';
+import { databaseOfFile } from '../../support/lifetimes.ts';
+
+const taken: QueuedDelivery[] = [];
+const woken: RelayWork[] = [];
+let room = true;
+let detach = () => {};
+const relay: LocalRelay = {
+  wake: (work) => void woken.push(work),
+  hasRoom: () => room,
+  start: (claimed) => void taken.push(...claimed),
+  ended() {},
+};
+
+const database = await databaseOfFile();
+const { eshopId, webhookId } = await insertShop(database.sql);
+afterEach(async () => {
+  detach();
+  // Wakes that wait for their interval, or for a lease that is given back, would come into the next test.
+  await database.sql.notifier.close();
+  taken.length = 0;
+  woken.length = 0;
+  room = true;
+  await database.sql`delete from deliveries`;
+  await database.sql`update webhooks set ordering = 'none'`;
+});
+
+const event = (tx: Transaction) =>
+  recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} });
+const happens = (sequence: number) => ({
+  type: 'CREATE_ORDER' as const,
+  entityId: '1',
+  sequence,
+  happenedAt: null,
+  snapshot: '{}',
+  origin: 'service' as const,
+  changed: null,
+});
+const claimable = async (deliveryClass: DeliveryClass = CLASS.fresh) =>
+  (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries.map(({ id }) => id);
+
+test('with room the relay of the process gets it as a claim would find it, and no other claims it', async () => {
+  detach = database.sql.notifier.attach(relay);
+  await transaction(database.sql, event);
+  detach();
+  expect(taken).toHaveLength(1);
+  expect(woken).toEqual([]);
+  expect(await claimable()).toEqual([]);
+  // If that process has died meanwhile.
+  await database.sql`update deliveries set claimed_until = now() - interval '1 second'`;
+  const claimed = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 });
+  expect(claimed.deliveries).toEqual(taken.map((each) => ({ ...each, claimId: expect.any(String) })));
+  // That process may only be late.
+  expect(claimed.deliveries[0]?.claimId).not.toBe(taken[0]?.claimId);
+  expect(taken[0]).toMatchObject({ eshopId, webhookId, state: 'pending', isBlocked: false });
+});
+
+test('what is rolled back nobody gets', async () => {
+  detach = database.sql.notifier.attach(relay);
+  const failed = transaction(database.sql, async (tx) => {
+    await event(tx);
+    throw new Error('after all');
+  });
+  await expect(failed).rejects.toThrow('after all');
+  detach();
+  expect(taken).toEqual([]);
+});
+
+test('without room it waits in the queue, and the relay is woken', async () => {
+  room = false;
+  detach = database.sql.notifier.attach(relay);
+  await transaction(database.sql, event);
+  await expect.poll(() => woken).toEqual(['fresh']);
+  detach();
+  expect(taken).toEqual([]);
+  expect(await claimable()).toHaveLength(1);
+});
+
+test('of a webhook with an order it gets the first of a record, and the next one when that has ended', async () => {
+  const { sql } = database;
+  await sql`update webhooks set ordering = 'record'`;
+  detach = sql.notifier.attach(relay);
+  await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)]));
+  await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(3)]));
+  const [first] = taken;
+  expect(taken).toHaveLength(1);
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
+  expect(deliveries.map(({ isBlocked }) => isBlocked)).toEqual([true, true]);
+  expect(await keepOrdering(sql, deliveries)).toEqual([]);
+  await sql`update deliveries set state = 'delivered', finished_at = now() where id = ${first?.id ?? null}`;
+  await settleOrdering(sql, { records: [String(first?.id)] });
+  expect(taken.map(({ id }) => id)).toEqual([first?.id, deliveries[0]?.id]);
+  expect(await claimable()).toEqual([]);
+
+  // The third has no room here: a relay is woken for it.
+  await sql`update deliveries set state = 'delivered', finished_at = now() where id = ${deliveries[0]?.id ?? null}`;
+  room = false;
+  woken.length = 0;
+  await settleOrdering(sql, { records: [String(deliveries[0]?.id)] });
+  await expect.poll(() => woken).toContain('fresh');
+  detach();
+  expect(taken).toHaveLength(2);
+  expect(await claimable()).toEqual([deliveries[1]?.id]);
+});
+
+test('if the relay leaves before the COMMIT, any other may claim it at once', async () => {
+  detach = database.sql.notifier.attach(relay);
+  await transaction(database.sql, async (tx) => {
+    await event(tx);
+    detach();
+  });
+  const open = async () => await database.sql`select from deliveries where claimed_until is null`;
+  await expect.poll(open).toHaveLength(1);
+  expect(taken).toEqual([]);
+  expect(await claimable()).toHaveLength(1);
+});
+
+test('what an import wrote waits behind the fresh ones, also when it is next in the order of its record', async () => {
+  const { sql } = database;
+  await sql`update webhooks set ordering = 'record'`;
+  detach = sql.notifier.attach(relay);
+  await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)], CLASS.bulk));
+  await expect.poll(() => woken).toEqual(['bulk']);
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.bulk, limit: 10 });
+  const [first, second] = deliveries;
+  expect(await keepOrdering(sql, deliveries)).toEqual([first]);
+  await sql`
+    update deliveries set state = 'delivered', finished_at = now(), dispatched_at = now() where id = ${first?.id ?? null}`;
+  woken.length = 0;
+  await settleOrdering(sql, { records: [String(first?.id)] });
+  expect(taken).toEqual([]);
+  expect(await claimable()).toEqual([]);
+  expect(await claimable(CLASS.bulk)).toEqual([second?.id]);
+  await expect.poll(() => woken).toContain('bulk');
+  detach();
+});
+
+test('the next one of a record in a recovery is left to a claim, which a pause of the recovery holds back', async () => {
+  const { sql } = database;
+  const [recovery] = await sql<{ id: string }[]>`
+    insert into recoveries (id, eshop_id, webhook_id, since, until, include, found)
+    values (gen_random_uuid(), ${eshopId}, ${webhookId}, now(), now(), '{missed}', 2) returning id`;
+  await sql`update webhooks set ordering = 'record'`;
+  await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)]));
+  await sql`update deliveries set recovery_id = ${recovery?.id ?? null}, class = ${CLASS.recovered}`;
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.recovered, limit: 10 });
+  const [first, second] = deliveries;
+  expect(await keepOrdering(sql, deliveries)).toEqual([first]);
+  await sql`
+    update deliveries set state = 'delivered', finished_at = now(), dispatched_at = now() where id = ${first?.id ?? null}`;
+  await sql`update recoveries set state = 'paused'`;
+  detach = sql.notifier.attach(relay);
+  await settleOrdering(sql, { records: [String(first?.id)] });
+  expect(taken).toEqual([]);
+  expect(await claimable(CLASS.recovered)).toEqual([]);
+  await sql`update recoveries set state = 'running'`;
+  expect(await claimable(CLASS.recovered)).toEqual([second?.id]);
+});
+
+test('without a relay in the process it waits in the queue', async () => {
+  await transaction(database.sql, event);
+  expect(await claimable()).toHaveLength(1);
+});

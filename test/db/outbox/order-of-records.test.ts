@@ -1,0 +1,248 @@
+/** The order of records in the queue: claims that were lost, and many records at once. */
+import { afterEach, expect, test } from 'vitest';
+import { readActionTargets, recordOperatorAction } from '../../../src/db/deliveries/operator-actions.ts';
+import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
+import { recordEvents } from '../../../src/db/outbox/events.ts';
+import { keepOrdering, settleOrdering, supersedeRetries } from '../../../src/db/outbox/keep-ordering.ts';
+import { CLASS, type DeliveryClass } from '../../../src/db/outbox/outbox.ts';
+import { transaction } from '../../../src/db/transaction.ts';
+import { acceptedActions } from '../../../src/domain/operator-action.ts';
+import { defaultRetryPolicy } from '../../../src/domain/retry-policy.ts';
+import { insertShop, insertWebhook } from '../../support/database/events.ts';
+import { databaseOfFile } from '../../support/lifetimes.ts';
+
+const database = await databaseOfFile();
+const { eshopId, webhookId } = await insertShop(database.sql);
+await database.sql`update webhooks set ordering = 'record'`;
+afterEach(async () => {
+  await database.sql`delete from deliveries`;
+  await database.sql`delete from webhooks where id <> ${webhookId}`;
+  await database.sql`update webhooks set ordering = 'record'`;
+});
+
+/** Writes events of a record, in order; answers the ids of their deliveries. */
+async function happen(count: number, deliveryClass: DeliveryClass = CLASS.fresh): Promise<string[]> {
+  const events = Array.from({ length: count }, (_, index) => ({
+    type: 'CREATE_ORDER' as const,
+    entityId: '1',
+    sequence: index + 1,
+    happenedAt: null,
+    snapshot: '{}',
+    origin: 'service' as const,
+    changed: null,
+  }));
+  await transaction(database.sql, (tx) => recordEvents(tx, eshopId, events, deliveryClass));
+  const rows = await database.sql<{ id: string }[]>`select id from deliveries order by sequence`;
+  return rows.map(({ id }) => id);
+}
+
+test('if a process died before it checked the order, only the first delivery of a record is attempted', async () => {
+  const { sql } = database;
+  const [first] = await happen(3);
+  const dead = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
+  expect(dead.deliveries).toHaveLength(3);
+  await sql`update deliveries set claimed_until = null`;
+  // One claim takes the first, another the rest.
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 1 });
+  expect(deliveries).toMatchObject([{ id: first, isBlocked: false }]);
+  const ready = await keepOrdering(sql, deliveries);
+  expect(ready.map(({ id }) => id)).toEqual([first]);
+  expect(await claim()).toEqual([]);
+  // Nor does the dead process attempt any other when it comes back.
+  expect((await keepOrdering(sql, dead.deliveries)).map(({ id }) => id)).toEqual([first]);
+});
+
+test('however many records wait, the first of each goes, page by page', async () => {
+  const { sql } = database;
+  const RECORDS = 1_203;
+  await sql`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, ordering_key, sequence, class)
+    select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', 'order ' || record, 'record ' || record, sequence,
+      ${CLASS.blocked}
+    from generate_series(1, ${RECORDS}::int) record, generate_series(1, 2) sequence`;
+  await settleOrdering(sql, { eshopId: eshopId + 1 });
+  expect(await sql`select from deliveries where class = ${CLASS.fresh}`).toHaveLength(0);
+  await settleOrdering(sql, 'all');
+  const putBack = await sql`select from deliveries where class = ${CLASS.fresh} and sequence = 1`;
+  expect(putBack).toHaveLength(RECORDS);
+  expect(await sql`select from deliveries where class = ${CLASS.blocked}`).toHaveLength(RECORDS);
+});
+
+/** The deliveries of the record by sequence. */
+async function stored() {
+  return await database.sql<
+    { id: string; state: string; class: number; attemptsMade: number }[]
+  >`select id, state, class, attempts_made from deliveries order by sequence, id`;
+}
+
+/** How long ago the window of a delivery began, in hours. */
+async function windowHours(id: string): Promise<number | undefined> {
+  const [row] = await database.sql<{ hours: number }[]>`
+    select (extract(epoch from now() - window_started_at) / 3600)::float8 as hours from deliveries where id = ${id}`;
+  return row?.hours;
+}
+
+/** Claims waiting deliveries and keeps their order. */
+async function claim(): Promise<readonly string[]> {
+  const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 });
+  const ready = await keepOrdering(database.sql, deliveries);
+  return ready.map(({ id }) => id);
+}
+
+test('an event that goes to two webhooks of one receiver goes to both at once', async () => {
+  await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  await database.sql`update webhooks set ordering = 'record'`;
+  const [first, beside, ...behind] = await happen(2);
+  expect((await claim()).toSorted()).toEqual([first, beside]);
+  await database.sql`update deliveries set state = 'delivered' where id = any(${[String(first), String(beside)]})`;
+  await settleOrdering(database.sql, { records: [String(first)] });
+  expect((await claim()).toSorted()).toEqual(behind);
+});
+
+test('what is given up replaces nothing', async () => {
+  await database.sql`update webhooks set ordering = 'latest'`;
+  const [first, second] = await happen(2);
+  await database.sql`update deliveries set operator_stop = 'giveUp' where id = ${String(second)}`;
+  expect(await claim()).toContain(first);
+  expect((await stored())[0]).toMatchObject({ id: first, state: 'pending' });
+});
+
+test('of two deliveries that had begun before the ordering became latest, the one that failed more often continues', async () => {
+  const { sql } = database;
+  const [often, seldom, newest] = await happen(3);
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 15, window_started_at = now() - interval '9 h'
+    where id = ${String(often)}`;
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 3, window_started_at = now() - interval '1 h'
+    where id = ${String(seldom)}`;
+  await sql`update deliveries set class = ${CLASS.blocked} where id = ${String(newest)}`;
+  await sql`update webhooks set ordering = 'latest'`;
+  await supersedeRetries(sql, String(often));
+  await supersedeRetries(sql, String(seldom));
+  expect((await stored()).at(-1)).toMatchObject({ attemptsMade: 15 });
+  expect(await windowHours(String(newest))).toBeCloseTo(9, 1);
+});
+
+test.each([
+  ['the oldest one', 0, [0]],
+  ['the newest one', 2, [0, 1]],
+])(
+  'of three that are retried side by side when only the latest counts, %s is due: a newer one goes on',
+  async (_, due, gone) => {
+    const { sql } = database;
+    const ids = await happen(3);
+    await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 10 - sequence, window_started_at = now(),
+      next_attempt_at = now()`;
+    await sql`update webhooks set ordering = 'latest'`;
+    const ended = await supersedeRetries(sql, String(ids[due]));
+    expect(ended).toEqual(gone.map((index) => ids[index]));
+    const rows = await sql<
+      { id: string; state: string; supersededBy: string | null; attemptsMade: number }[]
+    >`
+    select id, state, superseded_by, attempts_made from deliveries order by sequence`;
+    expect(rows).toEqual(
+      ids.map((id, index) => ({
+        id,
+        state: gone.includes(index) ? 'superseded' : 'retrying',
+        supersededBy: gone.includes(index) ? ids[2] : null,
+        attemptsMade: 9 - index,
+      })),
+    );
+  },
+);
+
+test('two retries of a record that are due at the same moment never wait for each other', async () => {
+  const { sql } = database;
+  const ids = await happen(4);
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 3, window_started_at = now(),
+    next_attempt_at = now() where sequence < 4`;
+  await sql`update deliveries set class = ${CLASS.blocked} where sequence = 4`;
+  await sql`update webhooks set ordering = 'latest'`;
+  const [first = '', , third = '', newest] = ids;
+  const waiting = (count: number) =>
+    expect
+      .poll(
+        () =>
+          sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      .toHaveLength(count);
+  const holder = await sql.reserve();
+  await holder`begin`;
+  await holder`select from deliveries where id = ${first} for update`;
+  const all = supersedeRetries(sql, third);
+  await waiting(1);
+  const one = supersedeRetries(sql, first);
+  await waiting(2);
+  await holder`commit`;
+  holder.release();
+  expect([...(await all), ...(await one)].toSorted()).toEqual(ids.slice(0, 3).toSorted());
+  expect((await stored()).at(-1)).toMatchObject({ id: newest, attemptsMade: 3 });
+});
+
+test('one whose attempts are used up is not replaced: its webhook is about to be deactivated', async () => {
+  const { sql } = database;
+  const [spent, due] = await happen(3);
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 21
+    where id = ${String(spent)}`;
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 3,
+    next_attempt_at = now() where id = ${String(due)}`;
+  await sql`update webhooks set ordering = 'latest'`;
+  expect(await supersedeRetries(sql, String(due))).not.toContain(spent);
+  expect((await stored())[0]).toMatchObject({ state: 'retrying', attemptsMade: 21 });
+});
+
+test('a chain that waits behind another webhook loses none of its window, and is no longer an import’s', async () => {
+  const { sql } = database;
+  const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
+  await sql`update webhooks set ordering = case when id = ${other} then 'record' else 'latest' end`;
+  const [first, between, newest] = await happen(3, CLASS.bulk);
+  await sql`update deliveries set webhook_id = ${other}, event_type = 'UPDATE_ORDER', class = ${CLASS.blocked} where id = ${String(between)}`;
+  await sql`update deliveries set class = ${CLASS.blocked} where id = ${String(newest)}`;
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 2, window_started_at = now() - interval '9 h'
+    where id = ${String(first)}`;
+  await supersedeRetries(sql, String(first));
+  await sql`update deliveries set due_at = due_at - interval '40 h', window_started_at = window_started_at - interval '40 h'
+    where id = ${String(newest)}`;
+  await sql`update deliveries set state = 'delivered' where id = ${String(between)}`;
+  await settleOrdering(sql, { records: [String(between)] });
+  expect(await windowHours(String(newest))).toBeCloseTo(9, 1);
+  expect((await stored()).at(-1)).toMatchObject({ state: 'retrying', class: CLASS.fresh });
+});
+
+test('a waiting delivery that took over a count of failures can be held but not tried at once, also with an inactive webhook', async () => {
+  const { sql } = database;
+  const [first, successor = ''] = await happen(2);
+  await sql`update deliveries set class = ${CLASS.blocked}, attempts_made = 3, window_started_at = now() where id = ${successor}`;
+  const accepted = async () => {
+    const target = (await readActionTargets(sql, [successor], defaultRetryPolicy)).get(successor);
+    return target === undefined ? [] : acceptedActions(target);
+  };
+  const ask = async (action: 'tryNow' | 'hold') =>
+    await recordOperatorAction(
+      sql,
+      successor,
+      { id: action, action, by: 'anna', reason: '' },
+      defaultRetryPolicy,
+    );
+  expect(await ask('tryNow')).toMatchObject({
+    accepted: false,
+    message: `It waits for its order: delivery ${first}, of the same record, has to end first.`,
+  });
+  expect(await accepted()).toEqual(['hold', 'giveUp']);
+  await sql`update webhooks set active = false`;
+  expect(await accepted()).toEqual(['hold', 'giveUp']);
+  await sql`update webhooks set active = true`;
+  expect(await ask('hold')).toMatchObject({ accepted: true });
+  expect(await accepted()).toEqual(['resume', 'giveUp']);
+});
+
+test('what was committed after its webhook had been deleted goes on, to be canceled: it waits for nothing', async () => {
+  const { sql } = database;
+  const [first = '', late = ''] = await happen(2);
+  // Its writer was slow: the change of the webhook was passed on before its transaction ended.
+  await sql`update webhooks set active = false, deleted_at = now()`;
+  expect((await claim()).toSorted()).toEqual([first, late].toSorted());
+  await sql`update deliveries set class = ${CLASS.blocked}, claimed_until = null`;
+  await settleOrdering(sql, 'all');
+  expect(await stored()).toMatchObject([{ class: CLASS.fresh }, { class: CLASS.fresh }]);
+  await sql`update webhooks set active = true, deleted_at = null`;
+});

@@ -1,0 +1,35 @@
+/** A webhook's settings at the time of an event (docs/interface.md, L9), however often they were changed. */
+import { expect, test } from 'vitest';
+import { createEshop } from '../../../src/db/accounts/eshops.ts';
+import { versionsOf } from '../../../src/db/event-log.ts';
+import { insertWebhook } from '../../support/database/events.ts';
+import { databaseOfFile } from '../../support/lifetimes.ts';
+
+const database = await databaseOfFile();
+const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
+
+async function changed(times: number): Promise<number> {
+  const { sql } = database;
+  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  for (let time = 0; time < times; time += 1)
+    await sql`update webhooks set active = not active where id = ${webhookId}`;
+  return webhookId;
+}
+
+test('of a webhook that was changed very often the last 200 versions are read, and what it was before is unknown', async () => {
+  const seldom = await changed(2);
+  const often = await changed(299);
+  const versions = await versionsOf(database.sql, eshopId, ['CREATE_ORDER']);
+  const of = (id: number) => versions.filter(({ webhookId }) => webhookId === id);
+  expect(of(seldom).map(({ active }) => active)).toEqual([true, false, true]);
+  expect(of(often)).toHaveLength(201);
+  expect(of(often).map(({ active }) => active)).toEqual([
+    null,
+    ...Array.from({ length: 200 }, (_, index) => index % 2 === 0),
+  ]);
+  const [webhook] = await database.sql<{ registeredAt: Date }[]>`
+    select registered_at from webhooks where id = ${often}`;
+  expect(of(often)[0]?.at).toEqual(webhook?.registeredAt);
+  const times = of(often).map(({ at }) => at.getTime());
+  expect(times).toEqual([...times].sort((one, other) => one - other));
+});

@@ -1,0 +1,37 @@
+/** The table of mutants matches the code; `npm run mutants` shows that they are caught. */
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { groupNames } from '../../faults/fault.ts';
+import { faults } from '../../faults/groups/index.ts';
+import { problemsOf } from '../../mutants/defect.ts';
+import { defects } from '../../mutants/defects.ts';
+import { faultDefects } from '../../mutants/fault-defects.ts';
+import { runTests } from '../../mutants/run-tests.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+test('every defect finds its place, and names tests that are there', async () => {
+  expect(await problemsOf([...defects, ...faultDefects], root)).toEqual([]);
+});
+
+test('a test that a defect names and that is not there is a problem', async () => {
+  const [defect] = defects;
+  const file = 'test/repository/mutants.test.ts';
+  const named = (test: string) =>
+    problemsOf(defect ? [{ ...defect, caughtBy: [{ file, tests: [test] }] }] : [], root);
+  expect(await named('every defect finds its place')).toEqual([expect.stringContaining('there is no test')]);
+  expect(await named('every defect finds its place, and names tests that are there')).toEqual([]);
+});
+
+test('a run that hangs counts as failed', async () => {
+  const tests = ['every group of faults has a defect'];
+  const file = 'test/repository/mutants.test.ts';
+  expect(await runTests(root, [{ file, tests }], 100)).toEqual([{ file, test: tests[0], outcome: 'failed' }]);
+});
+
+test('every group of faults has a defect, and the fault that shows it belongs to the group', () => {
+  expect(faultDefects.map(({ group }) => group).sort()).toEqual([...groupNames].sort());
+  for (const { group, fault } of faultDefects) {
+    expect(faults.filter(({ name }) => name === fault).map((each) => each.group)).toEqual([group]);
+  }
+});
