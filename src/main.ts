@@ -1,4 +1,5 @@
 /** `npm start`: reads the configuration, starts the parts of the configured roles, and stops them in reverse. */
+import type { Logger } from 'pino';
 import { banner } from './app/banner.ts';
 import { openDatabase } from './app/database.ts';
 import { demonstrationEshop } from './app/demonstration.ts';
@@ -17,7 +18,7 @@ import { hiddenAddress } from './embedded/ui-guard.ts';
 import { requireHost, requirePorts } from './http/http-server.ts';
 import { databaseProblem } from './lib/database-away.ts';
 import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './lib/shutdown.ts';
-import { shownError } from './lib/user-error.ts';
+import { shownError, UserError } from './lib/user-error.ts';
 import { createLog } from './log/log.ts';
 import { openOutput } from './log/output.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -37,6 +38,8 @@ function print(text: string): void {
 const STARTUP_STOP_TIMEOUT_MS = 10_000;
 
 let config: Config | undefined;
+/** Until it is there, an error is a sentence on stderr. */
+let openedLog: Logger | undefined;
 /** The parts that run, in the order in which they were started. */
 const parts = createShutdown(print);
 const stop = () => parts.stop(config?.shutdownGraceMs ?? STARTUP_STOP_TIMEOUT_MS);
@@ -46,6 +49,7 @@ async function main(): Promise<void> {
   config = loadConfig(withSecretFiles(process.env));
   const { settings } = config;
   const log = await prepare(config);
+  openedLog = log;
 
   const traces = await parts.starting(startTraces(settings, log), async (it) => it?.stop());
   // That takes longer than loading all the rest of the program.
@@ -142,11 +146,13 @@ async function requireFreePorts({ ROLE, HOST, PORT, METRICS_PORT }: Config['sett
   });
 }
 
-/** Prints the error, stops all started parts, and exits. */
+/** Says the error, as a line of the log or to a person; stops all started parts, and exits. */
 async function fail(error: unknown): Promise<void> {
   // Interrupted while starting: later errors do not matter.
   if (parts.signal.aborted) return;
-  stderr.write(`${shownError(databaseProblem(error))}\n`);
+  const err = databaseProblem(error);
+  if (process.stderr.isTTY || !openedLog?.isLevelEnabled('fatal')) stderr.write(`${shownError(err)}\n`);
+  else openedLog.fatal(err instanceof UserError ? { reason: err.message } : { err }, 'the process ends');
   await stop();
   process.exit(1);
 }

@@ -83,7 +83,7 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, starts again afte
   // A second start beside the first: the folder is the reason, not the port.
   const { port } = new URL(shown.API ?? '');
   await expect(startProgram({ DATA_DIR: dataDir, PORT: port })).rejects.toThrow(
-    / is in use by process \d+: .+\.\n/,
+    / is in use by process \d+: .+\./,
   );
   expect(await serves(shown)).toBe(true);
 
