@@ -5,6 +5,7 @@ import { readWarning, type StoredWarning } from '../src/db/incidents/warnings.ts
 import { type Notice, readDeactivation, readRecoveredWebhook } from '../src/db/notices/notice.ts';
 import { deactivationAt } from '../src/domain/incident.ts';
 import type { Deactivation, RecoveredWebhook } from '../src/domain/mailed.ts';
+import { lostSince } from '../src/domain/recovery.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 import type { Warning } from '../src/mail/warning-mail.ts';
 
@@ -36,8 +37,12 @@ export async function subjectOf(
     return warning === null ? null : { kind, warning };
   }
   if (kind === 'deactivated' && webhookId !== null && generation !== null) {
-    const deactivation = await readDeactivation(sql, webhookId, generation);
-    return deactivation === null ? null : { kind, deactivation };
+    const found = await readDeactivation(sql, webhookId, generation);
+    if (found === null) return null;
+    return {
+      kind,
+      deactivation: { ...found, lostSince: lostSince(found.at, found.registeredAt, policy.windowMs) },
+    };
   }
   if (kind !== 'recovered') return null;
   const well = await readRecoveredWebhook(sql, id);

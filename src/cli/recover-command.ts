@@ -1,11 +1,18 @@
 /** `waybill recover`: redelivers a webhook's lost events, by a durable workflow. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
-import { readSettings } from '../config/config.ts';
+import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Pool } from '../db/connection/pool.ts';
 import { beginRecovery, countRecovery, measuredPace } from '../db/recoveries/recoveries.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
-import { estimatedDurationMs, recoverable, recoveryOfWebhook, usuallyRecovered } from '../domain/recovery.ts';
+import {
+  estimatedDurationMs,
+  lostSince,
+  recoverable,
+  recoveryOfWebhook,
+  usuallyRecovered,
+} from '../domain/recovery.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { counted } from '../domain/text.ts';
 import { argument, type CommandContext, flag, optional, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -30,7 +37,11 @@ const include = v.pipe(
 const recoverOptions = v.pipe(
   v.object({
     id: argument('<webhook id>', 'its number', webhookNumber),
-    since: optional('--since <time>', 'events at or after this time; default: its last deactivation', since),
+    since: optional(
+      '--since <time>',
+      'events at or after this time; default: from as long before its last deactivation as a delivery is retried',
+      since,
+    ),
     until: optional('--until <time>', 'events before this time; default: now', time),
     include: optional(
       '--include <kinds>',
@@ -52,11 +63,13 @@ const recoverOptions = v.pipe(
 type Options = Omit<v.InferOutput<typeof recoverOptions>, 'id'>;
 
 /** Begins a recovery; a dry run only counts, for an inactive webhook, too. @throws UserError if it cannot begin */
-async function recover(sql: Pool, webhookId: number, options: Options) {
+async function recover(sql: Pool, webhookId: number, options: Options, { windowMs }: RetryPolicy) {
   const { since, until = null, include, dryRun } = options;
   const [webhook] = await listAllWebhooks(sql, { id: webhookId }, 1);
   if (webhook === undefined) throw noSuchWebhook(webhookId);
-  const search = recoveryOfWebhook({ since, include }, webhook);
+  const { deactivatedAt: at, registeredAt } = webhook;
+  const deactivatedAt = at && lostSince(at, registeredAt, windowMs);
+  const search = recoveryOfWebhook({ since, include }, { registeredAt, deactivatedAt });
   if (search === null) throw new UserError(`Webhook ${webhookId} has never been deactivated: give --since.`);
   if (!dryRun && !webhook.active)
     throw new UserError(
@@ -93,7 +106,7 @@ export function recoverCommand(command: Command, { env, print }: CommandContext)
   );
   runs(command, recoverOptions, async ({ id, json, ...options }) => {
     const settings = readSettings(env);
-    const answer = await withDatabase(settings, (sql) => recover(sql, id, options));
+    const answer = await withDatabase(settings, (sql) => recover(sql, id, options, retryPolicyOf(settings)));
     const { recoveryId, kind } = answer;
     if (json) print(JSON.stringify(record(id, answer)));
     else if (recoveryId === null) print(`${extent(answer)}. Nothing was recovered (dry run).`);

@@ -10,6 +10,8 @@ export interface Deactivation extends GivenTypes, NamedBy {
   readonly reason: 'retriesExhausted' | 'gone';
   readonly at: Date;
   readonly activeAgain: boolean;
+  /** When the earliest event that it may have lost happened. */
+  readonly lostSince: Date;
   readonly deliveryId: string;
   readonly attemptsMade: number;
   /** A sentence such as "HTTP 503 from shop.example after 212 ms". */

@@ -29,6 +29,14 @@ export function recoveryOfWebhook(
   return { since: from < registeredAt ? registeredAt : from, include: usuallyRecovered };
 }
 
+/**
+ * Since when a deactivated webhook may have lost events: a delivery that failed or expired may have begun up to a
+ * window earlier. Events from before the webhook existed are recovered only on request.
+ */
+export function lostSince(deactivatedAt: Date, registeredAt: Date, windowMs: number): Date {
+  return new Date(Math.max(deactivatedAt.getTime() - windowMs, registeredAt.getTime()));
+}
+
 /** The states of a recovery. `paused` is also shown while the webhook of a running one is inactive or paused. */
 export const recoveryStates = ['running', 'paused', 'completed', 'canceled'] as const;
 export type RecoveryState = (typeof recoveryStates)[number];

@@ -37,9 +37,10 @@ const recovery = (webhookId: number, body: string): ApiRequest => ({
   body,
 });
 
-/** Both are about the time since the last deactivation. */
-export const countRecovery = (webhookId: number) => recovery(webhookId, '{"dryRun": true}');
-export const recover = (webhookId: number) => recovery(webhookId, '{}');
+export const countRecovery = (webhookId: number, since: Date) =>
+  recovery(webhookId, `{"since": "${since.toISOString()}", "dryRun": true}`);
+export const recover = (webhookId: number, since: Date) =>
+  recovery(webhookId, `{"since": "${since.toISOString()}"}`);
 
 const without = (kind: string): ApiRequest => ({
   ...request('PATCH', '/v21/eshop'),

@@ -17,6 +17,7 @@ const deactivation: Deactivation = {
   description: NAME,
   generation: 3,
   activeAgain: false,
+  lostSince: new Date('2026-11-18T19:33:00.000Z'),
   reason: 'retriesExhausted',
   at: new Date('2026-11-20T19:33:00.000Z'),
   deliveryId: '0197a0b4-0000-7000-8000-000000000001',
@@ -90,9 +91,11 @@ test.each([
   (_, activeAgain, missed, recovered) => {
     const { text } = mailOf(deactivationMail({ ...deactivation, activeAgain }), null);
     expect(text).toContain(missed);
-    expect(text).toContain('POST /v21/webhooks/7/recover {"dryRun": true}');
+    expect(text).toContain(
+      'POST /v21/webhooks/7/recover {"since": "2026-11-18T19:33:00.000Z", "dryRun": true}',
+    );
     expect(text).toContain(recovered);
-    expect(text).toContain('POST /v21/webhooks/7/recover {}');
+    expect(text).toContain('POST /v21/webhooks/7/recover {"since": "2026-11-18T19:33:00.000Z"}');
   },
 );
 

@@ -19,6 +19,7 @@ const deactivation: Deactivation = {
   url: 'https://shop.example/hooks/orders?key=áé',
   generation: 3,
   activeAgain: false,
+  lostSince: new Date('2026-11-18T19:33:00.000Z'),
   description: 'ERP',
   reason: 'retriesExhausted',
   at: new Date('2026-11-20T19:33:00.000Z'),

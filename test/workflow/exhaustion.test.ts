@@ -1,5 +1,7 @@
 /** Retries, and the steps after all have failed (docs/interface.md, D6 and D7). */
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
+import { countRecovery } from '../../src/db/recoveries/recoveries.ts';
+import { usuallyRecovered } from '../../src/domain/recovery.ts';
 import { jitteredWait, waits } from '../../src/domain/retry-policy.ts';
 import { receiverOfFile } from '../support/lifetimes.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/temporal/delivery-stack.ts';
@@ -40,6 +42,16 @@ test('a receiver that stays broken gets 21 attempts of one delivery, then the we
   const mails = await stack.mails();
   expect(mails).toHaveLength(1);
   expect(mails[0]).toContain('To: shop@example.test');
+
+  // Its event is older than the deactivation, and among those that the mail says how to recover.
+  const { recoverSince } = /recover \{"since": "(?<recoverSince>[^"]+)"\}/.exec(mails[0] ?? '')?.groups ?? {};
+  const search = { since: new Date(recoverSince ?? ''), until: null, include: usuallyRecovered };
+  const { found } = await countRecovery(stack.sql, {
+    eshopId: stack.eshopId,
+    webhookId: webhook.id,
+    ...search,
+  });
+  expect(found.count).toBe(1);
 });
 
 test('the last attempt succeeding leaves everything as a success', async () => {

@@ -17,7 +17,7 @@ export const recoverInput = v.pipe(
   v.strictObject({
     since: described(
       v.optional(timestamp()),
-      'Default: the last deactivation of the webhook. Required if it was never deactivated.',
+      'Default: the last deactivation of the webhook. Deliveries that failed or expired may have begun up to 48 hours earlier. Required if it was never deactivated.',
     ),
     until: v.nullish(timestamp(), null),
     include: v.optional(

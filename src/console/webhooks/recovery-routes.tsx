@@ -2,8 +2,14 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
-import { type Recoverable, recoverable, recoveryActions, usuallyRecovered } from '../../domain/recovery.ts';
-import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
+import {
+  lostSince,
+  type Recoverable,
+  recoverable,
+  recoveryActions,
+  usuallyRecovered,
+} from '../../domain/recovery.ts';
+import { webhookRecordSchema } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { piece, type Query, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
@@ -83,23 +89,15 @@ function RecoverPage(props: {
   );
 }
 
-/** The earliest time of lost events: a delivery that has failed may have begun up to a window earlier. */
-function lostSince(
-  { incident, lastDeactivation, registeredAt }: WebhookRecord,
-  windowMs: number,
-): string | undefined {
-  const at = lastDeactivation?.at ?? incident?.since;
-  if (at === undefined) return undefined;
-  // Events from before it existed are recovered only on request.
-  return new Date(Math.max(Date.parse(at) - windowMs, Date.parse(registeredAt))).toISOString();
-}
-
 export function recoveryRoutes({ policy }: ConsoleDeps, { act }: WebhookPages): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 
   app.get('/webhooks/:id/recover', async (c) => {
     const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
-    const since = c.req.query('since') ?? lostSince(webhook, policy.windowMs)?.slice(0, 16);
+    const { incident, lastDeactivation, registeredAt } = webhook;
+    const at = lastDeactivation?.at ?? incident?.since;
+    const earliest = at && lostSince(new Date(at), new Date(registeredAt), policy.windowMs).toISOString();
+    const since = c.req.query('since') ?? earliest?.slice(0, 16);
     const page = { id: String(webhook.id), name: nameOf(webhook) };
     return respond(c, <RecoverPage {...page} fields={{ since }} include={usuallyRecovered} />);
   });

@@ -64,9 +64,9 @@ export async function findDeactivationMail(
 
 /** A deactivation by Waybill, as its notices tell it. */
 export async function readDeactivation(sql: Sql, webhookId: number, generation: number) {
-  return await firstRow(sql<Deactivation[]>`
+  return await firstRow(sql<(Omit<Deactivation, 'lostSince'> & { readonly registeredAt: Date })[]>`
     select x.webhook_id, x.generation, x.reason, x.at, x.delivery_id, x.last_error, d.attempts_made,
-           w.url, w.description, w.active as active_again, w.webhook_type, w.additional_types, s.name as eshop_name, s.email
+           w.url, w.description, w.active as active_again, w.registered_at, w.webhook_type, w.additional_types, s.name as eshop_name, s.email
     from deactivations x
     join webhooks w on w.id = x.webhook_id
     join eshops s on s.id = w.eshop_id
