@@ -175,6 +175,8 @@ test('one that is back and late is as old as the tries to read it since then', a
   const read = reader(eager, hasty);
   await read();
   await database.cut();
+  // A busy machine may give the reading before the cut once more.
+  for (let up: number | undefined = 1; up !== 0; ) up = (await read())('database_up');
   expect((await read())('database_read_age_seconds')).toBeUndefined();
   await database.restore();
   await database.sql.begin(async (tx) => {
