@@ -27,6 +27,10 @@ interface Verdict {
   readonly seconds: number;
 }
 
+/** What became of a defect. Only `caught` proves anything: a run that hangs may hang for another reason. */
+const RESULTS = ['caught', 'SURVIVED', 'timed out', 'not tried'] as const;
+type Result = (typeof RESULTS)[number];
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const say = (text: string) => console.error(text);
 
@@ -67,9 +71,10 @@ async function mutants({ only, list, faults }: Options): Promise<void> {
     const verdicts: Verdict[] = [];
     for (const defect of wanted) verdicts.push(await attempt(tree, defect, red));
     console.log(table(['defect', 'caught by', 'seconds'], verdicts.map(row)));
-    const missed = verdicts.filter((verdict) => !caught(verdict)).length;
-    console.log(`\n${verdicts.length} tried, ${verdicts.length - missed} caught, ${missed} survived.`);
-    process.exitCode = missed === 0 ? 0 : 1;
+    const found = verdicts.map(resultOf);
+    const count = (result: Result) => `${found.filter((each) => each === result).length} ${result}`;
+    console.log(`\n${found.length} tried: ${RESULTS.map(count).join(', ')}.`);
+    process.exitCode = found.every((result) => result === 'caught') ? 0 : 1;
   } finally {
     await shutdown.stop();
   }
@@ -105,27 +110,29 @@ async function redWithout(tree: Tree, wanted: readonly Defect[]): Promise<TestRu
   return (await runTests(tree.folder, all)).filter(({ outcome }) => outcome !== 'passed');
 }
 
-/** @param red tests that fail anyway: a defect that names one of them is not tried, and counts as survived */
+/** @param red tests that fail anyway: a defect that names one of them is not tried */
 async function attempt(tree: Tree, defect: Defect, red: readonly TestRun[]): Promise<Verdict> {
   const broken = red.filter(({ file, test }) =>
     defect.caughtBy.some((catchers) => catchers.file === file && catchers.tests.includes(test)),
   );
   if (broken.length > 0) {
-    say(`NOT TRIED  ${defect.name}: red without it`);
+    say(`not tried  ${defect.name}: red without it`);
     for (const run of broken) say(`  ${line(run)}`);
     return { defect, runs: [], seconds: 0 };
   }
   const started = performance.now();
   const runs = await tree.withDefect(defect, () => runTests(tree.folder, defect.caughtBy));
   const verdict = { defect, runs, seconds: (performance.now() - started) / 1_000 };
-  say(`${caught(verdict) ? 'caught' : 'SURVIVED'}  ${defect.name}  ${verdict.seconds.toFixed(0)} s`);
+  say(`${resultOf(verdict)}  ${defect.name}  ${verdict.seconds.toFixed(0)} s`);
   for (const run of runs.filter(({ outcome }) => outcome !== 'failed')) say(`  ${line(run)}`);
   return verdict;
 }
 
 /** Every named test must fail: otherwise the table claims too much. */
-function caught({ runs }: Verdict): boolean {
-  return runs.length > 0 && runs.every(({ outcome }) => outcome === 'failed');
+function resultOf({ runs }: Verdict): Result {
+  if (runs.length === 0) return 'not tried';
+  if (runs.some(({ outcome }) => outcome === 'timed out')) return 'timed out';
+  return runs.every(({ outcome }) => outcome === 'failed') ? 'caught' : 'SURVIVED';
 }
 
 function line({ file, test, outcome }: TestRun): string {
@@ -134,5 +141,6 @@ function line({ file, test, outcome }: TestRun): string {
 
 function row(verdict: Verdict): string[] {
   const files = [...new Set(verdict.runs.map(({ file }) => file))].join(', ');
-  return [verdict.defect.name, caught(verdict) ? files : 'NOTHING', verdict.seconds.toFixed(0)];
+  const result = resultOf(verdict);
+  return [verdict.defect.name, result === 'caught' ? files : result, verdict.seconds.toFixed(0)];
 }

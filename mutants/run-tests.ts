@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Catchers } from './defect.ts';
 
-/** The result of one test; `missing`: no test of this name ran. */
-export type Outcome = 'passed' | 'failed' | 'missing';
+/** The result of one test; `missing`: no test of this name ran; `timed out`: its run was ended without a result. */
+export type Outcome = 'passed' | 'failed' | 'missing' | 'timed out';
 
 /** A test with its result. */
 export interface TestRun {
@@ -27,18 +27,18 @@ const Report = v.object({
   ),
 });
 
-/** The time after which a run counts as hanging, in milliseconds: longer than any test may take. */
-const RUN_TIMEOUT_MS = 10 * 60_000;
+/** The time for each file of a run, in milliseconds: longer than any test may take. */
+const FILE_TIMEOUT_MS = 10 * 60_000;
 
 /**
  * @param folder the root of the tree whose tests are run
- * @returns all as failed if the run hangs
+ * @returns all as timed out if the run hangs: its results would be in the report that it never wrote
  * @throws Error with the output if the run left no report
  */
 export async function runTests(
   folder: string,
   wanted: readonly Catchers[],
-  timeoutMs = RUN_TIMEOUT_MS,
+  timeoutMs = wanted.length * FILE_TIMEOUT_MS,
 ): Promise<TestRun[]> {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-mutants-report-'));
   try {
@@ -52,7 +52,7 @@ export async function runTests(
       `--outputFile=${report}`,
     ]);
     if (hangs)
-      return wanted.flatMap(({ file, tests }) => tests.map((test) => ({ file, test, outcome: 'failed' })));
+      return wanted.flatMap(({ file, tests }) => tests.map((test) => ({ file, test, outcome: 'timed out' })));
     const text = await readFile(report, 'utf8').catch(() => {
       throw new Error(`The tests left no report:\n${output}`);
     });
@@ -87,7 +87,10 @@ async function vitest(folder: string, timeoutMs: number, args: readonly string[]
       output = (output + text).slice(-8_000);
     });
   }
+  const closed = once(child, 'close');
   await once(child, 'exit');
+  // What a run that hangs has started may keep its output open.
+  if (!child.killed) await closed;
   return { output, hangs: child.killed };
 }
 

@@ -23,10 +23,12 @@ test('a test that a defect names and that is not there is a problem', async () =
   expect(await named('every defect finds its place, and names tests that are there')).toEqual([]);
 });
 
-test('a run that hangs counts as failed', async () => {
+test('a run that hangs has timed out, and failed no test', async () => {
   const tests = ['every group of faults has a defect'];
   const file = 'test/repository/mutants.test.ts';
-  expect(await runTests(root, [{ file, tests }], 100)).toEqual([{ file, test: tests[0], outcome: 'failed' }]);
+  expect(await runTests(root, [{ file, tests }], 100)).toEqual([
+    { file, test: tests[0], outcome: 'timed out' },
+  ]);
 });
 
 test('every group of faults has a defect, and the fault that shows it belongs to the group', () => {
