@@ -57,7 +57,7 @@ export async function readRows(
       (extract(epoch from now() - next_attempt_at) * 1000)::float8 as overdue_ms
     from deliveries where eshop_id = ${eshopId} order by id`;
   const webhooks = await sql<WebhookRow[]>`
-    select w.id, w.active, count(x.*)::integer as deactivations, count(n.sent_at)::integer as mailed,
+    select w.id, w.active, count(x.*)::integer as deactivations, count(n.*) filter (where n.outcome = 'sent')::integer as mailed,
       (extract(epoch from max(x.at)) * 1000)::float8 as deactivated_at
     from webhooks w left join deactivations x on x.webhook_id = w.id and x.reason <> 'user'
     left join notices n on n.webhook_id = w.id and n.kind = 'deactivated' and n.generation = x.generation

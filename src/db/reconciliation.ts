@@ -2,7 +2,7 @@
 
 import type { Sql } from './connection/pool.ts';
 import { anyOf } from './ids.ts';
-import { isOwnDeactivation } from './notices/decide.ts';
+import { isPendingMail } from './notices/pending.ts';
 import { type DeliveryIdentity, receiverHost } from './outbox/outbox.ts';
 import { makesAttempts } from './pauses.ts';
 import { MAX_RELEASE_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
@@ -113,11 +113,9 @@ export async function findClosed(sql: Sql, ids: readonly string[]): Promise<Atte
            ${receiverHost(sql, sql`d.webhook_id`)}
     from deliveries d
     where ${anyOf(sql, sql`d.id`, ids)} and d.state not in ('pending', 'retrying')
-      and not exists (select from notices x where x.delivery_id = d.id and ${unmailed(sql)})`;
+      and not exists (select from notices x where x.delivery_id = d.id and ${isPendingMail(sql)})`;
 }
 
-/** The condition of the index `deactivation_mails_pending`, and that the mail was not given up. */
-const unmailed = (sql: Sql) => sql`${isOwnDeactivation(sql)} and x.sent_at is null and x.failed_at is null`;
 /** While the delivery is in the queue, the queue starts its workflow, which sends the mail. */
 const hasLeftQueue = (sql: Sql) => sql`
   exists (select from deliveries q where q.id = x.delivery_id and q.dispatched_at is not null)`;
@@ -130,7 +128,7 @@ export async function claimLateMails(sql: Sql, graceMs: number, limit: number): 
   return await sql<UnsentMail[]>`
     with found as (
       select x.id from notices x
-      where ${unmailed(sql)} and greatest(x.check_at, x.at) < now() - ${interval(sql, graceMs)} and ${hasLeftQueue(sql)}
+      where ${isPendingMail(sql)} and greatest(x.check_at, x.at) < now() - ${interval(sql, graceMs)} and ${hasLeftQueue(sql)}
       order by greatest(x.check_at, x.at) limit ${limit} for update skip locked)
     update notices x set check_at = ${backoff(sql, sql`x.at`)}
     from found, deliveries d
@@ -142,7 +140,7 @@ export async function unsentMails(sql: Sql, options: { after: DeactivationCursor
   const { after, limit } = options;
   return await sql<UnsentMail[]>`
     select ${mailColumns(sql)} from notices x join deliveries d on d.id = x.delivery_id
-    where ${unmailed(sql)} and ${hasLeftQueue(sql)}
+    where ${isPendingMail(sql)} and ${hasLeftQueue(sql)}
       ${after === null ? sql`` : sql`and (x.webhook_id, x.generation) > (${after.webhookId}::int, ${after.generation}::int)`}
     order by x.webhook_id, x.generation limit ${limit}`;
 }
@@ -150,7 +148,7 @@ export async function unsentMails(sql: Sql, options: { after: DeactivationCursor
 export async function isMailUnsent(sql: Sql, deactivation: DeactivationCursor): Promise<boolean> {
   const rows = await sql`
     select from notices x
-    where ${unmailed(sql)} and x.webhook_id = ${deactivation.webhookId} and x.generation = ${deactivation.generation}`;
+    where ${isPendingMail(sql)} and x.webhook_id = ${deactivation.webhookId} and x.generation = ${deactivation.generation}`;
   return rows.length > 0;
 }
 

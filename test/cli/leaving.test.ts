@@ -149,8 +149,8 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
   const noticeSecret = await setNoticeUrl(stack, eshopId, 'https://chat.example/key');
   await addAddress(sql, eshopId, 'on-call@shop.example');
   await sql`
-    insert into notices (eshop_id, webhook_id, kind, recipient, address_id, sent_at)
-    select ${eshopId}, ${held}, 'deactivated', 'address', id, now() from notice_addresses`;
+    insert into notices (eshop_id, webhook_id, kind, recipient, address_id, outcome, settled_at)
+    select ${eshopId}, ${held}, 'deactivated', 'address', id, 'sent', now() from notice_addresses`;
   await sql`insert into unhealthy_webhooks (webhook_id, since) values (${held}, now())`;
 
   // No secret: recognized in the file, in whatever form it would be there.

@@ -154,9 +154,9 @@ it('names mails that are pending or rejected', async () => {
       / 3 h, to e-shop \d+ \(.+\); the mail server has a TLS certificate that has expired \(ESOCKET\): check /,
     ),
   );
-  await sql`update notices set failed_at = now(), error = '550'`;
+  await sql`update notices set outcome = 'givenUp', settled_at = now(), error = '550'`;
   expect((await status()).database.mails).toMatchObject({ pending: 0, givenUp: 1 });
-  await sql`update notices set failed_at = now() - interval '2 days'`;
+  await sql`update notices set settled_at = now() - interval '2 days'`;
   expect((await status()).database.mails).toMatchObject({ pending: 0, givenUp: 0 });
 });
 
@@ -174,10 +174,11 @@ it('counts the notices that wait, and says why', async () => {
   // One that was refused waits for its mail server, and no longer for the budget.
   const refused = 'the mail server refused the message (EMESSAGE, 554)';
   await addNotice('email', 5, { deferred: true, error: refused });
-  await addNotice('email', 5, { sentAt: new Date() });
-  await addNotice('email', 6, { droppedAt: new Date() });
-  await addNotice('email', 7, { failedAt: new Date(), error: 'given up' });
-  await addNotice('url', 7, { failedAt: new Date(), error: 'given up' });
+  await addNotice('email', 5, { outcome: 'sent', settledAt: new Date() });
+  await addNotice('email', 6, { outcome: 'dropped', settledAt: new Date() });
+  const givenUp = { outcome: 'givenUp', settledAt: new Date() };
+  await addNotice('email', 7, { ...givenUp, error: 'given up' });
+  await addNotice('url', 7, { ...givenUp, error: 'given up' });
   const { database, needs } = await status();
   const its = { id: eshopId, name: expect.any(String) };
   expect({ mails: database.mails, furtherNotices: database.furtherNotices }).toEqual({

@@ -38,9 +38,7 @@ async function linkOf(): Promise<string> {
     publicUrl,
     policy: defaultRetryPolicy,
   });
-  const pending = await api.sql<
-    { id: string }[]
-  >`select id from notices where sent_at is null and dropped_at is null`;
+  const pending = await api.sql<{ id: string }[]>`select id from notices where outcome is null`;
   for (const { id } of pending) await new MockActivityEnvironment().run(deliverNotice, id);
   const mail = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
   const [url = ''] =

@@ -13,14 +13,14 @@ const person = await newPerson(api.sql, eshopId, 'shop');
 const webhookId = await insertWebhook(api.sql, eshopId, 'CREATE_ORDER');
 await addAddress(api.sql, eshopId, 'on-call@shop.example');
 await api.sql`
-  insert into notices (eshop_id, webhook_id, kind, generation, recipient, sent_at)
-  values (${eshopId}, ${webhookId}, 'deactivated', 1, 'email', now())`;
+  insert into notices (eshop_id, webhook_id, kind, generation, recipient, outcome, settled_at)
+  values (${eshopId}, ${webhookId}, 'deactivated', 1, 'email', 'sent', now())`;
 await api.sql`
-  insert into notices (eshop_id, webhook_id, kind, generation, recipient, address_id, sent_at)
-  select ${eshopId}, ${webhookId}, 'deactivated', 1, 'address', id, now() from notice_addresses`;
+  insert into notices (eshop_id, webhook_id, kind, generation, recipient, address_id, outcome, settled_at)
+  select ${eshopId}, ${webhookId}, 'deactivated', 1, 'address', id, 'sent', now() from notice_addresses`;
 await api.sql`
-  insert into notices (eshop_id, webhook_id, kind, recipient, failed_at, error)
-  values (${eshopId}, ${webhookId}, 'deactivated', 'url', now(), 'HTTP 503 from chat.example after 9 ms')`;
+  insert into notices (eshop_id, webhook_id, kind, recipient, outcome, settled_at, error)
+  values (${eshopId}, ${webhookId}, 'deactivated', 'url', 'givenUp', now(), 'HTTP 503 from chat.example after 9 ms')`;
 
 async function signedIn(as: Person = person) {
   const { ask } = visitorOf(consoleOf(api.deps));

@@ -138,7 +138,7 @@ test('changes to be passed on, and mails that are pending or were rejected', asy
   expect(found('mails_pending')).toBe(1);
   expect(found('mails_oldest_seconds')).toBeGreaterThanOrEqual(7_200);
   expect(found('mails_refused')).toBe(0);
-  await database.sql`update notices set failed_at = now()`;
+  await database.sql`update notices set outcome = 'givenUp', settled_at = now()`;
   expect((await read())('mails_refused')).toBe(1);
 });
 

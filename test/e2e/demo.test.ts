@@ -107,9 +107,9 @@ async function expectAllToLookAt(scenes: readonly Scene[]): Promise<void> {
   expect(of('gone')).toMatchObject({ delivered: 0, held: 0 });
   const gone = left.find(({ id }: { id: number }) => id === of('gone').webhookId);
   expect(gone.unregisteredAt).not.toBeNull();
-  const mailed = () => installation.sql<{ webhookId: number; sentAt: Date | null }[]>`
-    select webhook_id as "webhookId", sent_at as "sentAt" from notices where kind = 'deactivated' and recipient = 'email'`;
-  await until('its e-mail', async () => (await mailed()).every(({ sentAt }) => sentAt !== null));
+  const mailed = () => installation.sql<{ webhookId: number; outcome: string | null }[]>`
+    select webhook_id as "webhookId", outcome from notices where kind = 'deactivated' and recipient = 'email'`;
+  await until('its e-mail', async () => (await mailed()).every(({ outcome }) => outcome === 'sent'));
   expect((await mailed()).map(({ webhookId }) => webhookId)).toEqual([of('gone').webhookId]);
 
   const open = await installation.sql`

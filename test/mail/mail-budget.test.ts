@@ -94,7 +94,7 @@ test('25 deactivations at once: twenty mails, then one that tells the other five
     expect(mail.text).toContain(`Webhook ${webhookId} (CREATE_ORDER) was deactivated:`);
     expect(mail.html).toContain(`Webhook ${webhookId} (CREATE_ORDER) was deactivated:`);
   }
-  const pending = await database.sql`select from notices where sent_at is null`;
+  const pending = await database.sql`select from notices where outcome is null`;
   expect(pending).toHaveLength(0);
 });
 
@@ -172,7 +172,7 @@ test('sent together, but not all recorded: the next try records them, and none i
     heartbeatDetails = JSON.parse(JSON.stringify(details ?? null));
   });
   await sql.unsafe(
-    `alter table notices add constraint away check (webhook_id <> ${third} or sent_at is null)`,
+    `alter table notices add constraint away check (webhook_id <> ${third} or outcome is null)`,
   );
   await expect(mailBy(worker, first)).rejects.toThrow('away');
   await sql`alter table notices drop constraint away`;

@@ -54,12 +54,14 @@ async function mailIt(): Promise<void> {
 
 async function recorded() {
   const [row] = await database.sql<
-    { sentAt: Date | null; failedAt: Date | null; error: string | null }[]
-  >`select sent_at, failed_at, error from notices where webhook_id = ${webhookId}`;
+    { outcome: string | null; settledAt: Date | null; error: string | null }[]
+  >`select outcome, settled_at, error from notices where webhook_id = ${webhookId}`;
   return row;
 }
 
-const nothing = { sentAt: null, failedAt: null, error: null };
+const nothing = { outcome: null, settledAt: null, error: null };
+const claimed = async () =>
+  (await claimLateMails(database.sql, 30_000, 100)).filter((mail) => mail.webhookId === webhookId);
 const alarms = () => logged.filter(({ alarm }) => alarm !== undefined);
 
 test('a mail taken is recorded, and not sent again when the activity is repeated', async () => {
@@ -69,7 +71,7 @@ test('a mail taken is recorded, and not sent again when the activity is repeated
   await mailIt();
 
   expect(server.mails).toHaveLength(1);
-  expect(await recorded()).toMatchObject({ sentAt: expect.any(Date), failedAt: null });
+  expect(await recorded()).toMatchObject({ outcome: 'sent', settledAt: expect.any(Date) });
 });
 
 test('refused for good for less than a day: tried again, however old the deactivation, in case the mail server is fixed', async () => {
@@ -78,13 +80,13 @@ test('refused for good for less than a day: tried again, however old the deactiv
 
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
 
-  expect(await recorded()).toMatchObject({ sentAt: null, failedAt: null });
+  expect(await recorded()).toMatchObject({ outcome: null });
   expect(alarms()).toEqual([]);
 
   delete server.behaviour.refuseRecipient;
   await mailIt();
   expect(server.mails).toHaveLength(1);
-  expect(await recorded()).toMatchObject({ sentAt: expect.any(Date) });
+  expect(await recorded()).toMatchObject({ outcome: 'sent' });
 });
 
 test.each([
@@ -102,7 +104,7 @@ test.each([
 
   await mailIt();
 
-  expect(await recorded()).toEqual({ sentAt: null, failedAt: expect.any(Date), error: message });
+  expect(await recorded()).toEqual({ outcome: 'givenUp', settledAt: expect.any(Date), error: message });
   expect(alarms()).toEqual([
     expect.objectContaining({
       alarm: 'mailRefused',
@@ -138,7 +140,7 @@ test('only rejections for a whole day count: another failure in between begins t
   server.behaviour.refuseRecipient = 550;
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
 
-  expect(await recorded()).toMatchObject({ sentAt: null, failedAt: null });
+  expect(await recorded()).toMatchObject({ outcome: null });
 });
 
 describe('an address that the mail server refuses, after waybill eshop update', () => {
@@ -148,8 +150,6 @@ describe('an address that the mail server refuses, after waybill eshop update', 
     const change = ['--eshop', String(row?.eshopId), '--email', 'new@shop.example'];
     return await runWaybill(['eshop', 'update', ...change], { DATABASE_URL: database.url });
   };
-  const claimed = async () =>
-    (await claimLateMails(database.sql, 30_000, 100)).filter((mail) => mail.webhookId === webhookId);
 
   test('gets the mail that was given up: the reconciler takes it up again', async () => {
     await deactivated(72);
@@ -159,7 +159,7 @@ describe('an address that the mail server refuses, after waybill eshop update', 
     await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
     await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
     await mailIt();
-    expect(await recorded()).toMatchObject({ failedAt: expect.any(Date) });
+    expect(await recorded()).toMatchObject({ outcome: 'givenUp' });
     expect(await claimed()).toEqual([]);
 
     delete server.behaviour.refuseRecipient;
@@ -178,15 +178,15 @@ describe('an address that the mail server refuses, after waybill eshop update', 
     await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
     expect(await corrected()).not.toContain('given up');
     await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
-    expect(await recorded()).toMatchObject({ failedAt: null });
+    expect(await recorded()).toMatchObject({ outcome: null });
   });
 
   test('gets a warning as well, but nothing from more than a week ago', async () => {
     await deactivated(72);
     const given = async (ago: string) => {
       const [row] = await database.sql<{ id: string }[]>`
-        insert into notices (eshop_id, kind, recipient, at, refused_at, failed_at, check_at)
-        select eshop_id, 'lostSecrets', 'email', now() - ${ago}::interval, now() - ${ago}::interval, now() - ${ago}::interval, 'infinity'
+        insert into notices (eshop_id, kind, recipient, at, refused_at, outcome, settled_at, check_at)
+        select eshop_id, 'lostSecrets', 'email', now() - ${ago}::interval, now() - ${ago}::interval, 'givenUp', now() - ${ago}::interval, 'infinity'
         from webhooks where id = ${webhookId} returning id`;
       return row?.id ?? '';
     };
@@ -198,13 +198,18 @@ describe('an address that the mail server refuses, after waybill eshop update', 
   });
 });
 
-test('a webhook that was deleted meanwhile: nobody is asked to activate it', async () => {
+test('a webhook that was deleted meanwhile: nobody is asked to activate it, and the mail is not looked for again', async () => {
   await deactivated(3);
-  await database.sql`update webhooks set deleted_at = now() where id = ${webhookId}`;
+  const { sql } = database;
+  await sql`update webhooks set deleted_at = now() where id = ${webhookId}`;
+  await sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
 
   await mailIt();
 
   expect(server.mails).toEqual([]);
+  expect(await recorded()).toMatchObject({ outcome: 'dropped' });
+  await sql`update notices set check_at = at where webhook_id = ${webhookId}`;
+  expect(await claimed()).toEqual([]);
 });
 
 test('a greylisting server is tried for longer than a day, and finally accepts', async () => {
@@ -220,12 +225,12 @@ test('a greylisting server is tried for longer than a day, and finally accepts',
   delete server.behaviour.refuseRecipient;
   await mailIt();
   expect(server.mails).toHaveLength(1);
-  expect(await recorded()).toMatchObject({ sentAt: expect.any(Date), failedAt: null });
+  expect(await recorded()).toMatchObject({ outcome: 'sent', settledAt: expect.any(Date) });
 });
 
 test('a mail server that is away is tried for longer than a day', async () => {
   // The overview names the error of the oldest one.
-  await database.sql`update notices set dropped_at = now() where sent_at is null`;
+  await database.sql`update notices set outcome = 'dropped', settled_at = now() where outcome is null`;
   await deactivated(72);
   await server.close();
 

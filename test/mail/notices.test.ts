@@ -53,7 +53,7 @@ async function tell(id: string, log?: pino.Logger): Promise<string | number> {
 const pending = (kind: string) =>
   database.sql<{ id: string; address: string; webhookId: number }[]>`
     select n.id, a.address, n.webhook_id from notices n join notice_addresses a on a.id = n.address_id
-    where n.eshop_id = ${eshopId} and n.kind = ${kind} and n.sent_at is null order by n.at, n.id`;
+    where n.eshop_id = ${eshopId} and n.kind = ${kind} and n.outcome is null order by n.at, n.id`;
 
 async function failing(): Promise<{ webhookId: number; deliveryId: string }> {
   const { sql } = database;
@@ -81,7 +81,7 @@ test('one that was accepted, but not recorded, counts as sent, also when its rea
     outcome: 'sent',
   });
   expect(server.mails).toHaveLength(0);
-  expect(await sql`select from notices where id = ${id} and sent_at is not null`).toHaveLength(1);
+  expect(await sql`select from notices where id = ${id} and outcome = 'sent'`).toHaveLength(1);
 });
 
 test('a further address refused for a day is given up without an alarm', async () => {

@@ -505,7 +505,7 @@ export const scenarios: readonly Scenario[] = [
       await answering({ status: 410 })(stack, receiver);
       const id = await stack.until('a notice', async () => {
         const [row] = await stack.sql<{ id: string }[]>`
-          select id from notices where recipient = 'address' and sent_at is not null`;
+          select id from notices where recipient = 'address' and outcome = 'sent'`;
         return row?.id ?? false;
       });
       await stack.untilEnded(noticeWorkflowId(id));

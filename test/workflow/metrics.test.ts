@@ -122,8 +122,7 @@ test('attempts by the class of their status, a deactivation, and its mail', asyn
   const rise = await risen(series, async () => {
     await stack.untilState(await stack.fireOne('failing'), 'failed');
     await stack.until('the mail', async () => {
-      const [row] =
-        await stack.sql`select from notices where webhook_id = ${webhookId} and sent_at is not null`;
+      const [row] = await stack.sql`select from notices where webhook_id = ${webhookId} and outcome = 'sent'`;
       return row !== undefined;
     });
   });

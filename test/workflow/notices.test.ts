@@ -36,20 +36,16 @@ async function started(name: string, options: StackOptions = {}) {
         id: string;
         kind: string;
         recipient: string;
-        sent: boolean;
-        dropped: boolean;
-        failed: boolean;
+        outcome: string | null;
         tries: number;
       }[]
     >`
-      select id, kind, recipient, sent_at is not null as sent, dropped_at is not null as dropped, failed_at is not null as failed, tries
+      select id, kind, recipient, outcome, tries
       from notices where kind <> 'deactivated' or recipient <> 'email' order by at, recipient`;
   const untilSettled = (count: number) =>
     stack.until('all notices to be settled', async () => {
       const all = await notices();
-      return (
-        all.length === count && all.every(({ sent, dropped, failed }) => sent || dropped || failed) && all
-      );
+      return all.length === count && all.every(({ outcome }) => outcome !== null) && all;
     });
   return { stack, receiver, chat, webhook, mails, server, subjects, notices, untilSettled };
 }
@@ -83,7 +79,7 @@ test('a notice whose workflow cannot go on is started again at the next look, an
   server.isAway = false;
   await stack.startWorker();
   await stack.until('its own workflow', async () => {
-    await sql`update notices set check_at = now() where sent_at is null and recipient <> 'email'`;
+    await sql`update notices set check_at = now() where outcome is null and recipient <> 'email'`;
     return (await workflow.describe()).type === 'notifyEshop';
   });
   await untilSettled(1);
@@ -170,7 +166,7 @@ test('a recipient without a notice of the failure gets none of the recovery', as
   });
   // The e-shop's own address must first get the mail about the deactivation, which still waits.
   expect(mails).toEqual([]);
-  await stack.sql`update notices set failed_at = now() where kind = 'deactivated'`;
+  await stack.sql`update notices set outcome = 'givenUp', settled_at = now() where kind = 'deactivated'`;
   await stack.sql`update notices set check_at = now()`;
   for (const { id } of await stack.sql<{ id: string }[]>`
     select id from notices where kind = 'recovered' and recipient = 'email'`)
@@ -184,7 +180,7 @@ test('a recipient without a notice of the failure gets none of the recovery', as
         ),
     );
   await stack.sql`update notices set check_at = now()`;
-  expect((await untilSettled(3)).map(({ dropped }) => dropped)).toEqual([true, true, true]);
+  expect((await untilSettled(3)).map(({ outcome }) => outcome)).toEqual(['dropped', 'dropped', 'dropped']);
   expect(chat.requests).toEqual([]);
 });
 
@@ -196,7 +192,7 @@ test('a URL that is away: six tries, each signed again, then given up; the mails
   await setNoticeUrl(stack, stack.eshopId, chat.url, 'teams');
   await stack.fireOne('10001');
   const [notice] = await untilSettled(1);
-  expect(notice).toMatchObject({ failed: true, tries: 6 });
+  expect(notice).toMatchObject({ outcome: 'givenUp', tries: 6 });
   expect(chat.requests).toHaveLength(6);
   expect(new Set(chat.requests.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([notice?.id]));
   const shown = shownByTeams(chat.requests[0]?.text ?? '');
@@ -226,7 +222,7 @@ test('the worker dies before a notice is sent: the next one sends it, once', asy
   await stack.client.workflow.getHandle(noticeWorkflowId(notice?.id ?? '')).terminate();
   answer();
   await stack.sql`update notices set check_at = now()`;
-  expect(await untilSettled(1)).toMatchObject([{ sent: true }]);
+  expect(await untilSettled(1)).toMatchObject([{ outcome: 'sent' }]);
 });
 
 test('a URL that leads to a private address is never called', async () => {
@@ -235,7 +231,7 @@ test('a URL that leads to a private address is never called', async () => {
   });
   await setNoticeUrl(stack, stack.eshopId, 'http://169.254.169.254/latest');
   await stack.fireOne('10001');
-  expect(await untilSettled(1)).toMatchObject([{ failed: true, tries: 6 }]);
+  expect(await untilSettled(1)).toMatchObject([{ outcome: 'givenUp', tries: 6 }]);
   const [row] = await stack.sql<{ error: string }[]>`select error from notices where recipient = 'url'`;
   expect(row?.error).toMatch(/^destination 169\.254\.169\.254 is in a /);
 });

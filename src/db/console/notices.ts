@@ -25,11 +25,10 @@ export async function listNotices(
 ): Promise<ListedNotice[]> {
   const ofOne = webhookId === null ? sql`` : sql`and n.webhook_id = ${webhookId}`;
   return await sql<ListedNotice[]>`
-    select n.kind, n.webhook_id, n.at, n.sent_at, n.error,
+    select n.kind, n.webhook_id, n.at, n.error,
       case n.recipient when 'email' then s.email when 'address' then a.address
         else coalesce(substring(s.notice_url from '^[A-Za-z]+://([^/?#]*)'), 'URL') end as "to",
-      case when n.sent_at is not null then 'sent' when n.dropped_at is not null then 'dropped'
-        when n.failed_at is not null then 'givenUp' else 'waiting' end as state
+      coalesce(n.outcome, 'waiting') as state, case when n.outcome = 'sent' then n.settled_at end as sent_at
     from notices n join eshops s on s.id = n.eshop_id left join notice_addresses a on a.id = n.address_id
     where n.eshop_id = ${eshopId} ${ofOne} order by n.at desc limit ${limit}`;
 }

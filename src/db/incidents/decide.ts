@@ -56,7 +56,8 @@ const failing = (sql: Sql) => sql`w.id in (select webhook_id from failures)`;
 const unwarnedSince = (sql: Sql, time: ReturnType<Sql>) => sql`
   not exists (
     select from notices x
-    where x.webhook_id = w.id and ${isOwnWarning(sql)} and x.generation = w.generation and x.dropped_at is null and x.at >= ${time})`;
+    where x.webhook_id = w.id and ${isOwnWarning(sql)} and x.generation = w.generation
+      and x.outcome is distinct from 'dropped' and x.at >= ${time})`;
 
 /** Incidents that have lasted long enough, and have caused no warning yet. */
 const due = (sql: Sql, { patienceMs }: WarningTimes) => sql`

@@ -33,7 +33,7 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
     select id, ${settingsColumns(sql)}, header_names, registered_at, unregistered_at, deleted_at
     from webhooks where eshop_id = ${id} order by id`,
   notice: (sql, id) => sql`
-    select id, webhook_id, kind, recipient, address_id, at, sent_at, dropped_at, failed_at, error
+    select id, webhook_id, kind, recipient, address_id, at, outcome, settled_at, error
     from notices where eshop_id = ${id} order by at, id`,
   signingKey: (sql, id) => sql`
     select encode(public_key, 'base64') as public_key, created_at, encode(previous_public_key, 'base64') as previous_public_key,

@@ -63,8 +63,8 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
         and (check_at > ${tooFar(MAX_CHECK_SECONDS)} or dispatched_at > ${far})`,
     await sql`update recoveries set ${unleased} where ${tooLong}`,
     await sql`update recoveries set check_at = now() where check_at > ${tooFar(MAX_CHECK_SECONDS)}`,
-    await sql`update notices set check_at = now() where check_at > ${tooFar(MAX_CHECK_SECONDS)} and sent_at is null`,
-    await sql`update notices set merging_until = null where merging_until > ${far} and sent_at is null`,
+    await sql`update notices set check_at = now() where check_at > ${tooFar(MAX_CHECK_SECONDS)} and outcome is null`,
+    await sql`update notices set merging_until = null where merging_until > ${far} and outcome is null`,
   ];
   return done.reduce((sum, { count }) => sum + count, 0);
 }

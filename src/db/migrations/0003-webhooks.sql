@@ -205,34 +205,34 @@ create table notices (
   -- Null also for an address that was removed since.
   address_id integer references notice_addresses (id) on delete set null,
   at timestamptz not null default now(),
-  sent_at timestamptz,
+  -- Null while it is to be sent; dropped: it no longer applied, or was no longer wanted. And since when.
+  outcome text check (outcome in ('sent', 'dropped', 'givenUp')),
+  settled_at timestamptz,
   -- Beyond the budget of mails when it was due: the next mail of this kind to this recipient includes it.
   deferred boolean not null default false,
   -- Until when the mail of another notice, which includes this one, has to be sent.
   merging_until timestamptz,
   -- That other notice; itself while its own mail is being sent.
   merging_id uuid,
-  -- It no longer applied, or was no longer wanted, before it was sent.
-  dropped_at timestamptz,
-  -- When the mail server first refused it for good; when it was given up, and why.
+  -- When the mail server first refused it for good, and the error of the last try.
   refused_at timestamptz,
-  failed_at timestamptz,
   error text,
   -- Requests to the URL so far.
   tries smallint not null default 0,
   -- When to start its workflow, again if needed. The workflow of the delivery that caused a deactivation mails the
   -- e-shop's own address: then, when the reconciler checks it again.
-  check_at timestamptz not null default now()
+  check_at timestamptz not null default now(),
+  check ((outcome is null) = (settled_at is null))
 );
 create index notices_by_eshop on notices (eshop_id, at);
 create index notices_by_webhook on notices (webhook_id, at);
 create index notices_by_address on notices (address_id);
 -- Their workflows are started in turn by e-shop.
 create index notices_pending on notices (eshop_id, check_at, id)
-  where sent_at is null and dropped_at is null and failed_at is null and (kind <> 'deactivated' or recipient <> 'email');
-create index notices_given_up on notices (failed_at) where failed_at is not null;
+  where outcome is null and (kind <> 'deactivated' or recipient <> 'email');
+create index notices_given_up on notices (settled_at) where outcome = 'givenUp';
 create index deactivation_mails_pending on notices (webhook_id, generation)
-  where kind = 'deactivated' and recipient = 'email' and sent_at is null;
+  where kind = 'deactivated' and recipient = 'email' and outcome is null;
 
 -- Examinations of each webhook's receiver: the starts within the last hour, and until when one is under way.
 create table examinations (

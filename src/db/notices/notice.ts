@@ -85,8 +85,7 @@ export async function readRecoveredWebhook(sql: Sql, id: string): Promise<Notice
       case when b.informed then 'yes' when b.pending then 'later' else 'no' end as informed
     from notices n join webhooks w on w.id = n.webhook_id
     cross join lateral (
-      select bool_or(p.sent_at is not null) as informed,
-             bool_or(p.sent_at is null and p.dropped_at is null and p.failed_at is null) as pending
+      select bool_or(p.outcome = 'sent') as informed, bool_or(p.outcome is null) as pending
       from notices p
       where p.webhook_id = n.webhook_id and p.kind in ('warning', 'deactivated') and p.recipient = n.recipient
         and p.address_id is not distinct from n.address_id and p.at between n.unhealthy_since and n.at) b

@@ -1,4 +1,5 @@
 /** Records the outcome of a try in the row of its notice. */
+import type postgres from 'postgres';
 import { counted, type Sql } from '../connection/pool.ts';
 import { isPending } from './pending.ts';
 
@@ -12,7 +13,7 @@ export async function deferMail(sql: Sql, noticeId: string): Promise<void> {
  */
 export async function recordMailError(sql: Sql, noticeId: string, message: string): Promise<void> {
   await sql`
-    update notices set error = ${message}, refused_at = null where id = ${noticeId} and sent_at is null`;
+    update notices n set error = ${message}, refused_at = null where n.id = ${noticeId} and ${isPending(sql)}`;
 }
 
 /**
@@ -21,13 +22,12 @@ export async function recordMailError(sql: Sql, noticeId: string, message: strin
  * @returns whether it is given up
  */
 export async function recordMailRejected(sql: Sql, noticeId: string, message: string, patienceMs: number) {
-  const [row] = await sql<{ givenUpAt: Date | null }[]>`
-    update notices set error = ${message}, refused_at = coalesce(refused_at, now()),
-      failed_at = case
-        when coalesce(refused_at, now()) <= now() - ${patienceMs} * interval '1 millisecond' then now() end
-    where id = ${noticeId} and sent_at is null
-    returning failed_at as given_up_at`;
-  return row?.givenUpAt != null;
+  const givenUp = sql`coalesce(refused_at, now()) <= now() - ${patienceMs} * interval '1 millisecond'`;
+  const [row] = await sql<{ settled: boolean }[]>`
+    update notices n set error = ${message}, refused_at = coalesce(refused_at, now()), ${giveUpIf(sql, givenUp)}
+    where n.id = ${noticeId} and ${isPending(sql)}
+    returning outcome is not null as settled`;
+  return row?.settled === true;
 }
 
 /**
@@ -45,30 +45,36 @@ const SENT_AGAIN_DAYS = 7;
 export async function sendMailsAgain(sql: Sql, eshopId: number): Promise<number> {
   return await counted(sql<{ count: number }[]>`
     with refused as (
-      select n.id, n.failed_at is not null as given_up from notices n
-      where n.eshop_id = ${eshopId} and n.recipient = 'email' and n.refused_at is not null and n.sent_at is null and n.dropped_at is null
-        and coalesce(n.failed_at, now()) > now() - make_interval(days => ${SENT_AGAIN_DAYS})
+      select n.id, n.outcome is not null as given_up from notices n
+      where n.eshop_id = ${eshopId} and n.recipient = 'email' and n.refused_at is not null
+        and coalesce(n.outcome, 'givenUp') = 'givenUp'
+        and coalesce(n.settled_at, now()) > now() - make_interval(days => ${SENT_AGAIN_DAYS})
         -- Without its delivery, which may be older than the retention, nothing mails a deactivation.
         and (n.kind <> 'deactivated' or exists (select from deliveries d where d.id = n.delivery_id))
       for update),
     again as (
-      update notices n set refused_at = null, failed_at = null, error = null,
+      update notices n set refused_at = null, outcome = null, settled_at = null, error = null,
         check_at = case when r.given_up then n.at else n.check_at end
       from refused r where n.id = r.id returning r.given_up)
     select count(*) filter (where given_up)::int as count from again`);
 }
 
 export async function dropNotice(sql: Sql, id: string): Promise<void> {
-  await sql`update notices n set dropped_at = now() where n.id = ${id} and ${isPending(sql)}`;
+  await sql`update notices n set outcome = 'dropped', settled_at = now() where n.id = ${id} and ${isPending(sql)}`;
 }
 
 export async function recordNoticeSent(sql: Sql, id: string): Promise<void> {
-  await sql`update notices n set sent_at = now(), tries = tries + 1 where n.id = ${id} and ${isPending(sql)}`;
+  await sql`
+    update notices n set outcome = 'sent', settled_at = now(), tries = tries + 1
+    where n.id = ${id} and ${isPending(sql)}`;
 }
+
+const giveUpIf = (sql: Sql, condition: postgres.Fragment) => sql`
+  outcome = case when ${condition} then 'givenUp' end, settled_at = case when ${condition} then now() end`;
 
 /** Records a request that was not accepted. @param error without secrets @param givenUp no further try follows */
 export async function recordTry(sql: Sql, id: string, error: string, givenUp: boolean): Promise<void> {
   await sql`
-    update notices n set tries = tries + 1, error = ${error}, failed_at = case when ${givenUp} then now() end
+    update notices n set tries = tries + 1, error = ${error}, ${giveUpIf(sql, sql`${givenUp}::boolean`)}
     where n.id = ${id} and ${isPending(sql)}`;
 }

@@ -1,7 +1,6 @@
 /** The notices of all e-shops that are still to be sent, or were given up. Read by indexes of such rows. */
 import { oneRow, type Sql } from '../connection/pool.ts';
-import { isOwnDeactivation } from './decide.ts';
-import { isToBeStarted } from './pending.ts';
+import { isPendingMail, isToBeStarted } from './pending.ts';
 
 /** An e-shop to look at first. */
 interface NamedEshop {
@@ -38,17 +37,17 @@ export async function readNotices(sql: Sql) {
         from (
           select n.* from notices n where ${isToBeStarted(sql)}
           union all
-          select x.* from notices x
-          where ${isOwnDeactivation(sql)} and x.sent_at is null and x.dropped_at is null and x.failed_at is null) n
+          select x.* from notices x where ${isPendingMail(sql)}) n
         where ${theirs}),
       given_up as materialized (
-        select n.eshop_id, n.failed_at from notices n where n.failed_at > now() - interval '1 day' and ${theirs})
+        select n.eshop_id, n.settled_at from notices n
+        where n.outcome = 'givenUp' and n.settled_at > now() - interval '1 day' and ${theirs})
       select count(*) filter (where not by_budget)::int as pending, count(*) filter (where by_budget)::int as deferred,
         extract(epoch from now() - min(at) filter (where not by_budget))::float8 as oldest_seconds,
         ${named(sql`select eshop_id from waiting where not by_budget order by at limit 1`)} as oldest_of,
         (array_agg(error order by at) filter (where error is not null))[1] as last_error,
         (select count(*)::int from given_up) as given_up,
-        ${named(sql`select eshop_id from given_up order by failed_at desc limit 1`)} as given_up_of
+        ${named(sql`select eshop_id from given_up order by settled_at desc limit 1`)} as given_up_of
       from waiting`);
   return {
     mails: await of(sql`n.recipient = 'email'`),

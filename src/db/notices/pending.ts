@@ -3,6 +3,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { NoticeKind } from '../../domain/notifications.ts';
 import type { Sql } from '../connection/pool.ts';
 import { inTurns } from '../outbox/in-turns.ts';
+import { isOwnDeactivation } from './decide.ts';
 
 export interface PendingNotice {
   readonly id: string;
@@ -13,10 +14,10 @@ export interface PendingNotice {
   readonly webhookType: EventType | null;
 }
 
-export const isPending = (sql: Sql, alias = 'n') => {
-  const notice = sql(alias);
-  return sql`${notice}.sent_at is null and ${notice}.dropped_at is null and ${notice}.failed_at is null`;
-};
+export const isPending = (sql: Sql, alias = 'n') => sql`${sql(alias)}.outcome is null`;
+
+/** The condition of the index `deactivation_mails_pending`: notices `x` that the workflows of deliveries mail. */
+export const isPendingMail = (sql: Sql) => sql`${isOwnDeactivation(sql)} and ${isPending(sql, 'x')}`;
 
 /**
  * The condition of the index `notices_pending`: all except the mail of a deactivation, which belongs to the workflow

@@ -6,7 +6,7 @@ import { idAt, timeOf } from '../../domain/id-time.ts';
 import { WEEK_MS, weekName } from '../../domain/weeks.ts';
 import { databaseTime } from '../clock.ts';
 import { counted, type Pool } from '../connection/pool.ts';
-import { isOwnDeactivation } from '../notices/decide.ts';
+import { isPendingMail } from '../notices/pending.ts';
 import type { Transaction } from '../transaction.ts';
 import { schemaStep } from './schema-step.ts';
 
@@ -158,7 +158,7 @@ export function neededDeliveries(sql: Pool | Transaction, week?: string) {
     select o.id, o.event_id from ${deliveries} o where o.state in ('pending', 'retrying')
     union
     select m.id, m.event_id from notices x join ${deliveries} m on m.id = x.delivery_id
-    where ${isOwnDeactivation(sql)} and x.sent_at is null and x.failed_at is null`;
+    where ${isPendingMail(sql)}`;
 }
 
 async function isThere(sql: Pool | Transaction, name: string): Promise<boolean> {

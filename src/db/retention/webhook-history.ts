@@ -91,16 +91,16 @@ function deactivationsOver(sql: Pool, before: Date, limitOf: LimitOf): postgres.
  */
 function noticesOver(sql: Pool, before: Date): postgres.Fragment {
   return sql`
-    x.at < ${before} and coalesce(x.sent_at, x.dropped_at, x.failed_at) < ${before}
+    x.at < ${before} and x.settled_at < ${before}
     and not exists (
       select from unhealthy_webhooks a join webhooks w on w.id = a.webhook_id
       where a.webhook_id = x.webhook_id and x.at >= a.since and w.deleted_at is null offset 0)
-    and (not (${isOwnWarning(sql)}) or x.dropped_at is not null or exists (
+    and (not (${isOwnWarning(sql)}) or x.outcome = 'dropped' or exists (
       select from webhooks w where w.id = x.webhook_id and (
         w.deleted_at is not null or w.generation > x.generation or exists (
           select from notices n
           where n.webhook_id = x.webhook_id and n.kind = x.kind and n.recipient = x.recipient and n.generation = x.generation
-            and n.dropped_at is null and (n.at, n.id) > (x.at, x.id) offset 0))
+            and n.outcome is distinct from 'dropped' and (n.at, n.id) > (x.at, x.id) offset 0))
       offset 0))`;
 }
 

@@ -230,12 +230,13 @@ describe('versions', () => {
 });
 
 describe('deactivations and warnings', () => {
+  type Settled = { outcome?: 'sent' | 'dropped' | 'givenUp'; settled_at?: Date };
   test('stay while their mail is pending or their delivery is kept, and go when it was given up', async () => {
     const { sql } = database;
     const webhookId = await webhookOf([{ at: fromLimit(-9 * DAY), active: true, generation: 9 }]);
     const kept = await insertDelivery(sql, { eshopId, webhookId, at: fromLimit(-9 * DAY), state: 'failed' });
     const at = fromLimit(-8 * DAY);
-    const insert = async (generation: number, mail: { sent_at?: Date; failed_at?: Date }, of?: string) => {
+    const insert = async (generation: number, mail: Settled, of?: string) => {
       const delivery_id = of ?? newIdAt(at);
       const row = { webhook_id: webhookId, generation, at, delivery_id };
       await sql`insert into deactivations ${sql({ ...row, reason: 'gone' })}`;
@@ -243,11 +244,11 @@ describe('deactivations and warnings', () => {
       await sql`insert into notices ${sql(notice)}`;
     };
     await insert(1, {});
-    await insert(2, { failed_at: at });
-    await insert(3, { sent_at: at }, kept.id);
-    await insert(4, { sent_at: fromLimit(DAY) });
-    await insert(5, { sent_at: at });
-    await insert(6, { sent_at: at });
+    await insert(2, { outcome: 'givenUp', settled_at: at });
+    await insert(3, { outcome: 'sent', settled_at: at }, kept.id);
+    await insert(4, { outcome: 'sent', settled_at: fromLimit(DAY) });
+    await insert(5, { outcome: 'sent', settled_at: at });
+    await insert(6, { outcome: 'sent', settled_at: at });
 
     // Four notices, and two deactivations.
     expect(await clean()).toMatchObject({ rows: 6 });
@@ -265,7 +266,7 @@ describe('deactivations and warnings', () => {
     await sql`
       insert into failures (webhook_id, generation, failures, since, until)
       values (${webhookId}, 2, 9, ${fromLimit(-20 * DAY)}, now())`;
-    const warn = (generation: number, days: number, row: { sent_at?: Date; dropped_at?: Date }) => {
+    const warn = (generation: number, days: number, row: Settled) => {
       const notice = {
         eshop_id: eshopId,
         webhook_id: webhookId,
@@ -275,10 +276,10 @@ describe('deactivations and warnings', () => {
       };
       return sql`insert into notices ${sql({ ...notice, at: fromLimit(days * DAY), ...row })}`;
     };
-    await warn(1, -60, { sent_at: fromLimit(-60 * DAY) });
-    await warn(2, -30, { sent_at: fromLimit(-30 * DAY) });
-    await warn(2, -19, { sent_at: fromLimit(-19 * DAY) });
-    await warn(2, -18, { dropped_at: fromLimit(-18 * DAY) });
+    await warn(1, -60, { outcome: 'sent', settled_at: fromLimit(-60 * DAY) });
+    await warn(2, -30, { outcome: 'sent', settled_at: fromLimit(-30 * DAY) });
+    await warn(2, -19, { outcome: 'sent', settled_at: fromLimit(-19 * DAY) });
+    await warn(2, -18, { outcome: 'dropped', settled_at: fromLimit(-18 * DAY) });
     await warn(1, -60, {});
     const decide = () => decideWarnings(sql, { leadMs: DAY, patienceMs: DAY / 4 });
     expect(await decide()).toBe(0);
@@ -286,7 +287,7 @@ describe('deactivations and warnings', () => {
     expect(await clean()).toMatchObject({ rows: 3 });
 
     expect(await decide()).toBe(0);
-    expect(await sql`select generation, sent_at is null as pending from notices order by at`).toEqual([
+    expect(await sql`select generation, outcome is null as pending from notices order by at`).toEqual([
       { generation: 1, pending: true },
       { generation: 2, pending: false },
     ]);

@@ -82,7 +82,7 @@ export async function seedConsole(api: TestApi): Promise<Seeded> {
     insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
     values (${inactive}, 1, 'retriesExhausted', now(), ${failed.id}, 'HTTP 500 from shop.example after 31 ms')`;
   await sql`
-    insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient, sent_at)
-    select eshop_id, id, 'deactivated', 1, ${failed.id}::uuid, 'email', now() from webhooks where id = ${inactive}`;
+    insert into notices (eshop_id, webhook_id, kind, generation, delivery_id, recipient, outcome, settled_at)
+    select eshop_id, id, 'deactivated', 1, ${failed.id}::uuid, 'email', 'sent', now() from webhooks where id = ${inactive}`;
   return { failing, inactive, retrying: retrying.id, failed: failed.id, event: retrying.eventId };
 }
