@@ -21,7 +21,7 @@ import { argument, type CommandContext, optional, runs } from '../lib/command-li
 import { pollUntil } from '../lib/poll-until.ts';
 import { createProgress } from '../lib/progress.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
-import { UserError } from '../lib/user-error.ts';
+import { reasonOf, UserError } from '../lib/user-error.ts';
 import { withPatientDatabase } from './open-database.ts';
 import { confirmationOptions, eshopNumber, isDryRun } from './options.ts';
 
@@ -159,9 +159,7 @@ async function exportTo(
   whenOpen: () => Promise<void>,
 ): Promise<number> {
   const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
-    throw new UserError(
-      `${path} could not be created: ${error instanceof Error ? error.message : String(error)}.`,
-    );
+    throw new UserError(`${path} could not be created: ${reasonOf(error)}.`);
   });
   try {
     await whenOpen();

@@ -2,13 +2,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { entityIdIn, entityIdInTarget } from '../../receiver/src/delivery.ts';
+import type { ReceivedRequest as Received } from '../../receiver/src/judgement.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { readBody } from '../../receiver/src/read-body.ts';
 import { Refused } from '../../receiver/src/refused.ts';
 import { responseTo } from '../../receiver/src/responses.ts';
 import { secretSource } from '../../receiver/src/secrets.ts';
 import { type VerifiedHeaders, verify } from '../../receiver/src/verify.ts';
-import { UserError } from '../lib/user-error.ts';
+import { reasonOf, UserError } from '../lib/user-error.ts';
 
 export interface ReceivedRequest {
   readonly at: Date;
@@ -43,13 +44,6 @@ function passedOn(headers: Headers): Headers {
   const copy = new Headers(headers);
   for (const name of NOT_PASSED_ON) copy.delete(name);
   return copy;
-}
-
-interface Received {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: Headers;
-  readonly body: Uint8Array<ArrayBuffer>;
 }
 
 /** The program behind. */
@@ -118,7 +112,7 @@ export async function startListening(options: {
       const entityId = method === 'GET' ? entityIdInTarget(target) : entityIdIn(verified.kind, text);
       delivery = { ...verified, entityId };
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = reasonOf(error);
       return { delivery: null, problem, response: responseTo(error) };
     }
     if (forwardTo === null)
@@ -160,9 +154,7 @@ export async function startListening(options: {
   try {
     await once(server, 'listening');
   } catch (error) {
-    throw new UserError(
-      `Cannot listen on port ${options.port} of 127.0.0.1: ${error instanceof Error ? error.message : String(error)}.`,
-    );
+    throw new UserError(`Cannot listen on port ${options.port} of 127.0.0.1: ${reasonOf(error)}.`);
   }
   const address = server.address();
   return {

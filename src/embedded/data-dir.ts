@@ -4,7 +4,7 @@ import { access, chmod, constants, open, rename, rm, writeFile } from 'node:fs/p
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { makeFolder } from '../lib/make-folder.ts';
-import { UserError } from '../lib/user-error.ts';
+import { reasonOf, UserError } from '../lib/user-error.ts';
 import { requireOwner } from './own-files.ts';
 
 /** Written by a running instance, so that the `waybill` command finds it. */
@@ -35,9 +35,8 @@ export async function openDataDir(directory: string): Promise<DataDir> {
     await makeFolder(dataDir.path, 0o700);
     await access(dataDir.path, constants.W_OK);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     throw new UserError(
-      `DATA_DIR must be a folder that can be created or written to, not "${directory}": ${reason}.`,
+      `DATA_DIR must be a folder that can be created or written to, not "${directory}": ${reasonOf(error)}.`,
     );
   }
   return dataDir;

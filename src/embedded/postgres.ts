@@ -5,7 +5,7 @@ import { chown, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/p
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, createRole } from '../db/connection/create-database.ts';
-import { UserError } from '../lib/user-error.ts';
+import { reasonOf, UserError } from '../lib/user-error.ts';
 import type { DataDir } from './data-dir.ts';
 import { freePort } from './ports.ts';
 import { createCluster, ensureServerUser, type Programs, postgresPrograms } from './postgres-cluster.ts';
@@ -106,8 +106,9 @@ async function makeCluster(
   try {
     await rename(unfinished, directory);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UserError(`The new cluster cannot be moved to ${directory}, which must be no link: ${why}.`);
+    throw new UserError(
+      `The new cluster cannot be moved to ${directory}, which must be no link: ${reasonOf(error)}.`,
+    );
   }
   await rm(workshop, { recursive: true, force: true });
 }

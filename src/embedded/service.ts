@@ -9,7 +9,7 @@ import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '../lib/backoff.ts';
 import { onceAMinute } from '../lib/once-a-minute.ts';
-import { UserError } from '../lib/user-error.ts';
+import { reasonOf, UserError } from '../lib/user-error.ts';
 import type { User } from './private-folder.ts';
 import { commandLine, endProcess, isAlive, type StopSignals } from './processes.ts';
 import { childEnvironment, PROGRAMS_FOLDER } from './run-program.ts';
@@ -179,7 +179,7 @@ export async function startService(options: ServiceOptions) {
         life = await launch();
         if (!stopping) trouble(`${options.name} is running again.`);
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = reasonOf(error);
         if (leftOut(message) !== null) trouble(message);
       }
     }

@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { baseHeaders, errorBody, reasonPhrase } from '../api/errors.ts';
 import { IMPORT_PATH } from '../api/import/path.ts';
-import { UserError } from '../lib/user-error.ts';
+import { reasonOf, UserError } from '../lib/user-error.ts';
 import { withoutPrefix } from '../theme/public-url.ts';
 import { watchIdle } from './idle-connections.ts';
 import { createPipelines } from './pipelines.ts';
@@ -124,9 +124,8 @@ function endUnread({ socket }: IncomingMessage, outgoing: ServerResponse, unread
  */
 export async function requireHost(host: string): Promise<void> {
   await probe(host, 0).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
     throw new UserError(
-      `HOST must be an address of this machine, or a name of one, not ${JSON.stringify(host)}: ${reason}.`,
+      `HOST must be an address of this machine, or a name of one, not ${JSON.stringify(host)}: ${reasonOf(error)}.`,
     );
   });
 }

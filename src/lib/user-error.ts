@@ -15,6 +15,9 @@ export class UserError extends Error {
   }
 }
 
+/** The message of an error, or what else was thrown, as part of a sentence. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** How an error that ends a program is shown: the sentence of a {@link UserError}, the stack of any other. */
 export function shownError(error: unknown): string {
   if (error instanceof UserError) return error.message;

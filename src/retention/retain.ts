@@ -2,7 +2,7 @@
  * Retention: makes partitions ahead, and drops old ones, a week at a time; everything open stays. May be
  * interrupted, repeated, and run by several processes at once. A step that fails stops no other.
  *
- * Module retention, which imports db, domain. Begin: `plan.ts` decides what goes.
+ * Module retention, which imports db, domain, lib. Begin: `plan.ts` decides what goes.
  */
 import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';

@@ -1,5 +1,6 @@
 /** The steps of a run: none stops another, and the run fails at its end. */
 import type { Retained } from '../domain/retention-result.ts';
+import { reasonOf } from '../lib/user-error.ts';
 
 interface FailedStep {
   /** A partition, a table, or what was to be done. */
@@ -40,5 +41,3 @@ export function independentSteps(): { readonly failures: readonly FailedStep[]; 
     },
   };
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { Pool } from '../db/connection/pool.ts';
 import { notPassedOn, type RequestAction } from '../domain/operator-action.ts';
+import { reasonOf } from '../lib/user-error.ts';
 import { connectionOptions, temporalTarget, withoutProxy } from './target.ts';
 
 /** Connects to Temporal on first use: most processes never do. @param address `host:port` of the Temporal server */
@@ -29,7 +30,7 @@ export function createActionRequester(
       } catch (error) {
         // Such as a file of TLS that cannot be read: the next request tries again.
         connected = undefined;
-        return notPassedOn(error instanceof Error ? error.message : String(error));
+        return notPassedOn(reasonOf(error));
       }
       return await (await connected).request(action, deliveryId, input);
     },

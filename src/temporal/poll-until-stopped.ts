@@ -1,6 +1,7 @@
 /** Looks that are repeated as long as a session lasts: what a namespace needs may be refused now, or vanish later. */
 
 import type { Logger } from 'pino';
+import { reasonOf } from '../lib/user-error.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
 
 /** The time between two looks, in milliseconds: a start that Temporal refuses is tried again after half a minute. */
@@ -28,7 +29,7 @@ export async function pollUntilStopped(
       lastReport = '';
       return next;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       if (reason !== lastReport && !stopping.signal.aborted) log.warn({ err: error }, failure);
       lastReport = reason;
       return 'again';

@@ -1,7 +1,7 @@
 /** The lines of a file to import: NDJSON or CSV, recognized by its beginning. */
 import { createReadStream } from 'node:fs';
 import type * as v from 'valibot';
-import { UserError } from '../../lib/user-error.ts';
+import { reasonOf, UserError } from '../../lib/user-error.ts';
 import { csvRecords } from './csv.ts';
 
 /** A line as read, or why it could not be read, or the part of it without a counterpart here. */
@@ -50,7 +50,7 @@ async function textOf(file: string): Promise<string> {
     }
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new UserError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+    throw new UserError(`${file} cannot be read: ${reasonOf(error)}.`);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
