@@ -58,23 +58,21 @@ export interface SessionOptions {
   readonly timings?: Timings;
 }
 
-export interface SessionDeps extends SessionOptions {
+export interface SessionDeps
+  extends SessionOptions,
+    Pick<AttemptDeps, 'underWay' | 'compensations'>,
+    Pick<RelayOptions, 'onPass' | 'onClaim' | 'onTemporal'> {
   readonly traces: Traces;
   readonly workflowBundle: WorkflowBundleOption;
   readonly scheduler: SchedulerOptions;
   readonly limits: Limits;
-  readonly underWay: AttemptDeps['underWay'];
-  readonly compensations: AttemptDeps['compensations'];
   readonly starts: Starts;
   readonly watch: DeliveryWatch;
   /** What the reconciler of a session leaves to the next one. */
   readonly reconcilerMemory: ReconcilerMemory;
   readonly lookAtClock: () => Promise<void>;
   readonly onRepair: (repair: Repair) => void;
-  readonly onPass: RelayOptions['onPass'];
-  readonly onClaim: RelayOptions['onClaim'];
   readonly onRetentionFailure: () => void;
-  readonly onTemporal: RelayOptions['onTemporal'];
   readonly onQuestionAnswered: () => void;
   /** Called with the kinds of work for which Temporal has accepted polls of this process. */
   readonly onPolled: (kinds: readonly PolledKind[]) => void;

@@ -17,9 +17,7 @@ import { mailFolder } from '../db/settings.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
 import { counted, oneLine } from '../domain/text.ts';
 import { isDatabaseError } from '../lib/database-away.ts';
-import { UserError } from '../lib/user-error.ts';
-import type { PausedWorkflows } from '../temporal/paused.ts';
-import type { WorkersSeen } from '../temporal/pollers.ts';
+import { reasonOf, UserError } from '../lib/user-error.ts';
 import type { TemporalTarget } from '../temporal/target.ts';
 import { instanceOf, withDatabase } from './open-database.ts';
 import { formatTime } from './policy-table.ts';
@@ -29,18 +27,7 @@ import { recoveryStatus } from './recovery-record.ts';
 export type DatabaseStatus = { readonly problem: string } | Awaited<ReturnType<typeof askDatabase>>;
 
 /** The state of Temporal; only the `problem` if it cannot be used. */
-export type TemporalStatus =
-  | {
-      readonly problem: string;
-      /** It may come back by itself; otherwise the configuration is wrong. */
-      readonly away?: boolean;
-    }
-  | (WorkersSeen &
-      Pick<TemporalTarget, 'address' | 'namespace' | 'taskQueue'> & {
-        readonly problem: null;
-        /** Workflows that operators have paused in Temporal. */
-        readonly paused: PausedWorkflows;
-      });
+export type TemporalStatus = Awaited<ReturnType<typeof askTemporal>> | ReturnType<typeof statusProblem>;
 
 export interface Status {
   readonly database: DatabaseStatus;
@@ -184,8 +171,8 @@ export async function askDatabase(sql: Pool, storage = () => readStorage(sql)) {
   return { problem: null, ...(await storage()), ...(await readWork(sql)) };
 }
 
-/** Asks Temporal for its workers. @throws UserError if the configuration leads to none */
-export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
+/** Asks Temporal for its workers and for paused workflows. @throws UserError if the configuration leads to none */
+export async function askTemporal(settings: Settings) {
   // Loading the client takes longer than the calls.
   const { TemporalAway, withTemporal } = await import('./open-temporal.ts');
   const { workersSeen } = await import('../temporal/pollers.ts');
@@ -195,21 +182,21 @@ export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
     const ask = async (client: Client, { address, namespace, taskQueue }: TemporalTarget) => {
       const seen = await workersSeen(client, taskQueue).catch((error: unknown) => {
         if (isRateLimited(error)) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
-        throw new TemporalAway(`Temporal at ${address} does not answer: ${reason}.`);
+        throw new TemporalAway(`Temporal at ${address} does not answer: ${reasonOf(error)}.`);
       });
       const paused = await pausedWorkflows(client, taskQueue);
       return { problem: null, address, namespace, taskQueue, ...seen, paused };
     };
     return await withTemporal(settings, ask, { namesLimits: true });
   } catch (error) {
+    // It may come back by itself; otherwise the configuration is wrong.
     if (error instanceof TemporalAway) return { problem: error.message, away: true };
     throw error;
   }
 }
 
 /** The message of a UserError, or of a failure of the database; any other error is rethrown. */
-export function statusProblem(error: unknown): { problem: string } {
+export function statusProblem(error: unknown): { problem: string; away?: true } {
   if (error instanceof UserError || isDatabaseError(error)) return { problem: error.message };
   throw error;
 }

@@ -5,18 +5,10 @@ import { searchAttributeTypes } from '../temporal/search-attributes.ts';
 import { withoutProxy } from '../temporal/target.ts';
 import { DYNAMIC_CONFIG } from './dynamic-config.ts';
 import { freePort, listeningPorts } from './ports.ts';
-import { ExitedError, type Service, type ServiceOptions, startService } from './service.ts';
+import { ExitedError, type ServiceOptions, startService } from './service.ts';
 import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
 
-export interface EmbeddedTemporal extends Service {
-  /** `host:port` of the gRPC frontend. */
-  readonly address: string;
-  readonly port: number;
-  /** The port of the guard in front of the UI; null without a UI. */
-  readonly uiPort: number | null;
-  /** All ports on which it listens: gRPC, HTTP, metrics, UI, and those of its services, its choice at each start. */
-  ports(): readonly number[];
-}
+export type EmbeddedTemporal = Awaited<ReturnType<typeof startTemporal>>;
 
 interface EmbeddedTemporalOptions
   extends Pick<ServiceOptions, 'logFile' | 'pidFile' | 'onTrouble' | 'signal'> {
@@ -91,7 +83,7 @@ const each = <T>(flag: string, entries: Readonly<Record<string, T>>, written: (v
 const STARTS = 3;
 
 /** Starts a dev server on 127.0.0.1 that serves workflows. @throws UserError with its last output if it does not */
-export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
+export async function startTemporal(options: EmbeddedTemporalOptions) {
   for (let starts = 1; ; starts += 1) {
     try {
       return await startOnce(options);
@@ -101,14 +93,15 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
   }
 }
 
-async function startOnce(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
-  if (options.ui === false) return await startServer(options, null);
+async function startOnce(options: EmbeddedTemporalOptions) {
+  if (options.ui === false) return { ...(await startServer(options, null)), uiPort: null };
   const hidden = await hiddenAddress();
   const guard = await startUiGuard(hidden, options.preferredUiPort);
   try {
     const server = await startServer(options, hidden);
     return {
       ...server,
+      /** The port of the guard in front of the UI; null without a UI. */
       uiPort: guard.port,
       ports: () => [...server.ports(), guard.port],
       async stop() {
@@ -123,10 +116,7 @@ async function startOnce(options: EmbeddedTemporalOptions): Promise<EmbeddedTemp
 }
 
 /** @param ui the address of its UI; null: no UI */
-async function startServer(
-  options: EmbeddedTemporalOptions,
-  ui: HiddenAddress | null,
-): Promise<EmbeddedTemporal> {
+async function startServer(options: EmbeddedTemporalOptions, ui: HiddenAddress | null) {
   const port = await freePort(options.preferredPort);
   // Chosen here, although unused: webhooks could not be kept from ports that the server chose.
   const httpPort = await freePort();
@@ -162,5 +152,12 @@ async function startServer(
     stopTimeoutMs: TEMPORAL_STOP_MS,
   });
   const chosen = [port, httpPort, metricsPort, ...(ui === null ? [] : [ui.port])];
-  return { ...service, address, port, uiPort: null, ports: () => [...new Set([...chosen, ...inner])] };
+  return {
+    ...service,
+    /** `host:port` of the gRPC frontend. */
+    address,
+    port,
+    /** All ports on which it listens: gRPC, HTTP, metrics, UI, and those of its services, which it chooses. */
+    ports: () => [...new Set([...chosen, ...inner])],
+  };
 }

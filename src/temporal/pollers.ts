@@ -68,8 +68,6 @@ export function ownPolls(client: Client, taskQueue: string, identity: string) {
  */
 const ASKED_WITHIN_MS = 90_000;
 
-export type WorkersSeen = Awaited<ReturnType<typeof workersSeen>>;
-
 /** The living workers of an installation. */
 export async function workersSeen(client: Client, taskQueue: string) {
   const pollers = await readPollers(client, taskQueue);
