@@ -12,14 +12,9 @@ import type { CommandContext } from '../lib/command-line.ts';
 import { createProgress } from '../lib/progress.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
-import {
-  type BulkActions,
-  type BulkCommand,
-  type BulkStatus,
-  bulkQuery,
-  createBulkActions,
-} from '../temporal/bulk-actions.ts';
+import { type BulkActions, type BulkStatus, bulkQuery, createBulkActions } from '../temporal/bulk-actions.ts';
 import { createOperatorActions } from '../temporal/operator-actions.ts';
+import { causeOf } from '../temporal/rejection.ts';
 import type { BulkOptions } from './bulk-options.ts';
 import { second } from './layout.ts';
 import { withDatabase } from './open-database.ts';
@@ -59,12 +54,9 @@ const noSuchJob = (jobId: string) => new UserError(`There is no job ${jobId}.`);
 const period = ({ since, until }: BulkOptions) =>
   `${since === undefined ? '' : ` since ${second(since)}`}${until === undefined ? '' : ` until ${second(until)}`}`;
 
-interface Counts extends Pick<BulkStatus, 'total' | 'done' | 'failed'> {
-  readonly state: string;
-}
-
 /** "running: 12 of 40 done, 1 failed" */
-function line({ state, total, done, failed }: Counts): string {
+function line(counts: Pick<BulkStatus, 'total' | 'done' | 'failed'> & { readonly state: string }): string {
+  const { state, total, done, failed } = counts;
   return `${state}: ${done} of ${total} done${failed === 0 ? '' : `, ${failed} failed`}`;
 }
 
@@ -174,7 +166,10 @@ export async function actOnAll(
       print(json ? JSON.stringify({ jobId: null, ...counts }) : message);
     } else {
       const jobId = count === 0 ? null : `${PREFIX}${action}-${randomUUID()}`;
-      if (jobId !== null) await startJob(bulk, { jobId, query, action, input });
+      if (jobId !== null)
+        await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
+          throw new UserError(`Temporal rejected the start of the job: ${causeOf(error)}.`);
+        });
       if (json) print(JSON.stringify({ jobId, ...counts }));
       else
         print(
@@ -191,14 +186,6 @@ export async function actOnAll(
   await withDatabase(settings, (sql) =>
     withTemporal(settings, (client, { taskQueue }) => act(sql, client, taskQueue)),
   );
-}
-
-async function startJob(bulk: BulkActions, command: BulkCommand): Promise<void> {
-  await bulk.start(command).catch((error: unknown) => {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new UserError(`Temporal rejected the start of the job: ${reason}.`);
-  });
 }
 
 export async function showJob(settings: Settings, jobId: string, output: Output): Promise<void> {

@@ -2,16 +2,14 @@
 import postgres from 'postgres';
 import { checkKey } from '../app/master-key.ts';
 import type { Settings } from '../config/variables.ts';
-import { createPool, type Pool, type PoolOptions, type Sql } from '../db/connection/pool.ts';
+import { createPool, type Pool, type PoolOptions } from '../db/connection/pool.ts';
 import { inspectServer } from '../db/connection/server.ts';
-import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
 import { dataDirAt, type Instance } from '../embedded/data-dir.ts';
 import { lockDataDir } from '../embedded/data-dir-lock.ts';
 import { requireOwnFolder } from '../embedded/own-files.ts';
 import { serverUser } from '../embedded/postgres-cluster.ts';
 import { databaseProblem, isAway } from '../lib/database-away.ts';
 import { UserError } from '../lib/user-error.ts';
-import { noSuchWebhook } from './options.ts';
 
 /** Explains the database's errors to the person at the command line. */
 function explained(error: unknown, settings: Settings): unknown {
@@ -126,16 +124,4 @@ export async function uiUrlOf(settings: Settings): Promise<string | null> {
   // The instance's own server is not the one at TEMPORAL_ADDRESS.
   if (settings.TEMPORAL_ADDRESS !== undefined) return null;
   return (await instanceOf(settings)).temporalUiUrl ?? null;
-}
-
-/** Does something with a webhook of any e-shop. @throws UserError if there is none, or `work` answers null */
-export async function ofItsEshop<T>(
-  sql: Sql,
-  webhookId: number,
-  work: (eshopId: number) => Promise<T | null>,
-): Promise<T> {
-  const eshopId = await eshopOfWebhook(sql, webhookId);
-  const done = eshopId === null ? null : await work(eshopId);
-  if (done === null) throw noSuchWebhook(webhookId);
-  return done;
 }

@@ -23,14 +23,8 @@ export function formatTime(ms: number): string {
 
 /** The same rounded to its largest unit, for a narrow column: `38 s`, `2 min`, `15 h`. */
 export function briefTime(ms: number): string {
-  const [unit, name] = (
-    [
-      [HOUR, 'h'],
-      [MINUTE, 'min'],
-      [SECOND, 's'],
-    ] as const
-  ).find(([each]) => ms >= each) ?? [SECOND, 's'];
-  return `${Math.round(ms / unit)} ${name}`;
+  if (ms >= HOUR) return `${Math.round(ms / HOUR)} h`;
+  return ms >= MINUTE ? `${Math.round(ms / MINUTE)} min` : `${Math.round(ms / SECOND)} s`;
 }
 
 /** A sum of waits: in hours with one decimal, or in a smaller unit below an hour. */

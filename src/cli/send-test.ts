@@ -4,6 +4,7 @@ import { createExaminer } from '../attempt/examiner.ts';
 import { signersOf } from '../attempt/prepare.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { Pool } from '../db/connection/pool.ts';
+import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
 import { beginExamination, endExamination } from '../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../db/webhooks/with-secrets.ts';
 import type { Sender } from '../delivery/sender.ts';
@@ -13,8 +14,8 @@ import { Problem } from '../domain/problem.ts';
 import { asOfType, type TestDeliveryResult, type WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Keys } from '../secrets/keys.ts';
-import { ofItsEshop, withDatabase } from './open-database.ts';
-import { INCONCLUSIVE, throwUserError } from './options.ts';
+import { withDatabase } from './open-database.ts';
+import { INCONCLUSIVE, noSuchWebhook, throwUserError } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -39,7 +40,9 @@ interface Tested {
 async function toWebhook<T>(env: Env, { id, type }: Tested, work: (parts: Parts) => Promise<T>): Promise<T> {
   const { config, own, keys } = await ownParts(env);
   return await withDatabase(config.settings, async (sql) => {
-    const found = await ofItsEshop(sql, id, (eshopId) => findWebhookWithSecrets(sql, eshopId, id));
+    const eshopId = await eshopOfWebhook(sql, id);
+    const found = eshopId === null ? null : await findWebhookWithSecrets(sql, eshopId, id);
+    if (found === null) throw noSuchWebhook(id);
     const webhook = ofType(found, type);
     const timeoutMs = config.retryPolicy.attemptTimeoutMs;
     const known = await keys(sql);

@@ -40,13 +40,8 @@ async function concerned(sql: Sql, id: number) {
   return { name, active, facts: { webhookId: id, eshopId, url, openDeliveries } };
 }
 
-/** Adds `activate` and `deactivate`: as in the API, so that the change reaches open deliveries. */
-export function addSwitches(command: Command, context: CommandContext): void {
-  addActivate(command, context);
-  addDeactivate(command, context);
-}
-
-function addActivate(command: Command, { env, print }: CommandContext): void {
+/** Adds `activate`: as in the API, so that the change reaches open deliveries. */
+export function addActivate(command: Command, { env, print }: CommandContext): void {
   const part = command
     .command('activate')
     .description(
@@ -74,7 +69,8 @@ const deactivateOptions = v.object({
   yes: flag('--yes', 'also with many open deliveries'),
 });
 
-function addDeactivate(command: Command, { env, print }: CommandContext): void {
+/** Adds `deactivate`: likewise. */
+export function addDeactivate(command: Command, { env, print }: CommandContext): void {
   const part = command
     .command('deactivate')
     .description('stop deliveries: new events create none, and open ones are held');

@@ -18,7 +18,7 @@ import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { limitNote, listOptions, noSuchWebhook, oneWebhook } from './options.ts';
 import { formatTime } from './policy-table.ts';
-import { addPauses, addSwitches, addTest } from './switch-webhook.ts';
+import { addActivate, addDeactivate, addPauses, addTest } from './switch-webhook.ts';
 
 const webhookFilters = v.pipe(
   v.object({
@@ -144,7 +144,8 @@ export function webhooksCommand(command: Command, context: CommandContext): void
     print(json ? JSON.stringify(record(found, policy)) : details(found, policy));
   });
   addCreate(command, context);
-  addSwitches(command, context);
+  addActivate(command, context);
+  addDeactivate(command, context);
   addPauses(command, context);
   addTest(command, context);
 }

@@ -50,7 +50,7 @@ export interface BulkStatus {
   readonly failed: number;
 }
 
-export interface BulkCommand {
+interface BulkCommand {
   readonly jobId: string;
   readonly query: string;
   readonly action: ActionName;
