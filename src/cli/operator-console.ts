@@ -6,7 +6,7 @@ import { createConsole } from '../console/console.tsx';
 import { operatorAuthenticator } from '../console/operator/authenticator.tsx';
 import type { InstallationStatus, OperatorDeps } from '../console/operator/deps.ts';
 import type { Pool } from '../db/connection/pool.ts';
-import { countIncidents, readFlow } from '../db/overview.ts';
+import { readFlow } from '../db/overview.ts';
 import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
 import { noteConsole } from '../embedded/operator-consoles.ts';
@@ -45,8 +45,8 @@ async function readInstallation(
   storage: () => ReturnType<typeof readStorage>,
 ): Promise<InstallationStatus> {
   const database = await askDatabase(sql, storage);
-  const [flow, incidents] = [await readFlow(sql), await countIncidents(sql)];
-  const { outbox, open, recoveries } = database;
+  const flow = await readFlow(sql);
+  const { outbox, open, failing, recoveries } = database;
   const { fresh, recovered, retry, undelivered, oldestSeconds } = outbox;
   const { pending, retrying, held } = open;
   return {
@@ -57,7 +57,7 @@ async function readInstallation(
     pending,
     retrying,
     held,
-    incidents,
+    incidents: failing,
     recoveries: recoveries.length,
     workers: temporal.problem === null ? temporal.workers.length : null,
   };

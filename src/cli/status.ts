@@ -10,7 +10,7 @@ import { type ClockStep, lastClockStep } from '../db/maintenance/future-times.ts
 import { readHoldUp } from '../db/maintenance/low-water-mark.ts';
 import { type NoticesOverview, readNotices } from '../db/notices/overview.ts';
 import { queueClasses, readOverdue } from '../db/overdue.ts';
-import { countIncidents, countWindowsLost, readDatabase, readOpen, readOutbox } from '../db/overview.ts';
+import { countWindowsLost, readDatabase, readIncidents, readOpen, readOutbox } from '../db/overview.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countOutOfRange, readPartitions } from '../db/retention/partitions.ts';
 import { mailFolder } from '../db/settings.ts';
@@ -123,7 +123,7 @@ async function readWork(sql: Pool) {
     open: await readOpen(sql),
     overdue: await readOverdue(sql),
     /** Active webhooks that have accepted nothing since an attempt failed. */
-    failing: await countIncidents(sql),
+    failing: (await readIncidents(sql)).webhooks,
     /** Deliveries that expired within the last day because of a failure of Waybill itself. */
     windowsLost: await countWindowsLost(sql),
     ...(await readNotices(sql)),

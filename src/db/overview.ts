@@ -106,10 +106,12 @@ export async function countWindowsLost(sql: Sql): Promise<number> {
     where state = 'expired' and window_lost and finished_at > now() - interval '1 day'`);
 }
 
-/** Counts the webhooks that have accepted no attempt since one failed. */
-export async function countIncidents(sql: Sql): Promise<number> {
-  return await counted(sql<{ count: number }[]>`
-    select count(*)::int as count
+/** How many webhooks are failing: they have accepted no attempt since one failed. And e-shops, as in `/metrics`. */
+export async function readIncidents(sql: Sql) {
+  return await oneRow(sql<{ webhooks: number; failing: number; deactivated: number }[]>`
+    select count(*)::int as webhooks, count(distinct w.eshop_id)::int as failing,
+           (select count(distinct eshop_id) from deactivations d join webhooks on id = webhook_id
+            where d.reason <> 'user' and d.at > now() - interval '1 hour')::int as deactivated
     from (
       select webhook_id, generation, max(until) filter (where failures > 0) as failed,
              max(until) filter (where failures = 0) as accepted

@@ -7,7 +7,7 @@ import { type DeadRowsBounds, readDeadRowsKeepers } from '../db/maintenance/dead
 import { readHoldUp } from '../db/maintenance/low-water-mark.ts';
 import { readNotices } from '../db/notices/overview.ts';
 import { readOverdue } from '../db/overdue.ts';
-import { countIncidents, countWindowsLost, readDatabase, readOpen, readOutbox } from '../db/overview.ts';
+import { countWindowsLost, readDatabase, readIncidents, readOpen, readOutbox } from '../db/overview.ts';
 import { readPartitions } from '../db/retention/partitions.ts';
 import { mailFolder } from '../db/settings.ts';
 import { atMost } from '../lib/at-most.ts';
@@ -129,7 +129,11 @@ function readingsOf(metrics: Metrics, sql: Pool, deadRows?: DeadRowsBounds) {
       [[metrics.holding, ({ holdingWebhooks }) => holdingWebhooks]],
       [metrics.open, ({ pending, retrying, held }) => ({ pending, retrying, held })],
     ),
-    reading(() => countIncidents(sql), [[metrics.incidents, (count) => count]]),
+    reading(
+      () => readIncidents(sql),
+      [[metrics.incidents, ({ webhooks }) => webhooks]],
+      [metrics.eshops, ({ failing, deactivated }) => ({ failing, deactivated })],
+    ),
     reading(
       () => readHoldUp(sql),
       [],

@@ -88,6 +88,8 @@ const HELP = {
   waybill_webhooks_holding:
     'Webhooks for which deliveries are held: they are inactive or paused, or an operator holds deliveries to them.',
   waybill_incidents: 'Active webhooks that are failing: no attempt has been accepted since one failed.',
+  waybill_eshops:
+    'E-shops with webhooks that are failing (`failing`), or that failures have deactivated within the last hour (`deactivated`).',
   waybill_cursors_held_up_seconds:
     'How long the transaction that cursors and recoveries wait for has been open, with the name of its program; 0 if they wait for none.',
   waybill_mails_pending:
@@ -167,6 +169,7 @@ export function createMetrics() {
     open: gauge('waybill_deliveries_open', 'state'),
     holding: gauge('waybill_webhooks_holding'),
     incidents: gauge('waybill_incidents'),
+    eshops: gauge('waybill_eshops', 'webhooks'),
     cursorsHeldUp: gauge('waybill_cursors_held_up_seconds', 'application'),
     mailsPending: gauge('waybill_mails_pending'),
     mailsOldest: gauge('waybill_mails_oldest_seconds'),

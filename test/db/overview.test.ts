@@ -149,9 +149,25 @@ test('webhooks that fail: until an attempt is accepted, and while they are activ
     values (${webhookId}, 1, ${failures}, ${at}, ${at})`;
   await ledger(3, '2026-11-20T12:00:00Z');
   await ledger(2, '2026-11-20T12:05:00Z');
-  expect((await read())('incidents')).toBe(1);
+  const found = await read();
+  expect(found('incidents')).toBe(1);
+  expect([found('eshops', { webhooks: 'failing' }), found('eshops', { webhooks: 'deactivated' })]).toEqual([
+    1, 0,
+  ]);
   await database.sql`update webhooks set active = false where id = ${webhookId}`;
-  expect((await read())('incidents')).toBe(0);
+  await database.sql`
+    insert into deactivations (webhook_id, generation, reason, at)
+    values (${webhookId}, 1, 'retriesExhausted', now()), (${webhookId}, 2, 'gone', now() - interval '5 minutes')`;
+  const deactivated = await read();
+  expect(deactivated('incidents')).toBe(0);
+  expect([
+    deactivated('eshops', { webhooks: 'failing' }),
+    deactivated('eshops', { webhooks: 'deactivated' }),
+  ]).toEqual([0, 1]);
+  await database.sql`update deactivations set at = at - interval '1 hour'`;
+  expect((await read())('eshops', { webhooks: 'deactivated' })).toBe(0);
+  await database.sql`update deactivations set at = now(), reason = 'user'`;
+  expect((await read())('eshops', { webhooks: 'deactivated' })).toBe(0);
   await database.sql`update webhooks set active = true where id = ${webhookId}`;
   await ledger(0, '2026-11-20T12:06:00Z');
   expect((await read())('incidents')).toBe(0);

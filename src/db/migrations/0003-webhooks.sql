@@ -155,6 +155,7 @@ create table deactivations (
   last_error text,
   primary key (webhook_id, generation)
 );
+create index deactivations_by_failures on deactivations (at) where reason <> 'user';
 
 -- The ledger of recent failures. Rows are only added, so that attempts recorded at the same moment do not wait for
 -- each other; from time to time they are compacted.
