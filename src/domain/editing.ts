@@ -6,8 +6,18 @@ import * as v from 'valibot';
 import type { CatalogueEntry } from './catalogue.ts';
 import { identifier } from './fields.ts';
 import { itemsOf } from './list.ts';
+import type { ShipperCatalogue } from './order/shipper-services.ts';
 import { assertChangeable } from './status.ts';
 import { fieldsOf, isObject, omitFields, problemIf, type Rule, validate } from './validation.ts';
+
+/** What the rules know besides the body. */
+export interface WriteContext {
+  readonly now: Date;
+  readonly shipperCatalogue: ShipperCatalogue;
+  readonly marketplaces: readonly string[];
+  /** The SKUs in the body that are products of the e-shop. */
+  readonly knownSkus: ReadonlySet<string>;
+}
 
 interface Editing<Rec extends object, Input extends object, Context> {
   readonly entry: CatalogueEntry;

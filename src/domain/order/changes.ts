@@ -4,14 +4,14 @@
  */
 import * as v from 'valibot';
 import { catalogue } from '../catalogue.ts';
-import { editsOf } from '../editing.ts';
+import { editsOf, type WriteContext } from '../editing.ts';
 import { oneOf } from '../fields.ts';
 import { itemsOf } from '../list.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
 import { omitFields } from '../validation.ts';
 import { billingFields, isBilledToRecipient, withBilling } from './billing.ts';
-import { orderRules, type RuledOrder, type WriteContext } from './rules.ts';
+import { orderRules, type RuledOrder } from './rules.ts';
 import {
   type OrderProduct,
   type OrderProductInput,

@@ -1,17 +1,10 @@
 /** The rules over several fields of an order, each with its own message (docs/interface.md, O4, O6–O9). */
 import { compareDecimals } from '../decimal.ts';
+import type { WriteContext } from '../editing.ts';
 import { problemIf, type Rule, rulesOf } from '../validation.ts';
 import { CASH_ON_DELIVERY, type OrderInput } from './schema.ts';
 import type { ShipperCatalogue } from './shipper-services.ts';
 import type { OrderStatus } from './status.ts';
-
-export interface WriteContext {
-  readonly now: Date;
-  readonly shipperCatalogue: ShipperCatalogue;
-  readonly marketplaces: readonly string[];
-  /** The SKUs in the body that are products of the e-shop. */
-  readonly knownSkus: ReadonlySet<string>;
-}
 
 /** An order as the rules see it: on an update with its present status. */
 export interface RuledOrder extends Omit<OrderInput, 'status'> {

@@ -4,7 +4,7 @@
  */
 import { announce, enterCounts, lineProblems, unitsOf, writableLines } from '../announced-lines.ts';
 import { catalogue } from '../catalogue.ts';
-import { editsOf } from '../editing.ts';
+import { editsOf, type WriteContext } from '../editing.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
 import { rulesOf } from '../validation.ts';
@@ -18,10 +18,6 @@ import {
 } from './schema.ts';
 import { type ReceivingStatus, receivingTransitions } from './status.ts';
 
-export interface ReceivingContext {
-  readonly knownSkus: ReadonlySet<string>;
-}
-
 /** The fields that the e-shop may still change once the goods have arrived. */
 export const changeableOnArrival: readonly string[] = [
   'carrierInfo',
@@ -32,7 +28,7 @@ export const changeableOnArrival: readonly string[] = [
   'urgent',
 ];
 
-const rule = rulesOf<ReceivingInput, ReceivingContext>();
+const rule = rulesOf<ReceivingInput, Pick<WriteContext, 'knownSkus'>>();
 
 function freshLine({
   sku,
@@ -43,7 +39,7 @@ function freshLine({
   return { sku, quantity, lot, received: null, expirationDate, lineState: 'E' };
 }
 
-export const receivingEdits = editsOf<ReceivingRecord, ReceivingInput, ReceivingContext>({
+export const receivingEdits = editsOf<ReceivingRecord, ReceivingInput, Pick<WriteContext, 'knownSkus'>>({
   entry: catalogue.receiving,
   lines: {
     field: 'products',

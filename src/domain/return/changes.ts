@@ -4,7 +4,7 @@
  */
 import { announce, enterCounts, lineProblems, writableLines } from '../announced-lines.ts';
 import { catalogue } from '../catalogue.ts';
-import { editsOf } from '../editing.ts';
+import { editsOf, type WriteContext } from '../editing.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
 import { rulesOf } from '../validation.ts';
@@ -18,22 +18,17 @@ import {
 } from './schema.ts';
 import { type ReturnStatus, returnTransitions } from './status.ts';
 
-export interface ReturnContext {
-  readonly now: Date;
-  readonly knownSkus: ReadonlySet<string>;
-}
-
 /** The fields that the e-shop may still change once the goods have arrived. */
 export const returnChangeableOnArrival: readonly string[] = ['description', 'eshopNote', 'rma'];
 
-const rule = rulesOf<ReturnInput, ReturnContext>();
+const rule = rulesOf<ReturnInput, Pick<WriteContext, 'now' | 'knownSkus'>>();
 
 function freshLine(sent: ReturnInput['returnedOrderProducts'][number]): ReturnLine {
   const { sku, quantity, returnReason, lot } = sent;
   return { sku, quantity, received: null, returnReason, resolution: null, lot, lineState: 'E' };
 }
 
-export const returnEdits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
+export const returnEdits = editsOf<ReturnRecord, ReturnInput, Pick<WriteContext, 'now' | 'knownSkus'>>({
   entry: catalogue.return,
   lines: {
     field: 'returnedOrderProducts',

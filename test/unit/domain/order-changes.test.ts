@@ -1,12 +1,12 @@
 /** The changes of an order: from the record before to the record after. */
 import { describe, expect, test } from 'vitest';
+import type { WriteContext } from '../../../src/domain/editing.ts';
 import {
   changeableWhileFulfilled,
   moveOrder,
   orderEdits,
   releaseOrder,
 } from '../../../src/domain/order/changes.ts';
-import type { WriteContext } from '../../../src/domain/order/rules.ts';
 import type { OrderRecord, PackingList } from '../../../src/domain/order/schema.ts';
 import { shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { problemMessage } from '../../support/api/problem-message.ts';

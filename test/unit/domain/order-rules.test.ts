@@ -1,7 +1,7 @@
 /** The rules across several fields of an order: the message of each, and where it does not apply. */
 import { describe, expect, test } from 'vitest';
+import type { WriteContext } from '../../../src/domain/editing.ts';
 import { orderEdits } from '../../../src/domain/order/changes.ts';
-import type { WriteContext } from '../../../src/domain/order/rules.ts';
 import type { ShipperCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { problemMessage } from '../../support/api/problem-message.ts';
 

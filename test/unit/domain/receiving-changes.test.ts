@@ -5,7 +5,6 @@ import {
   changeableOnArrival,
   countReceiving,
   moveReceiving,
-  type ReceivingContext,
   receivingEdits,
 } from '../../../src/domain/receiving/changes.ts';
 import {
@@ -17,7 +16,7 @@ import {
 import { problemMessage } from '../../support/api/problem-message.ts';
 
 const { make: newReceiving, patch: patchReceiving, replace: replaceReceiving } = receivingEdits;
-const context: ReceivingContext = { knownSkus: new Set(['TEA', 'CUP', 'POT']) };
+const context = { knownSkus: new Set(['TEA', 'CUP', 'POT']) };
 const body = {
   eshopReceivingId: 'IN-1',
   supplier: 'Gardens',

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import {
   countReturn,
   moveReturn,
-  type ReturnContext,
   returnChangeableOnArrival,
   returnEdits,
 } from '../../../src/domain/return/changes.ts';
@@ -17,7 +16,7 @@ import { problemMessage } from '../../support/api/problem-message.ts';
 
 const { make: newReturn, patch: patchReturn, replace: replaceReturn } = returnEdits;
 const created = '2026-11-20T12:00:00.000Z';
-const context: ReturnContext = { now: new Date(created), knownSkus: new Set(['TEA', 'CUP']) };
+const context = { now: new Date(created), knownSkus: new Set(['TEA', 'CUP']) };
 const body = {
   eshopReturnId: 'R-1',
   returnedOrderProducts: [{ sku: 'TEA', quantity: 2, returnReason: 'unwanted' }],
