@@ -29,19 +29,25 @@ function hasTyped<Input extends object, K extends keyof Input & string>(
 }
 
 /**
+ * A rule says what is wrong with the last of its fields, or lists the problems of any; null if there is none.
  * @example const rule = rulesOf<OrderInput, WriteContext>(); const transfers = rule(['orderType', 'transferCompany'],
  * (order) => …);
  */
 export function rulesOf<Input extends object, Context>() {
   return function rule<const K extends keyof Input & string>(
-    fields: readonly K[],
-    check: (value: Pick<Input, K>, context: Context, before: object | null) => readonly FieldProblem[],
+    fields: readonly [...K[], K],
+    check: (
+      value: Pick<Input, K>,
+      context: Context,
+      before: object | null,
+    ) => string | readonly FieldProblem[] | null,
   ): Rule<Context> {
     return (value, { refused, before, context }) => {
       if (!hasTyped<Input, K>(value, fields, refused)) return [];
       const untouched =
         before !== null && fields.every((field) => unchanged(Reflect.get(before, field), value[field]));
-      return untouched ? [] : check(value, context, before);
+      const found = untouched ? null : check(value, context, before);
+      return typeof found === 'string' ? [{ path: fields.at(-1) ?? '', message: found }] : (found ?? []);
     };
   };
 }

@@ -40,11 +40,9 @@ export function typeRules(stored: readonly EventType[]): readonly Rule<unknown>[
     ),
     // Each movement is its own record: none has a newer event.
     rule(['webhookType', 'additionalTypes', 'ordering'], (webhook) =>
-      problemIf(
-        webhook.ordering === 'latest' && hasType(webhook, (type) => movementOf(type) !== null),
-        'ordering',
-        'latest is not for stock movements: each is a record of its own',
-      ),
+      webhook.ordering === 'latest' && hasType(webhook, (type) => movementOf(type) !== null)
+        ? 'latest is not for stock movements: each is a record of its own'
+        : null,
     ),
   ];
 }

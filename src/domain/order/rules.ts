@@ -22,32 +22,21 @@ function serviceOf(order: Pick<OrderInput, 'shipper' | 'shipperService'>, catalo
 /** In the order in which problems are reported. */
 export const orderRules: readonly Rule<WriteContext>[] = [
   rule(['status', 'releaseAt'], ({ status, releaseAt }, { now }, before) => {
-    if (releaseAt === null) return [];
-    if (status !== 'preOrder') return [{ path: 'releaseAt', message: 'allowed only for a preOrder' }];
-    return problemIf(
-      Date.parse(releaseAt) <= now.getTime(),
-      'releaseAt',
-      before === null
-        ? 'must be in the future'
-        : 'must be in the future (to release it now, use POST …/release)',
-    );
+    if (releaseAt === null) return null;
+    if (status !== 'preOrder') return 'allowed only for a preOrder';
+    if (Date.parse(releaseAt) > now.getTime()) return null;
+    return before === null
+      ? 'must be in the future'
+      : 'must be in the future (to release it now, use POST …/release)';
   }),
   rule(['orderType', 'requiredExpeditionDate'], ({ orderType, requiredExpeditionDate }) =>
-    problemIf(
-      requiredExpeditionDate !== null && orderType !== 'b2b',
-      'requiredExpeditionDate',
-      'allowed only for b2b orders',
-    ),
+    requiredExpeditionDate !== null && orderType !== 'b2b' ? 'allowed only for b2b orders' : null,
   ),
   rule(['orderType', 'transferCompany'], ({ orderType, transferCompany }) =>
-    problemIf(
-      orderType === 'transfer' && (transferCompany ?? '') === '',
-      'transferCompany',
-      'is required for transfer orders',
-    ),
+    orderType === 'transfer' && (transferCompany ?? '') === '' ? 'is required for transfer orders' : null,
   ),
   rule(['orderType', 'sanction'], ({ orderType, sanction }) =>
-    problemIf(sanction && orderType !== 'b2b', 'sanction', 'allowed only for b2b orders'),
+    sanction && orderType !== 'b2b' ? 'allowed only for b2b orders' : null,
   ),
   rule(['shipper', 'shipperService'], (order, { shipperCatalogue }) => {
     const { shipper, shipperService } = order;
@@ -70,68 +59,43 @@ export const orderRules: readonly Rule<WriteContext>[] = [
   rule(['shipper', 'shipperService', 'pickupPoint'], (order, { shipperCatalogue }) => {
     const service = serviceOf(order, shipperCatalogue);
     // The rule above reports a service that does not exist.
-    if (service === undefined && order.shipperService !== null) return [];
-    return [
-      ...problemIf(
-        service?.pickupPoint === true && order.pickupPoint === null,
-        'pickupPoint',
-        `is required by the service ${service?.value}`,
-      ),
-      ...problemIf(
-        service?.pickupPoint !== true && order.pickupPoint !== null,
-        'pickupPoint',
-        service === undefined
-          ? 'allowed only with a service that delivers to pickup points'
-          : `is not applicable to the service ${service.value}`,
-      ),
-    ];
+    if (service === undefined && order.shipperService !== null) return null;
+    if (service?.pickupPoint === true)
+      return order.pickupPoint === null ? `is required by the service ${service.value}` : null;
+    if (order.pickupPoint === null) return null;
+    return service === undefined
+      ? 'allowed only with a service that delivers to pickup points'
+      : `is not applicable to the service ${service.value}`;
   }),
   rule(['shipper', 'shipperService', 'paymentType'], (order, { shipperCatalogue }) => {
     const service = serviceOf(order, shipperCatalogue);
-    if (order.paymentType !== CASH_ON_DELIVERY) return [];
-    if (service === undefined && order.shipperService !== null) return [];
-    return problemIf(
-      service?.cashOnDelivery !== true,
-      'paymentType',
-      service === undefined
-        ? '0 (cash on delivery) requires a shipperService that offers it'
-        : `0 (cash on delivery) is not offered by the service ${service.value}`,
-    );
+    if (order.paymentType !== CASH_ON_DELIVERY || service?.cashOnDelivery === true) return null;
+    if (service !== undefined) return `0 (cash on delivery) is not offered by the service ${service.value}`;
+    const unknown = order.shipperService !== null;
+    return unknown ? null : '0 (cash on delivery) requires a shipperService that offers it';
   }),
   rule(['paymentType', 'paid', 'cashOnDelivery'], ({ paymentType, paid, cashOnDelivery }) =>
-    problemIf(
-      paymentType === CASH_ON_DELIVERY && !paid && compareDecimals(cashOnDelivery ?? '0', '0') <= 0,
-      'cashOnDelivery',
-      'must be greater than 0 for cash on delivery, unless the order is paid',
-    ),
+    paymentType === CASH_ON_DELIVERY && !paid && compareDecimals(cashOnDelivery ?? '0', '0') <= 0
+      ? 'must be greater than 0 for cash on delivery, unless the order is paid'
+      : null,
   ),
   rule(['marketplace'], ({ marketplace }, { marketplaces }) =>
-    problemIf(
-      marketplace !== null && !marketplaces.includes(marketplace),
-      'marketplace',
-      `must be one of ${marketplaces.join(', ')}`,
-    ),
+    marketplace !== null && !marketplaces.includes(marketplace)
+      ? `must be one of ${marketplaces.join(', ')}`
+      : null,
   ),
   rule(['disableShippingReorder', 'marketplace'], ({ disableShippingReorder, marketplace }) =>
-    problemIf(
-      disableShippingReorder && marketplace === null,
-      'marketplace',
-      'is required when disableShippingReorder is true',
-    ),
+    disableShippingReorder && marketplace === null ? 'is required when disableShippingReorder is true' : null,
   ),
   rule(['disableShippingReorder', 'orderFiles'], ({ disableShippingReorder, orderFiles }) =>
-    problemIf(
-      disableShippingReorder && !orderFiles.some(({ type }) => type === 'shippingAddonLabel'),
-      'orderFiles',
-      'must contain a file of type shippingAddonLabel when disableShippingReorder is true',
-    ),
+    disableShippingReorder && !orderFiles.some(({ type }) => type === 'shippingAddonLabel')
+      ? 'must contain a file of type shippingAddonLabel when disableShippingReorder is true'
+      : null,
   ),
   rule(['invoicePrint', 'orderFiles'], ({ invoicePrint, orderFiles }) =>
-    problemIf(
-      invoicePrint && !orderFiles.some(({ type }) => type === 'invoice'),
-      'orderFiles',
-      'must contain a file of type invoice when invoicePrint is true',
-    ),
+    invoicePrint && !orderFiles.some(({ type }) => type === 'invoice')
+      ? 'must contain a file of type invoice when invoicePrint is true'
+      : null,
   ),
   rule(['orderProducts'], ({ orderProducts }, { knownSkus }) =>
     orderProducts.flatMap(({ sku }, index) =>

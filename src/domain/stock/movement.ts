@@ -6,7 +6,7 @@ import { type StockMovementType, stockMovementTypes } from '../event-types.ts';
 import { described, identifier, oneOf, optional, recordNumber, strictComponent, text } from '../fields.ts';
 import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
 import { timestamp } from '../timestamp.ts';
-import { omitFields, problemIf, rulesOf, validate } from '../validation.ts';
+import { omitFields, rulesOf, validate } from '../validation.ts';
 import { isHoldOrRelease } from './arithmetic.ts';
 
 /** The fields that the warehouse may write. */
@@ -58,11 +58,7 @@ export function stockMovementRecordSchema(version: PayloadVersion) {
 const rule = rulesOf<NewMovement, null>();
 const movementRules = [
   rule(['type', 'count'], ({ type, count }) =>
-    problemIf(
-      isHoldOrRelease(type) && compareDecimals(count, '0') < 0,
-      'count',
-      `must be greater than 0 for ${type}`,
-    ),
+    isHoldOrRelease(type) && compareDecimals(count, '0') < 0 ? `must be greater than 0 for ${type}` : null,
   ),
 ];
 
