@@ -1,8 +1,8 @@
 /** `/docs`: the static files of `npm run docs`, which are part of the build. */
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -22,27 +22,15 @@ const TYPES = { ...mimes, md: 'text/markdown; charset=utf-8' };
 /** Their names change with their content. */
 const ASSETS = /^assets\//;
 
-function filesOf(folder: string): ReadonlySet<string> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return new Set(
-    entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/')),
-  );
-}
-
 /** Beside the build, or in it when the sources run as they are. Nothing before the first build. */
 function findSite(): { folder: string; files: ReadonlySet<string> } {
-  for (const path of ['../../docs/', '../../dist/docs/']) {
-    const folder = fileURLToPath(new URL(path, import.meta.url));
-    try {
-      const files = filesOf(folder);
-      if (files.has('index.html')) return { folder, files };
-    } catch {
-      // The next one, then.
-    }
-  }
-  return { folder: '', files: new Set() };
+  const folders = ['../../docs/', '../../dist/docs/'].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url)),
+  );
+  const folder = folders.find((each) => existsSync(join(each, 'index.html')));
+  if (folder === undefined) return { folder: '', files: new Set() };
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return { folder, files: new Set(names.filter((name) => statSync(join(folder, name)).isFile())) };
 }
 
 /** @param publicUrl replaces the address of a first instance in texts, if it is not null */
