@@ -65,8 +65,11 @@ function sizeProblem(headers: StaticHeaders): string | null {
   return bytes > MAX_BYTES ? `must be at most ${MAX_BYTES} bytes long, names and values together` : null;
 }
 
-/** @param masks whether a mask is allowed: only if a value may be stored */
-function staticHeaders(masks: boolean) {
+/**
+ * In a request: null or empty for none.
+ * @param masks whether a mask is allowed: not for a new webhook, as no value is stored
+ */
+export function staticHeaders(masks: boolean) {
   return v.pipe(
     // For valibot a list is a record with numbers as keys.
     v.custom<StaticHeaders>((input) => !Array.isArray(input), 'must be an object'),
@@ -111,15 +114,6 @@ function staticHeaders(masks: boolean) {
   );
 }
 
-/**
- * The static headers of a new webhook, in a request: null or empty for none. A mask is refused, as no value is
- * stored.
- */
-export const newHeadersField = v.optional(v.nullable(staticHeaders(false)));
-
-/** The static headers of a replaced webhook, in a request: undefined if left out. */
-export const replacedHeadersField = v.optional(v.nullable(staticHeaders(true)));
-
 /** As shown in the record. */
 export const maskedHeadersField = v.nullable(
   described(
@@ -138,21 +132,17 @@ export function headersOrNull(sent: StaticHeaders | null | undefined): StaticHea
   return sent === null || sent === undefined || Object.keys(sent).length === 0 ? null : sent;
 }
 
-interface Stored {
-  readonly url: string;
-  /** Opens its static headers; null if it has none. */
-  readonly open: (() => StaticHeaders) | null;
-}
-
 /**
  * The static headers of a replaced webhook.
+ * @param sent undefined if left out
+ * @param stored `open` opens its static headers; null if it has none
  * @returns undefined if they stay as they are
  * @throws Problem 400
  */
 export function replacedHeaders(
   sent: StaticHeaders | null | undefined,
   url: string,
-  stored: Stored,
+  stored: { readonly url: string; readonly open: (() => StaticHeaders) | null },
 ): StaticHeaders | null | undefined {
   const moved = new URL(url).origin !== new URL(stored.url).origin;
   if (sent === undefined) {

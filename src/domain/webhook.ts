@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { component, described, recordNumber, strictComponent, time } from './fields.ts';
 import { incidentSchema } from './incident.ts';
-import { maskedHeadersField, newHeadersField, replacedHeadersField } from './static-headers.ts';
+import { maskedHeadersField, staticHeaders } from './static-headers.ts';
 import {
   additionalTypes,
   asymmetric,
@@ -46,7 +46,7 @@ export const requestFields = ['url', 'method', 'payloadVersion', 'parameters'] a
 /** The body of a replacement; `typeRules` are checked beside it. */
 export const webhookInputSchema = strictComponent('WebhookInput', {
   ...inputEntries,
-  headers: replacedHeadersField,
+  headers: v.nullish(staticHeaders(true)),
 });
 /** A checked body with its defaults filled in, except for what a replacement without it leaves as it was. */
 export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
@@ -54,7 +54,7 @@ export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
 /** The body of a creation, which may contain a secret; `typeRules` are checked beside it. */
 export const webhookCreationSchema = strictComponent('WebhookCreation', {
   ...inputEntries,
-  headers: newHeadersField,
+  headers: v.nullish(staticHeaders(false)),
   secret: ownSecretField,
 });
 

@@ -8,16 +8,15 @@ import {
   headersOrNull,
   MASK,
   masked,
-  newHeadersField,
   replacedHeaders,
-  replacedHeadersField,
   type StaticHeaders,
+  staticHeaders,
 } from '../../../src/domain/static-headers.ts';
 
-function problemsOf(
-  headers: unknown,
-  field: typeof newHeadersField | typeof replacedHeadersField = newHeadersField,
-): (string | null)[][] {
+const newHeadersField = v.nullish(staticHeaders(false));
+const replacedHeadersField = v.nullish(staticHeaders(true));
+
+function problemsOf(headers: unknown, field = newHeadersField): (string | null)[][] {
   const result = v.safeParse(v.strictObject({ headers: field }), { headers });
   return result.success ? [] : result.issues.map((issue) => [v.getDotPath(issue), issue.message]);
 }
