@@ -22,7 +22,7 @@ export function createRecoveryActivities({
       const until = performance.now() + LOOKING_MS;
       for (;;) {
         // The deliveries stay out of the request's trace: a recovery may run hours later, and create very many.
-        const step = await traced(traces, { name: 'advance recovery', kind: 'internal', parent: null }, () =>
+        const step = await traced(traces, { name: 'advance recovery', kind: 'INTERNAL', parent: null }, () =>
           stepRecovery(sql, recoveryId),
         );
         if (step === null || !goesOn(step) || performance.now() > until) {

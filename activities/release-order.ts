@@ -12,7 +12,7 @@ export function createReleaseActivities(deps: {
     readRelease: ({ eshopId, eshopOrderId }) => readReleaseTime(deps.sql, eshopId, eshopOrderId),
     async releaseOrder({ eshopId, eshopOrderId }) {
       // Time causes the release, not a request: the trace of its events begins here.
-      return traced(deps.traces, { name: 'release pre-order', kind: 'internal', parent: null }, () =>
+      return traced(deps.traces, { name: 'release pre-order', kind: 'INTERNAL', parent: null }, () =>
         releasePreOrder(deps.sql, eshopId, eshopOrderId),
       );
     },

@@ -43,7 +43,7 @@ export function tracedRequests(traces: Traces): MiddlewareHandler<ApiEnv> {
     const method = knownMethod(c.req.method);
     const span = traces.begin({
       name: method,
-      kind: within ? 'internal' : 'server',
+      kind: within ? 'INTERNAL' : 'SERVER',
       parent: recordedBy(c.req.header('traceparent')),
       attributes: { 'http.request.method': method === 'other' ? '_OTHER' : method, 'url.scheme': 'http' },
     });

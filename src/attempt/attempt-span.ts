@@ -14,7 +14,7 @@ export function beginAttemptSpan(
 ): OpenSpan {
   return traces.begin({
     name: `attempt ${eventType}`,
-    kind: 'consumer',
+    kind: 'CONSUMER',
     parent: traceparent,
     attributes: {
       'messaging.system': 'waybill',

@@ -12,7 +12,7 @@ export function tracedSender(sender: Sender, traces: Traces): Sender {
       const { method, number } = request;
       const span = traces.begin({
         name: method,
-        kind: 'client',
+        kind: 'CLIENT',
         attributes: {
           'http.request.method': method,
           ...addressOf(request),

@@ -12,7 +12,7 @@ export function tracedDispatcher<D extends Dispatcher>(dispatcher: D, traces: Tr
       if (traceparent === null) return dispatcher.startDelivery(delivery, last);
       const span = {
         name: 'start deliverEvent',
-        kind: 'producer',
+        kind: 'PRODUCER',
         attributes: {
           'messaging.system': 'temporal',
           'messaging.operation.name': 'start',

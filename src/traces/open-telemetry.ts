@@ -27,20 +27,12 @@ import {
 import type { Settings } from '../config/variables.ts';
 import { atMost } from '../lib/at-most.ts';
 import { currentTrace, runWithin, type TraceContext } from './context.ts';
-import type { NewSpan, OpenSpan, Traces } from './traces.ts';
+import type { OpenSpan, Traces } from './traces.ts';
 
 /** Spans in one request to the collector. */
 const MAX_SPANS_PER_EXPORT = 512;
 /** How long waiting spans may take to be sent when the process ends, in milliseconds. */
 const FLUSH_MS = 3_000;
-
-const kinds = {
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  producer: SpanKind.PRODUCER,
-  consumer: SpanKind.CONSUMER,
-  internal: SpanKind.INTERNAL,
-} as const satisfies Record<NewSpan['kind'], SpanKind>;
 
 /**
  * Starts recording; the exporter reads endpoint and headers from the variables of the specification.
@@ -73,7 +65,7 @@ export async function recordTraces(
 
   return {
     begin({ name, kind, parent, attributes = {} }) {
-      const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, parentOf(parent));
+      const span = tracer.startSpan(name, { kind: SpanKind[kind], attributes }, parentOf(parent));
       return openSpan(span);
     },
     /** Stops recording, and sends the waiting spans within a time limit. */

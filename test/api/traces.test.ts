@@ -75,9 +75,9 @@ it('a span goes on from a client that records its trace, and says no path', asyn
   await api.shop('GET', '/v21/planted');
   await api.shop('PLANTED', '/v21/products');
   expect(begun.slice(-4).map(({ name, kind, parent, ended }) => [name, kind, parent, ended])).toEqual([
-    ['GET /v21/products/:id', 'server', recording, 'well'],
-    ['GET /v21/products/:id', 'server', null, 'well'],
-    ['GET', 'server', null, 'well'],
-    ['other /v21/products', 'server', null, 'well'],
+    ['GET /v21/products/:id', 'SERVER', recording, 'well'],
+    ['GET /v21/products/:id', 'SERVER', null, 'well'],
+    ['GET', 'SERVER', null, 'well'],
+    ['other /v21/products', 'SERVER', null, 'well'],
   ]);
 });

@@ -58,7 +58,7 @@ describe('a sampler', () => {
     ['traceidratio', parent('01'), false],
   ])('%s, within %s: %s', async (OTEL_TRACES_SAMPLER, within, recorded) => {
     const { traces, collector } = await start({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: '0' });
-    const span = traces.begin({ name: 'sampled', kind: 'internal', parent: within });
+    const span = traces.begin({ name: 'sampled', kind: 'INTERNAL', parent: within });
     span.end();
     await traces.stop();
     expect(collector.spans.map(({ name }) => name)).toEqual(recorded ? ['sampled'] : []);
@@ -70,9 +70,9 @@ describe('a sampler', () => {
 
 it('what is done within a span is its part, and what fails says how', async () => {
   const { traces, collector } = await start({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' });
-  const failing = traced(traces, { name: 'outer', kind: 'internal' }, async () => {
+  const failing = traced(traces, { name: 'outer', kind: 'INTERNAL' }, async () => {
     await Promise.resolve();
-    const inner = traces.begin({ name: 'inner', kind: 'client' });
+    const inner = traces.begin({ name: 'inner', kind: 'CLIENT' });
     inner.end();
     inner.end({ type: 'late' });
     throw new TypeError('planted');
@@ -92,7 +92,7 @@ it('what is done within a span is its part, and what fails says how', async () =
 
 it('a collector that hangs is waited for at the end, but not for long', async () => {
   const { traces } = await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '600000' }, true);
-  for (let spans = 0; spans < 10_000; spans += 1) traces.begin({ name: 'lost', kind: 'internal' }).end();
+  for (let spans = 0; spans < 10_000; spans += 1) traces.begin({ name: 'lost', kind: 'INTERNAL' }).end();
   await traces.stop();
 });
 
@@ -100,6 +100,6 @@ it('traces that are off are off', async () => {
   for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_SDK_DISABLED: 'true' }]) {
     expect(await startTraces(readSettings(env), pino({ level: 'silent' }))).toBeNull();
   }
-  const span = untraced.begin({ name: 'off', kind: 'internal' });
+  const span = untraced.begin({ name: 'off', kind: 'INTERNAL' });
   expect([span.context, span.within(currentTrace)]).toEqual([undefined, undefined]);
 });
