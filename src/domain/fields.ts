@@ -137,32 +137,29 @@ export function recordNumberText(jsonSchema: object = {}) {
   );
 }
 
-/** A country as ISO 3166-1 alpha-2, in capitals (docs/interface.md, O6). */
-export function country() {
+/** A code of a standard, in capitals. @param name its component in the documentation */
+function codeOf(
+  codes: ReadonlySet<string>,
+  name: string,
+  letters: string,
+  standard: string,
+  example: string,
+) {
+  const code = `must be a ${name.toLowerCase()} code of ${letters}`;
   return v.pipe(
-    v.string('must be a country code of two letters (ISO 3166-1 alpha-2)'),
-    v.check(
-      (code) => countries.has(code),
-      'must be a country code of two capital letters (ISO 3166-1 alpha-2)',
-    ),
+    v.string(`${code} letters (${standard})`),
+    v.check((value) => codes.has(value), `${code} capital letters (${standard})`),
     v.metadata({
-      ref: 'Country',
-      jsonSchema: { type: 'string', enum: [...countries], description: 'ISO 3166-1 alpha-2, such as CZ.' },
+      ref: name,
+      jsonSchema: { type: 'string', enum: [...codes], description: `${standard}, such as ${example}.` },
     }),
   );
 }
 
-/** A currency as ISO 4217, in capitals. */
-export function currency() {
-  return v.pipe(
-    v.string('must be a currency code of three letters (ISO 4217)'),
-    v.check((code) => currencies.has(code), 'must be a currency code of three capital letters (ISO 4217)'),
-    v.metadata({
-      ref: 'Currency',
-      jsonSchema: { type: 'string', enum: [...currencies], description: 'ISO 4217, such as EUR.' },
-    }),
-  );
-}
+/** See docs/interface.md, O6. */
+export const country = () => codeOf(countries, 'Country', 'two', 'ISO 3166-1 alpha-2', 'CZ');
+
+export const currency = () => codeOf(currencies, 'Currency', 'three', 'ISO 4217', 'EUR');
 
 export function email() {
   return v.pipe(text(254), v.rfcEmail('must be an e-mail address'));
