@@ -10,7 +10,7 @@ import { lowWaterMark } from '../db/maintenance/low-water-mark.ts';
 import { described, uuid } from '../domain/fields.ts';
 import { idBefore } from '../domain/id-time.ts';
 import { invalid } from '../domain/problem.ts';
-import { type Page, type Pagination, pageOf, pageQuery, paginationOf } from './pagination.ts';
+import { type Page, pageOf, pageQuery, paginationOf } from './pagination.ts';
 
 /** The query parameters of such a list, to be spread into the entries given to `query()`. */
 export const cursorQuery = {
@@ -53,18 +53,12 @@ interface Source<Row> {
   endOf?(slice: Slice): Promise<string | undefined>;
 }
 
-interface Read<Row> {
-  readonly rows: readonly Row[];
-  readonly pagination?: Pagination;
-  readonly cursor?: v.InferOutput<typeof Cursor>;
-}
-
 /** @throws Problem 400 for a page beyond the counted rows, and for a page together with a cursor */
 export async function readList<Row extends { readonly id: string }>(
   sql: Sql,
   asked: v.InferOutput<v.ObjectSchema<typeof cursorQuery, undefined>>,
   source: Source<Row>,
-): Promise<Read<Row>> {
+) {
   const page = pageOf(asked);
   const { after } = asked;
   if (after !== undefined) {

@@ -7,21 +7,16 @@ export type Recoverable = (typeof recoverable)[number];
 
 export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired', 'missed'];
 
-/** The part of a recovery that a request chooses; the rest follows from the webhook. */
-interface RecoveryRequestResult {
-  readonly since?: Date | undefined;
-  readonly include?: readonly Recoverable[] | undefined;
-}
-
 /**
  * The start and the outcomes of a recovery. The start is by default the last deactivation. Events from before the
  * webhook existed are recovered only if the request names `missed`.
  * @returns null if the start is not known
  */
 export function recoveryOfWebhook(
-  { since, include }: RecoveryRequestResult,
+  chosen: { readonly since?: Date | undefined; readonly include?: readonly Recoverable[] | undefined },
   webhook: { readonly registeredAt: Date; readonly deactivatedAt: Date | null },
 ): { readonly since: Date; readonly include: readonly Recoverable[] } | null {
+  const { since, include } = chosen;
   const { registeredAt, deactivatedAt } = webhook;
   const from = since ?? deactivatedAt;
   if (from === null) return null;

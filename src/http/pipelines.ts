@@ -10,13 +10,8 @@ export const MAX_IN_PROGRESS = 32;
 /** Waiting requests of one connection. A connection that sends more is closed: no client pipelines so many. */
 export const MAX_QUEUED_REQUESTS = 1_000;
 
-interface Pipeline {
-  inProgress: number;
-  readonly waiting: (() => void)[];
-}
-
 export function createPipelines() {
-  const pipelines = new WeakMap<Duplex, Pipeline>();
+  const pipelines = new WeakMap<Duplex, { inProgress: number; readonly waiting: (() => void)[] }>();
 
   /** Begins the request of a response at once, or when those before it have made room. */
   return (socket: Duplex, outgoing: ServerResponse, begin: () => void): void => {

@@ -32,15 +32,13 @@ export interface Operation<Rec> extends Described {
   readonly body: v.GenericSchema<unknown, object>;
   readonly withPackingLists: boolean;
   /** @throws Problem 400 for a body that is wrong in itself */
-  prepare(body: unknown): PreparedOperation<Rec>;
-}
-
-interface PreparedOperation<Rec> {
-  /** The body as validated, its fields in the order of the schema. */
-  readonly input: object;
-  readonly change: Change<Rec>;
-  /** True if it may find any product short, or make it so. */
-  readonly movesStock: boolean;
+  prepare(body: unknown): {
+    /** The body as validated, its fields in the order of the schema. */
+    readonly input: object;
+    readonly change: Change<Rec>;
+    /** True if it may find any product short, or make it so. */
+    readonly movesStock: boolean;
+  };
 }
 
 export function operation<Rec, Body extends v.GenericSchema<unknown, object>>(

@@ -33,7 +33,13 @@ for (const [index, id] of made.entries())
 // A cursor holds back what was written within the last second.
 await until('the cursor to reach the newest', async () => (await lowWaterMark(sql)) > (made.at(-1) ?? ''));
 
-function read(filter: AllDeliveriesFilter, asked: { readonly after?: string; readonly items?: number }) {
+interface Found {
+  readonly rows: readonly { readonly id: string }[];
+  readonly cursor?: { readonly after: string; readonly more: boolean };
+  readonly pagination?: { readonly totalCount: number };
+}
+
+function read(filter: AllDeliveriesFilter, asked: { after?: string; items?: number }): Promise<Found> {
   return readList(sql, asked, {
     list: (slice) => listAllDeliveries(sql, eshopId, filter, slice),
     count: (downTo) => counted(countAllDeliveries(sql, eshopId, filter, downTo)),
