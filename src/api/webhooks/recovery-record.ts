@@ -41,14 +41,6 @@ export const recoverInput = v.pipe(
     ),
   }),
   v.metadata({ ref: 'RecoverInput' }),
-  v.forward(
-    v.partialCheck(
-      [['since'], ['until']],
-      ({ since, until }) => until === null || since === undefined || since < until,
-      'must be later than since',
-    ),
-    ['until'],
-  ),
 );
 
 const shared = {
