@@ -19,6 +19,11 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 const conditions = v.picklist(['service_started', 'service_healthy', 'service_completed_successfully']);
 const serviceSchema = v.strictObject({
   image: v.string(),
+  // Without a limit, the log of a container fills the disk.
+  logging: v.strictObject({
+    driver: v.literal('local'),
+    options: v.strictObject({ 'max-size': v.string(), 'max-file': v.string() }),
+  }),
   build: v.optional(v.string()),
   restart: v.optional(v.pipe(v.string(), v.regex(/^(no|always|on-failure(:\d+)?|unless-stopped)$/))),
   stop_grace_period: v.optional(v.pipe(v.string(), v.regex(/^\d+s$/))),
@@ -26,7 +31,8 @@ const serviceSchema = v.strictObject({
   network_mode: v.optional(v.literal('none')),
   entrypoint: v.optional(v.array(v.string())),
   command: v.optional(v.array(v.string())),
-  environment: v.optional(v.record(v.string(), v.string())),
+  // Null: passed on from the environment of Compose, if it is set there.
+  environment: v.optional(v.record(v.string(), v.nullable(v.string()))),
   ports: v.optional(v.array(v.pipe(v.string(), v.regex(/^[\d.]+:\d+:\d+$/)))),
   volumes: v.optional(v.array(v.string())),
   read_only: v.optional(v.boolean()),
@@ -157,10 +163,9 @@ describe('the secrets of compose.yml', () => {
     const { password } = await start();
     const { environment = {} } = composeOf(ONE_MACHINE).services.waybill ?? {};
     const env = Object.fromEntries(
-      Object.entries(environment).map(([name, value]) => [
-        name,
-        substituted(value).replace(/^\/run\//, `${directory}/run/`),
-      ]),
+      Object.entries(environment).flatMap(([name, value]) =>
+        value === null ? [] : [[name, substituted(value).replace(/^\/run\//, `${directory}/run/`)]],
+      ),
     );
     const { settings, unconfigured } = loadConfig(withSecretFiles(env));
     expect(unconfigured).toBe(false);
@@ -193,7 +198,7 @@ describe.each(files)('%s', (file) => {
   describe.each(own)('the service %s', (_, service) => {
     const environment = Object.fromEntries(
       Object.entries(service.environment ?? {})
-        .map(([name, value]) => [name, substituted(value)] as const)
+        .flatMap(([name, value]) => (value === null ? [] : [[name, substituted(value)] as const]))
         .filter(([name]) => !name.endsWith('_FILE')),
     );
     const withSecrets = {
@@ -203,7 +208,19 @@ describe.each(files)('%s', (file) => {
     };
 
     it('sets only variables that the program knows', () => {
-      expect(Object.keys(variables.entries)).toEqual(expect.arrayContaining(Object.keys(environment)));
+      const names = Object.keys(service.environment ?? {}).map((name) => name.replace(/_FILE$/, ''));
+      expect(Object.keys(variables.entries)).toEqual(expect.arrayContaining(names));
+    });
+
+    it('has the address, the proxy, the retention and the namespace from the environment of Compose', () => {
+      expect(service.environment).toMatchObject({ PUBLIC_URL: null, TRUST_PROXY: null, RETENTION: null });
+      expect(service.environment?.TEMPORAL_NAMESPACE).toMatch(/^\$\{TEMPORAL_NAMESPACE:-default\}$/);
+    });
+
+    it('sends mails by the mail server that is set', () => {
+      if (service.environment?.ROLE === 'api') return;
+      expect(service.environment?.SMTP_URL).toMatch(/^\$\{SMTP_URL:-smtp:/);
+      expect(service.environment?.MAIL_FROM).toMatch(/^\$\{MAIL_FROM:-/);
     });
 
     it('is a configuration that the program accepts', () => {

@@ -167,12 +167,17 @@ it('the compose file mounts what is there, pins its images, and opens ports on t
   expect(text).toContain('${GRAFANA_PASSWORD:?');
 });
 
-it('Prometheus asks where the compose file has the processes show their metrics', () => {
-  const { METRICS_PORT } = parse(read('docker-compose.temporal.yml'), { merge: true }).services.worker
-    .environment;
+it('Prometheus asks where the compose files have the processes show their metrics', () => {
   const { scrape_configs: scraped } = parse(read('monitoring/prometheus/prometheus.yml'));
-  expect(scraped).toMatchObject([{ job_name: 'waybill', dns_sd_configs: [{ names: ['api', 'worker'] }] }]);
-  expect(String(scraped[0].dns_sd_configs[0].port)).toBe(METRICS_PORT);
+  const names = { 'docker-compose.temporal.yml': ['api', 'worker'], 'compose.yml': ['waybill'] };
+  expect(scraped).toMatchObject([
+    { job_name: 'waybill', dns_sd_configs: [{ names: Object.values(names).flat() }] },
+  ]);
+  for (const [file, services] of Object.entries(names))
+    for (const service of services) {
+      const { METRICS_PORT } = parse(read(file), { merge: true }).services[service].environment;
+      expect(String(scraped[0].dns_sd_configs[0].port), service).toBe(METRICS_PORT);
+    }
 });
 
 const promtool = installedProgram('promtool');
