@@ -40,7 +40,7 @@ export interface Shop {
 /** The answer to a request that is done once. */
 export interface Once {
   readonly data?: unknown;
-  /** Whether it was done before, and this is its kept answer. */
+  /** Whether it was done before, and this is its stored response. */
   readonly replayed: boolean;
 }
 

@@ -63,8 +63,8 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'disk full',
     fault: 'no room for the log of Postgres',
     file: 'src/embedded/service.ts',
-    text: '        if (leftOut(message) !== null) trouble(message);\n',
-    replacement: '        if (leftOut(message) !== null) trouble(message);\n        return;\n',
+    text: '        if (leftOut(message) !== null) onEvent(message);\n',
+    replacement: '        if (leftOut(message) !== null) onEvent(message);\n        return;\n',
     noticed: 'A Postgres that cannot start while the disk is full is not started again when there is room.',
   },
   {
@@ -81,8 +81,7 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'standby',
     fault: 'promoted, the old one at its name, read-only',
     file: 'src/db/connection/watched-socket.ts',
-    text: `    if (readOnly)
-      socket.destroy(new DatabaseReadOnly('The database takes no writes: it is a standby, or read-only.'));
+    text: `    if (readOnly) socket.destroy(new DatabaseReadOnly('The database is read-only: it may be a standby.'));
     if (event.kind === 'error' && event.code === READ_ONLY_TRANSACTION) refused = true;
 `,
     replacement:
@@ -178,7 +177,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/api/records/stock-movements.ts',
     text: "const sql = c.get('sql') ?? deps.sql;",
     replacement: 'const { sql } = deps;',
-    noticed: 'A movement is made twice if the API dies between it and its kept answer.',
+    noticed: 'A movement is made twice if the API dies between it and its stored response.',
   },
   {
     name: 'faults-order',

@@ -1,6 +1,6 @@
 /**
  * Requests with an `Idempotency-Key`, repeated until answered, while the API or its database dies again and again:
- * between the work and its kept answer, between the answer and its client, and before any of it.
+ * between the work and its stored response, between the answer and its client, and before any of it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';

@@ -35,7 +35,7 @@ const readOnly = fault('read-only', {
 const openSession = ({ postgres: server }: Scene['stack']) =>
   postgres(server.url, { max: 1, onnotice: () => {} });
 
-/** In a session of its own: those of Waybill's pools end when the database takes no writes. */
+/** In a session of its own: Waybill closes the sessions of its pools when the database is read-only. */
 async function alterSystem({ stack }: Scene, change: string): Promise<void> {
   const mine = openSession(stack);
   await mine.unsafe(`alter system ${change}`);

@@ -187,7 +187,7 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'order-goes-on-in-a-paused-recovery',
     file: 'src/db/outbox/keep-ordering.ts',
-    text: `\${makesAttempts(sql, 'w')} and \${writtenIn(sql, 'd')} = \${CLASS.fresh}`,
+    text: `\${makesAttempts(sql, 'w')} and \${originalClass(sql, 'd')} = \${CLASS.fresh}`,
     replacement: `\${makesAttempts(sql, 'w')} and d.bulk is null`,
     noticed: 'Although a recovery is paused, one delivery of a record follows the other.',
     caughtBy: [

@@ -47,8 +47,8 @@ export const readTwice = `The list can be read in two ways. By page, newest firs
 
 interface Source<Row> {
   list(slice: Slice): Promise<readonly Row[]>;
-  /** @param downTo as in a `Slice` */
-  count(downTo?: string): Promise<number>;
+  /** @param afterId as in a `Slice` */
+  count(afterId?: string): Promise<number>;
   /** Where a list that looks through too many rows has to end: the first one beyond. Left out: none does. */
   endOf?(slice: Slice): Promise<string | undefined>;
 }
@@ -89,10 +89,10 @@ export async function readPage<Row>(page: Page, instead: string, { list, count, 
     const message = `must not reach beyond the first ${MAX_COUNTED_ROWS.toLocaleString('en-US')}; use ${instead}`;
     throw invalid([{ path: 'page', message }]);
   }
-  const downTo = await endOf?.(page);
+  const afterId = await endOf?.(page);
   const [rows, totalCount] = await Promise.all([
-    list({ ...page, limit: Math.min(page.limit, reachable), downTo }),
-    count(downTo),
+    list({ ...page, limit: Math.min(page.limit, reachable), afterId }),
+    count(afterId),
   ]);
   return { rows, pagination: paginationOf(page, totalCount) };
 }

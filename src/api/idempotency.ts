@@ -1,17 +1,22 @@
 /**
- * `Idempotency-Key`: a request is done once, however often it is sent (docs/interface.md, C21). Everything happens
- * in one transaction: the key's lock, what the request does, and the answer that is kept. So no kill leaves one
- * without the other, and a process that dies holds no key.
+ * `Idempotency-Key`: a request is executed once, however often it is sent (docs/interface.md, C21). One transaction
+ * locks the key, executes the request and stores the response. So a killed process leaves no effect without a stored
+ * response, and no locked key.
  */
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
-import { type AnsweredRecord, claimKey, KEPT_ANSWER_HOURS, keepAnswer } from '../db/kept-answers.ts';
+import {
+  type CreatedRecord,
+  claimKey,
+  STORED_RESPONSE_HOURS,
+  storeResponse,
+} from '../db/stored-responses.ts';
 import { transaction } from '../db/transaction.ts';
 import { described } from '../domain/fields.ts';
 import { badRequest, conflict, Problem } from '../domain/problem.ts';
 import { omitFields } from '../domain/validation.ts';
-import type { AnswerOwner, Keys } from '../secrets/keys.ts';
+import type { Keys, ResponseOwner } from '../secrets/keys.ts';
 import { chargeTime } from './budget/allowance.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { answer } from './envelope.ts';
@@ -27,11 +32,11 @@ interface LaterValidated {
   readonly schema: v.GenericSchema<unknown, object>;
   readonly responseOnly: readonly string[];
   /** The record that the request creates. */
-  readonly record?: (body: object) => AnsweredRecord;
+  readonly record?: (body: object) => CreatedRecord;
 }
 
-/** A record has at most 256 KiB (docs/interface.md, C8), so every answer has its room. */
-interface KeptAnswer {
+/** A record has at most 256 KiB (docs/interface.md, C8), so every response can be stored. */
+interface StoredResponse {
   readonly fingerprint: string;
   readonly status: 200 | 409;
   readonly body: string;
@@ -41,7 +46,7 @@ const header = describeSchema(
   v.object({
     [IDEMPOTENCY_KEY]: described(
       v.optional(v.pipe(v.string(), v.regex(PRINTABLE))),
-      `Unique for this request, such as a UUID: 1–255 printable ASCII characters. A request repeated with the same key within ${KEPT_ANSWER_HOURS} hours is not executed again, but gets its first response, with \`Idempotency-Replayed: true\`.`,
+      `Unique for this request, such as a UUID: 1–255 printable ASCII characters. A request repeated with the same key within ${STORED_RESPONSE_HOURS} hours is not executed again, but gets its first response, with \`Idempotency-Replayed: true\`.`,
     ),
   }),
   'input',
@@ -53,7 +58,7 @@ const marked = new WeakSet<object>();
 export const acceptsKey = (handler: object): boolean => marked.has(handler);
 
 /**
- * Refuses a malformed key, and one of a write that takes none: it would promise what does not happen.
+ * Refuses a malformed key, and a key for a write that does not support one: accepting it would be a false promise.
  * @throws Problem 400
  */
 export const checkedKey: MiddlewareHandler<ApiEnv> = async (c, next) => {
@@ -68,7 +73,7 @@ export const checkedKey: MiddlewareHandler<ApiEnv> = async (c, next) => {
 };
 
 /**
- * Does a request with a key once. Mount it behind the validation.
+ * Executes a request with a key once. Mount it after the validation.
  * @param later for a body that the handler validates
  */
 export function idempotent(
@@ -84,12 +89,12 @@ export function idempotent(
     const fingerprint = fingerprintOf(c, body);
     await transaction(sql, async (tx) => {
       const stored = await claimKey(tx, owner);
-      if (stored === 'underWay') {
+      if (stored === 'inProgress') {
         throw new Problem(409, 'The request with this Idempotency-Key is under way: wait for its answer.', {
           'retry-after': '1',
         });
       }
-      if (stored !== 'free') {
+      if (stored !== 'acquired') {
         c.res = repeated(c, opened(keys, stored, owner), fingerprint);
         return;
       }
@@ -102,9 +107,9 @@ export function idempotent(
         if (!(error instanceof Problem && error.status === 409)) throw error;
       });
       const status = c.error === undefined ? 200 : 409;
-      const first: KeptAnswer = { fingerprint, status, body: await c.res.clone().text() };
+      const first: StoredResponse = { fingerprint, status, body: await c.res.clone().text() };
       const sealed = keys.encryptSecret(JSON.stringify(first), owner);
-      await keepAnswer(tx, owner, sealed, later?.record?.(body) ?? null);
+      await storeResponse(tx, owner, sealed, later?.record?.(body) ?? null);
     }).catch((error: unknown) => {
       // Answered already; the key is free again.
       if (error !== c.error) throw error;
@@ -140,7 +145,7 @@ function sortKeys(_name: string, value: unknown): unknown {
 }
 
 /** @throws Problem 409 if no key opens it */
-function opened(keys: Pick<Keys, 'decryptSecret'>, sealed: Buffer, owner: AnswerOwner): KeptAnswer {
+function opened(keys: Pick<Keys, 'decryptSecret'>, sealed: Buffer, owner: ResponseOwner): StoredResponse {
   try {
     return JSON.parse(keys.decryptSecret(sealed, owner));
   } catch {
@@ -151,7 +156,7 @@ function opened(keys: Pick<Keys, 'decryptSecret'>, sealed: Buffer, owner: Answer
 }
 
 /** @throws Problem 422 for another request */
-function repeated(c: Context<ApiEnv>, stored: KeptAnswer, fingerprint: string): Response {
+function repeated(c: Context<ApiEnv>, stored: StoredResponse, fingerprint: string): Response {
   if (stored.fingerprint !== fingerprint)
     throw new Problem(422, 'This Idempotency-Key belongs to another request: use a new one.');
   c.header(REPLAYED, 'true');

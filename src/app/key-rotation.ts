@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config/variables.ts';
 import { sealedSigningKeys } from '../db/accounts/signing-keys.ts';
 import type { Pool } from '../db/connection/pool.ts';
-import { sealedAnswers } from '../db/kept-answers.ts';
 import { sealedNoticeSecrets } from '../db/notices/secrets.ts';
 import { resealRows } from '../db/reseal.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
+import { sealedResponses } from '../db/stored-responses.ts';
 import { sealedWebhooks } from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import type { Keys, SecretOwner } from '../secrets/keys.ts';
@@ -67,8 +67,8 @@ export async function resealAll(sql: Pool, keys: Keys, batch = BATCH) {
     return { ...renewed, secret: renewed.secret };
   });
   // One that no key opens stays: its request is not repeated (`src/api/idempotency.ts`).
-  await resealRows(sql, sealedAnswers, batch, ({ answer, ...owner }) =>
-    areCurrent([answer]) ? null : resealing(keys, owner)(answer),
+  await resealRows(sql, sealedResponses, batch, ({ response, ...owner }) =>
+    areCurrent([response]) ? null : resealing(keys, owner)(response),
   );
   const unreadableNotices: number[] = [];
   await resealRows(sql, sealedNoticeSecrets, batch, ({ eshopId, secret }) => {

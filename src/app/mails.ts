@@ -1,7 +1,7 @@
 /** The mailer of a worker, as configured. */
 import type { Settings } from '../config/variables.ts';
 import type { Pool } from '../db/connection/pool.ts';
-import { noteMailFolder } from '../db/settings.ts';
+import { saveMailFolder } from '../db/settings.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { createMailer } from '../mail/mailer.ts';
@@ -22,7 +22,7 @@ export async function configuredMailer(
   const folder = mailFolderOf(settings, dataDir);
   // With the embedded database this is a trial, and the banner shows the folder.
   const trial = settings.DATABASE_URL === undefined;
-  await noteMailFolder(sql, trial ? null : folder);
+  await saveMailFolder(sql, trial ? null : folder);
   if (folder !== null && !trial)
     print(`Mails: SMTP_URL is not set, so nobody gets them: they are written to ${folder}.`);
   return createMailer({ from, directory: dataDir.join('mail'), smtpUrl });

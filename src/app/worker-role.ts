@@ -25,7 +25,7 @@ import {
   countMails,
   countPasses,
   countRepairs,
-  noteClaims,
+  recordClaims,
 } from '../metrics/worker-metrics.ts';
 import { emptyMemory } from '../reconciler/reconciler.ts';
 import { watchDatabaseClock } from '../reconciler/watch-clock.ts';
@@ -100,7 +100,7 @@ export async function startWorker(options: WorkerOptions) {
     lookAtClock: clock.look,
     onRepair: countRepairs(metrics),
     onPass: countPasses(metrics),
-    onClaim: noteClaims(metrics),
+    onClaim: recordClaims(metrics),
     onRetentionFailure: () => metrics.retentionFailures.inc(),
     // A session reports that it is up once the SDK has asked for the namespace, over the worker's own connection.
     onTemporal: temporalState.set,

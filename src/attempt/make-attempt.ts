@@ -6,7 +6,7 @@
  * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file.
  */
 import type { DeliveryForAttempt } from '../db/deliveries/attempts.ts';
-import { closeDelivery, deferAttempt, spendRetries, startWindow } from '../db/deliveries/deliveries.ts';
+import { closeDelivery, deferAttempt, exhaustRetries, startWindow } from '../db/deliveries/deliveries.ts';
 import { type AttemptDeps, type Beginning, begin } from './begin-attempt.ts';
 import {
   heldWhileInactive,
@@ -144,7 +144,7 @@ async function skip(
   if (reason === 'paused') return heldWhilePaused(delivery, command) ?? skipped(delivery, reason);
   if (reason === 'inactive') return heldWhileInactive(delivery, command) ?? skipped(delivery, reason);
   if (reason !== 'windowOver' || !isJustOver(delivery, command.policy)) return skipped(delivery, reason);
-  await spendRetries(sql, delivery.id, delivery.attemptsMade);
+  await exhaustRetries(sql, delivery.id, delivery.attemptsMade);
   return skipped(delivery, 'spent');
 }
 

@@ -9,7 +9,7 @@ import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { version } from '../lib/version.ts';
 import { type SecretKeys, signersOf, staticHeadersOf } from './prepare.ts';
 
-interface Asked {
+interface RequestToSign {
   readonly deliveryId: string;
   readonly number: number;
   readonly webhook: WebhookWithSecrets;
@@ -17,7 +17,7 @@ interface Asked {
 }
 
 export function createSignAgain(keys: SecretKeys) {
-  return ({ deliveryId, number, webhook, event }: Asked) => {
+  return ({ deliveryId, number, webhook, event }: RequestToSign) => {
     const { method, url, body } = payloadOf(event);
     const { eshopId, webhookId } = webhook;
     const request = {

@@ -8,7 +8,7 @@ import { maxAttempts, type RetryPolicy, windowEnd } from '../domain/retry-policy
 import { isPaused, resumesAt } from '../domain/webhook-pause.ts';
 
 /** The reason why no further attempt is due. */
-type SpentReason =
+type ExhaustedReason =
   /** The last attempt the policy allows was made and failed. */
   | 'retriesExhausted'
   /** The receiver answered 410 Gone. */
@@ -31,7 +31,7 @@ export interface OpenSituation {
   /** The webhook was activated or got another URL since the last attempt: an attempt is due at once. */
   readonly generationChanged: boolean;
   readonly attemptsMade: number;
-  readonly spent: SpentReason | null;
+  readonly spent: ExhaustedReason | null;
   /** null before the first attempt or hold. */
   readonly windowEndsAt: number | null;
   readonly nextAttemptAt: number | null;
@@ -63,7 +63,7 @@ export function situationOf(
       : {}),
     ...(delivery.underWayUntil === null ? {} : { underWayUntil: delivery.underWayUntil.getTime() }),
     attemptsMade: delivery.attemptsMade,
-    spent: spentReason(delivery, policy),
+    spent: exhaustedReason(delivery, policy),
     windowEndsAt,
     ...nextAttemptOf(delivery, policy.initialIntervalMs),
     lastError: delivery.lastError,
@@ -119,7 +119,7 @@ export function wasGoneAtOldUrl({
 }
 
 /** The reason comes from our own records: a failure in Temporal does not tell what was at fault. */
-function spentReason(delivery: DeliveryForAttempt, policy: RetryPolicy): SpentReason | null {
+function exhaustedReason(delivery: DeliveryForAttempt, policy: RetryPolicy): ExhaustedReason | null {
   if (delivery.attemptsMade === 0 || delivery.nextAttemptAt !== null) return null;
   if (wasGoneAtOldUrl(delivery) && delivery.attemptsMade < maxAttempts(policy)) return null;
   if (delivery.lastOutcome === 'gone') return 'gone';

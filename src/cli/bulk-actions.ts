@@ -181,7 +181,7 @@ export async function actOnAll(
     }
     // A script must notice it.
     if (missed !== '' && !dryRun)
-      throw new UserError('Not all of them were acted on: see above.', INCOMPLETE);
+      throw new UserError('Some of the deliveries were not acted on.', INCOMPLETE);
   };
   await withDatabase(settings, (sql) =>
     withTemporal(settings, (client, { taskQueue }) => act(sql, client, taskQueue)),

@@ -63,7 +63,7 @@ export function addErasure(command: Command, { env, print }: CommandContext): vo
     eraseOptions,
     async ({ eshop, email = null, order: orderIds, return: returnIds, json, ...options }) => {
       if (email === null && orderIds.length + returnIds.length === 0) {
-        throw new UserError('Whose data? Give --email, or --order or --return once for each.');
+        throw new UserError('Specify --email, --order or --return.');
       }
       const dryRun = isDryRun(options);
       const settings = readSettings(env);

@@ -9,7 +9,7 @@ import type { Pool } from '../db/connection/pool.ts';
 import { readFlow } from '../db/overview.ts';
 import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
-import { noteConsole } from '../embedded/operator-consoles.ts';
+import { registerConsole } from '../embedded/operator-consoles.ts';
 import { listen } from '../http/http-server.ts';
 import { delay } from '../lib/poll-until.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -138,7 +138,7 @@ export async function serveOperatorConsole(
       );
       const server = await listen(pages, '127.0.0.1', port, { variable: '--port' });
       own.addUrl(server.url, 80);
-      const takeBack = await noteConsole(dataDirAt(settings.DATA_DIR), Number(new URL(server.url).port));
+      const takeBack = await registerConsole(dataDirAt(settings.DATA_DIR), Number(new URL(server.url).port));
       try {
         print(`Open this link in a browser on this machine; it works once: ${server.url}${path}`);
         print(`Actions on deliveries are recorded under the name ${by}. Press Ctrl-C to stop.`);

@@ -5,9 +5,9 @@ import { databaseTime } from '../db/clock.ts';
 import { hasRoom } from '../db/connection/disk.ts';
 import type { Pool } from '../db/connection/pool.ts';
 import { readChangeLoop } from '../db/console/change-loop.ts';
-import { readDeadRowsKeepers } from '../db/maintenance/dead-rows.ts';
 import { type ClockStep, lastClockStep } from '../db/maintenance/future-times.ts';
-import { readHoldUp } from '../db/maintenance/low-water-mark.ts';
+import { readCursorBlocker } from '../db/maintenance/low-water-mark.ts';
+import { readVacuumBlockers } from '../db/maintenance/vacuum-blockers.ts';
 import { type NoticesOverview, readNotices } from '../db/notices/overview.ts';
 import { queueClasses, readOverdue } from '../db/overdue.ts';
 import { countWindowsLost, readDatabase, readIncidents, readOpen, readOutbox } from '../db/overview.ts';
@@ -128,7 +128,7 @@ async function readWork(sql: Pool) {
     windowsLost: await countWindowsLost(sql),
     ...(await readNotices(sql)),
     /** The open transaction that cursors and recoveries wait for; null if there is none. */
-    heldUpBy: await readHoldUp(sql),
+    heldUpBy: await readCursorBlocker(sql),
     recoveries: (await listRecoveriesUnderWay(sql)).map(recoveryStatus),
   };
 }
@@ -158,7 +158,7 @@ export async function readStorage(sql: Pool) {
     /** Writes fail. */
     diskFull: !(await hasRoom(sql)),
     /** Dead rows cannot be removed: by whom. */
-    deadRowsKeptBy: await readDeadRowsKeepers(sql),
+    deadRowsKeptBy: await readVacuumBlockers(sql),
     /** Within the last hour; null if there was none. */
     clockStep: await recentClockStep(sql),
     /** The record that is changed most often; null if none is in a loop. */

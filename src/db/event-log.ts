@@ -11,7 +11,7 @@ import {
   directionOf,
   limitOf,
   MAX_COUNTED_ROWS,
-  reachOf,
+  rowsNeeded,
   type Slice,
   type Times,
 } from './id-range.ts';
@@ -41,7 +41,7 @@ export function selectPage(sql: Sql, eshopId: number, filter: EventFilter, slice
   const { webhookType, entityId } = filter;
   const limits = sql`
     ${betweenTimes(sql, sql`e.id`, filter)} ${afterCursor(sql, sql`e.id`, slice)}
-    order by e.id ${directionOf(sql, slice)} limit ${reachOf(slice)}`;
+    order by e.id ${directionOf(sql, slice)} limit ${rowsNeeded(slice)}`;
   if (entityId !== undefined) {
     return sql`
       select e.id from events e where e.eshop_id = ${eshopId} and e.entity_id = ${entityId}

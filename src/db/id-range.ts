@@ -8,14 +8,14 @@ export const MAX_COUNTED_ROWS = 10_000;
 export type Slice =
   /**
    * A page, the newest first.
-   * @param downTo an id: nothing is looked for at it or below
+   * @param afterId an id: nothing is looked for at it or below
    * @param below an id: nothing is looked for at it or above
    */
   | {
       readonly limit: number;
       readonly offset: number;
-      readonly downTo?: string | undefined;
-      readonly below?: string | undefined;
+      readonly afterId?: string | undefined;
+      readonly beforeId?: string | undefined;
     }
   /** The rows after an id, the oldest first, below the low-water mark. */
   | { readonly limit: number; readonly after: string; readonly before: string };
@@ -32,7 +32,7 @@ export function directionOf(sql: Sql, slice: Slice) {
 }
 
 /** How many rows, in order, have to be found to include the slice. */
-export function reachOf(slice: Slice): number {
+export function rowsNeeded(slice: Slice): number {
   return 'after' in slice ? slice.limit : slice.offset + slice.limit;
 }
 
@@ -43,10 +43,10 @@ export function limitOf(sql: Sql, slice: Slice) {
 /** The condition that an id is within the ends of a slice, as SQL. */
 export function afterCursor(sql: Sql, id: ReturnType<Sql>, slice: Slice) {
   if ('after' in slice) return sql`and ${id} > ${slice.after}::uuid and ${id} < ${slice.before}::uuid`;
-  const { downTo, below } = slice;
+  const { afterId, beforeId } = slice;
   return sql`
-    ${downTo === undefined ? sql`` : sql`and ${id} > ${downTo}::uuid`}
-    ${below === undefined ? sql`` : sql`and ${id} < ${below}::uuid`}`;
+    ${afterId === undefined ? sql`` : sql`and ${id} > ${afterId}::uuid`}
+    ${beforeId === undefined ? sql`` : sql`and ${id} < ${beforeId}::uuid`}`;
 }
 
 /** The condition that the time in an id is within these times, as SQL. */

@@ -14,7 +14,7 @@ export function anyOf(sql: Sql, column: ReturnType<Sql>, ids: readonly string[])
  * A condition on rows that are found by their ids, as SQL: no partial index matches it. Before version 17, Postgres
  * would otherwise read a whole index of the waiting or open ones, to look among them for the ids.
  */
-export function withoutIndex(sql: Sql, condition: postgres.Fragment) {
+export function notIndexable(sql: Sql, condition: postgres.Fragment) {
   return sql`((${condition}) is true)`;
 }
 

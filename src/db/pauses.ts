@@ -1,6 +1,6 @@
 /**
  * Pauses of webhooks, as SQL (docs/interface.md, W23). Whether a webhook is paused is derived from its row and the
- * database's clock, so a pause ends by itself, whatever runs.
+ * database's clock, so a pause ends by itself, even if no process is running.
  */
 import type postgres from 'postgres';
 import type { Sql } from './connection/pool.ts';

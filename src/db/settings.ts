@@ -22,7 +22,7 @@ export async function writeSetting(sql: Sql, name: string, value: string): Promi
 const MAIL_FOLDER = 'mailFolder';
 
 /** @param folder null: mails go to a mail server, or it is a trial, where files are no reason for an alarm */
-export async function noteMailFolder(sql: Sql, folder: string | null): Promise<void> {
+export async function saveMailFolder(sql: Sql, folder: string | null): Promise<void> {
   await writeSetting(sql, MAIL_FOLDER, folder ?? '');
 }
 

@@ -25,7 +25,7 @@ export function openTransaction(session: DatabaseSession): string {
 /**
  * What keeps dead rows from being removed: a session with an old snapshot, or a replication slot that nobody uses.
  */
-export type DeadRowsKeeper =
+export type VacuumBlocker =
   | ({ readonly kind: 'session'; readonly transactions: number } & DatabaseSession)
   | {
       readonly kind: 'slot';
@@ -37,7 +37,7 @@ export type DeadRowsKeeper =
     };
 
 /** "the replication slot standby, unused, with 3.0 GiB of write-ahead log" */
-export function keeperOfDeadRows(keeper: DeadRowsKeeper): string {
+export function keeperOfDeadRows(keeper: VacuumBlocker): string {
   if (keeper.kind === 'slot') {
     const gib = (keeper.walBytes / 2 ** 30).toFixed(1);
     return `the replication slot ${oneLine(keeper.name)}, unused, with ${gib} GiB of write-ahead log`;

@@ -34,7 +34,7 @@ export interface Retried {
  * The earliest time at which the retries of a delivery can be exhausted: if all remaining attempts fail at once.
  * @returns milliseconds since 1970
  */
-export function spentAt(policy: RetryPolicy, delivery: Retried): number {
+export function exhaustedAt(policy: RetryPolicy, delivery: Retried): number {
   const { deliveryId, attemptsMade, nextAttemptAt, windowStartedAt, lastAttemptAt } = delivery;
   if (nextAttemptAt === null) return lastAttemptAt;
   const remainingMs = windowStartedAt + policy.windowMs - nextAttemptAt;
@@ -66,7 +66,7 @@ export function deactivationAt(
   policy: RetryPolicy,
   { incidentRetries }: Pick<StoredIncident, 'incidentRetries'>,
 ): Date | null {
-  const times = (incidentRetries ?? []).map((delivery) => spentAt(policy, delivery));
+  const times = (incidentRetries ?? []).map((delivery) => exhaustedAt(policy, delivery));
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
@@ -99,5 +99,7 @@ export function warningTimes(policy: RetryPolicy): WarningTimes | null {
 export function isLastCall(policy: RetryPolicy, delivery: Retried): boolean {
   const times = warningTimes(policy);
   const { nextAttemptAt } = delivery;
-  return times !== null && nextAttemptAt !== null && nextAttemptAt > spentAt(policy, delivery) - times.leadMs;
+  return (
+    times !== null && nextAttemptAt !== null && nextAttemptAt > exhaustedAt(policy, delivery) - times.leadMs
+  );
 }

@@ -11,7 +11,7 @@ export interface Retained {
   readonly forgotten: {
     /** Keys of imported lines. */
     readonly importKeys: number;
-    /** Rows of redeliveries, recoveries, former versions of webhooks, and kept answers. */
+    /** Rows of redeliveries, recoveries, former versions of webhooks, and stored responses. */
     readonly rows: number;
     /** Deleted webhooks whose secrets were erased; each webhook counts once. */
     readonly erased: number;

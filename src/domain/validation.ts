@@ -8,7 +8,7 @@ import { ENOUGH_PROBLEMS, type FieldProblem, invalid } from './problem.ts';
 import { unchanged } from './unchanged.ts';
 
 /** The context of a rule besides its fields. */
-interface Asked<Context> {
+interface RuleContext<Context> {
   /** Top-level fields that the schema refused. */
   readonly refused: ReadonlySet<string>;
   /** The record before the write; null on creation. */
@@ -17,7 +17,7 @@ interface Asked<Context> {
 }
 
 /** A rule over several fields of an input. */
-export type Rule<Context> = (value: unknown, asked: Asked<Context>) => readonly FieldProblem[];
+export type Rule<Context> = (value: unknown, asked: RuleContext<Context>) => readonly FieldProblem[];
 
 /** Narrows the schema's output to these fields, as the schema found nothing wrong with them. */
 function hasTyped<Input extends object, K extends keyof Input & string>(

@@ -17,20 +17,20 @@ export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>
   const file = dataDir.join('lock');
   const refuse = (lock: string) => refuseHolder(dataDir, lock);
   await refuse(file);
-  const hangUp = await listenInside(dataDir);
+  const close = await listenInside(dataDir);
   const mine = dataDir.join(ownName());
   try {
     await writeFile(mine, String(process.pid), { mode: 0o600 });
     await putInPlace(mine, file, refuse);
   } catch (error) {
-    await hangUp();
+    await close();
     throw error;
   } finally {
     await rm(mine, { force: true });
   }
   return async () => {
     await rm(file, { force: true });
-    await hangUp();
+    await close();
   };
 }
 
@@ -74,7 +74,7 @@ async function listenInside(dataDir: DataDir): Promise<() => Promise<void>> {
   const inside = (name: string) => `/proc/self/fd/${folder.fd}/${name}`;
   const mine = inside(ownName());
   const server = createServer((socket) => socket.destroy()).unref();
-  const hangUp = async () => {
+  const close = async () => {
     await new Promise((resolve) => server.close(resolve));
     await folder.close();
   };
@@ -83,7 +83,7 @@ async function listenInside(dataDir: DataDir): Promise<() => Promise<void>> {
     () => true,
     () => false,
   );
-  if (!listens) return hangUp;
+  if (!listens) return close;
   try {
     await putInPlace(mine, inside(SOCKET), async (socket) => {
       if (!(await answers(socket))) return;
@@ -92,14 +92,14 @@ async function listenInside(dataDir: DataDir): Promise<() => Promise<void>> {
       );
     });
   } catch (error) {
-    await hangUp();
+    await close();
     throw error;
   } finally {
     await rm(mine, { force: true });
   }
   return async () => {
     await rm(inside(SOCKET), { force: true });
-    await hangUp();
+    await close();
   };
 }
 

@@ -47,7 +47,7 @@ async function startTemporalIn(
     logFile: dataDir.join('temporal', 'temporal.log'),
     preferredPort: (await notedPort('temporal-port')) ?? USUAL_PORT,
     preferredUiPort: (await notedPort('temporal-ui-port')) ?? USUAL_UI_PORT,
-    onTrouble: say,
+    onEvent: say,
   });
   await dataDir.write('temporal-port', `${temporal.port}\n`);
   await dataDir.write('temporal-ui-port', `${temporal.uiPort}\n`);

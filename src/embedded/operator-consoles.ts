@@ -32,20 +32,20 @@ export function portsOf(consoles: readonly OperatorConsole[]): number[] {
  * would read it.
  * @returns a function that removes it
  */
-export async function noteConsole(dataDir: DataDir, port: number): Promise<() => Promise<void>> {
+export async function registerConsole(dataDir: DataDir, port: number): Promise<() => Promise<void>> {
   const mine = { pid: process.pid, port };
   const others = async () =>
     parseConsoles((await dataDir.read(OPERATOR_CONSOLES).catch(() => undefined)) ?? '').filter(
       (each) => isListed(each.pid) && !(each.pid === mine.pid && each.port === mine.port),
     );
-  // See above for a folder that cannot be written.
-  const note = async (consoles: readonly OperatorConsole[]) =>
+  // If the folder is not writable, no process here would read the list.
+  const save = async (consoles: readonly OperatorConsole[]) =>
     await dataDir.write(OPERATOR_CONSOLES, `${JSON.stringify(consoles)}\n`, READABLE).catch(() => {});
-  await note([...(await others()), mine]);
+  await save([...(await others()), mine]);
   return async () => {
     const remaining = await others();
-    if (remaining.length > 0) await note(remaining);
-    // As above.
+    if (remaining.length > 0) await save(remaining);
+    // The folder may not be writable here either.
     else await dataDir.remove(OPERATOR_CONSOLES).catch(() => {});
   };
 }

@@ -10,7 +10,7 @@ const OTHERS_WRITE = 0o022;
 /** Folders of the instance whose files a server reads: settings in them can name programs to run. */
 const OF_SERVERS: readonly string[] = ['postgres', 'temporal'];
 /** Where a server's user, if it is not this process's, has its own files; in the second nothing is ever read. */
-const OF_GUEST: readonly string[] = ['postgres', 'postgres-new'];
+const SERVER_USER_DIRS: readonly string[] = ['postgres', 'postgres-new'];
 /** Only written, and once with the mode of any folder. */
 const NEVER_READ: readonly string[] = ['mail'];
 
@@ -70,7 +70,7 @@ export async function requireOwnFolder(
       // A file that is gone meanwhile was temporary.
       const stats = [await lstat(each).catch(() => null), await stat(each).catch(() => null)];
       for (const owned of stats.filter((one) => one !== null))
-        if (!(OF_GUEST.includes(name) && owned.uid === guest)) requireOwner(each, owned, me);
+        if (!(SERVER_USER_DIRS.includes(name) && owned.uid === guest)) requireOwner(each, owned, me);
       const { mode = 0, uid = me } = stats[1] ?? {};
       if (each === file && (mode & OTHERS_WRITE) !== 0 && !NEVER_READ.includes(name))
         throw untrusted(each, { uid, mode }, me);

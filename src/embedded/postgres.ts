@@ -90,14 +90,14 @@ async function makeCluster(
   directory: string,
   cluster: Pick<Parameters<typeof createCluster>[1], 'name' | 'password' | 'user'>,
 ): Promise<void> {
-  const workshop = `${directory}-new`;
-  await rm(workshop, { recursive: true, force: true, maxRetries: REMOVAL_TRIES });
-  await mkdir(workshop, { mode: 0o700 });
+  const stagingDir = `${directory}-new`;
+  await rm(stagingDir, { recursive: true, force: true, maxRetries: REMOVAL_TRIES });
+  await mkdir(stagingDir, { mode: 0o700 });
   const { user } = cluster;
-  if (user !== undefined) await chown(workshop, user.uid, user.gid);
+  if (user !== undefined) await chown(stagingDir, user.uid, user.gid);
   // An interrupted start may have left its program running, which removes all it wrote if it fails: under another
   // name it does not meet what is made now.
-  const unfinished = join(workshop, randomBytes(4).toString('hex'));
+  const unfinished = join(stagingDir, randomBytes(4).toString('hex'));
   await createCluster(programs, {
     directory: unfinished,
     passwordFile: `${unfinished}.password`,
@@ -110,7 +110,7 @@ async function makeCluster(
       `The new cluster cannot be moved to ${directory}, which must be no link: ${reasonOf(error)}.`,
     );
   }
-  await rm(workshop, { recursive: true, force: true });
+  await rm(stagingDir, { recursive: true, force: true });
 }
 
 /**
@@ -165,7 +165,7 @@ export async function startPostgres(
     readyTimeoutMs: READY_TIMEOUT_MS,
     stopTimeoutMs: STOP_TIMEOUT_MS,
     stopSignals: STOP_SIGNALS,
-    onTrouble: say,
+    onEvent: say,
   });
   const address = `127.0.0.1:${port}`;
   if (!isPrepared) {

@@ -39,7 +39,7 @@ export interface ServiceOptions {
   /** Whether a service that dies is started again. Default true. */
   readonly restarts?: boolean | undefined;
   /** Called on every unexpected exit and every attempt to restart. */
-  readonly onTrouble?: ((text: string) => void) | undefined;
+  readonly onEvent?: ((text: string) => void) | undefined;
   /** Ends the first start: the process is gone once `startService` rejects. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -104,7 +104,7 @@ async function tail(path: string | undefined, from: number): Promise<string> {
  * @throws UserError with its last output if it does not serve in time or cannot be run
  */
 export async function startService(options: ServiceOptions) {
-  const trouble = options.onTrouble ?? (() => {});
+  const onEvent = options.onEvent ?? (() => {});
   const end = (id: number) => endProcess(id, options.stopTimeoutMs, options.stopSignals);
   let stopping = false;
   let pid: number | null = null;
@@ -169,7 +169,7 @@ export async function startService(options: ServiceOptions) {
         // After a long run, the start was not the cause.
         if (Date.now() - since > MAX_RESTART_DELAY_MS) backoff.reset();
         life = null;
-        trouble(`${options.name} stopped unexpectedly; restarting it.`);
+        onEvent(`${options.name} stopped unexpectedly; restarting it.`);
       }
       pid = null;
       // Not unref'ed: while a server is down, this process stays alive to restart it.
@@ -177,10 +177,10 @@ export async function startService(options: ServiceOptions) {
       if (stopping) return;
       try {
         life = await launch();
-        if (!stopping) trouble(`${options.name} is running again.`);
+        if (!stopping) onEvent(`${options.name} is running again.`);
       } catch (error) {
         const message = reasonOf(error);
-        if (leftOut(message) !== null) trouble(message);
+        if (leftOut(message) !== null) onEvent(message);
       }
     }
   }

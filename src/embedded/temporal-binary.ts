@@ -12,7 +12,7 @@ import { downloadArchive } from './temporal-cli/archive.ts';
 import {
   atLeast,
   EXECUTABLE,
-  type Getting,
+  type FetchContext,
   hasSha256,
   OLDEST_SERVER,
   serverVersion,
@@ -26,7 +26,7 @@ const WORK_PREFIX = 'getting-temporal-';
 const ABANDONED_MS = 6 * 3_600_000;
 
 /** Default: {@link childEnvironment}, and the user's cache folder for Waybill. */
-export interface TemporalSearch extends Pick<Getting, 'report'>, Partial<Omit<Getting, 'report'>> {
+export interface TemporalSearch extends Pick<FetchContext, 'report'>, Partial<Omit<FetchContext, 'report'>> {
   /** The release to download; null: none. Default: the one for this platform. */
   readonly release?: Release | null;
 }

@@ -10,8 +10,7 @@ import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
 
 export type EmbeddedTemporal = Awaited<ReturnType<typeof startTemporal>>;
 
-interface EmbeddedTemporalOptions
-  extends Pick<ServiceOptions, 'logFile' | 'pidFile' | 'onTrouble' | 'signal'> {
+interface EmbeddedTemporalOptions extends Pick<ServiceOptions, 'logFile' | 'pidFile' | 'onEvent' | 'signal'> {
   /** From `findTemporal`. */
   readonly binary: string;
   /** Stores the workflows; without it they are kept in memory. */

@@ -3,8 +3,8 @@
 import postgres from 'postgres';
 import type { Gauge } from 'prom-client';
 import type { Pool } from '../db/connection/pool.ts';
-import { type DeadRowsBounds, readDeadRowsKeepers } from '../db/maintenance/dead-rows.ts';
-import { readHoldUp } from '../db/maintenance/low-water-mark.ts';
+import { readCursorBlocker } from '../db/maintenance/low-water-mark.ts';
+import { readVacuumBlockers, type VacuumBlockerBounds } from '../db/maintenance/vacuum-blockers.ts';
 import { readNotices } from '../db/notices/overview.ts';
 import { readOverdue } from '../db/overdue.ts';
 import { countWindowsLost, readDatabase, readIncidents, readOpen, readOutbox } from '../db/overview.ts';
@@ -25,7 +25,7 @@ interface ReadOptions {
   readonly cachedMs?: number;
   readonly readTimeoutMs?: number;
   readonly staleMs?: number;
-  readonly deadRows?: DeadRowsBounds;
+  readonly deadRows?: VacuumBlockerBounds;
 }
 
 /**
@@ -86,7 +86,7 @@ export function readDatabaseMetrics(
 }
 
 /** The readings, the most urgent first: one after the other, on one connection. */
-function readingsOf(metrics: Metrics, sql: Pool, deadRows?: DeadRowsBounds) {
+function readingsOf(metrics: Metrics, sql: Pool, deadRows?: VacuumBlockerBounds) {
   /** When each stuck delivery was first seen, in milliseconds, on a clock that does not jump. */
   let stuckSince = new Map<string, number>();
   return [
@@ -135,7 +135,7 @@ function readingsOf(metrics: Metrics, sql: Pool, deadRows?: DeadRowsBounds) {
       [metrics.eshops, ({ failing, deactivated }) => ({ failing, deactivated })],
     ),
     reading(
-      () => readHoldUp(sql),
+      () => readCursorBlocker(sql),
       [],
       [metrics.cursorsHeldUp, (by) => ({ [by?.application ?? '']: by?.seconds ?? 0 })],
     ),
@@ -149,7 +149,7 @@ function readingsOf(metrics: Metrics, sql: Pool, deadRows?: DeadRowsBounds) {
     ),
     reading(() => mailFolder(sql), [[metrics.mailsToFiles, (folder) => (folder === null ? 0 : 1)]]),
     reading(() => readPartitions(sql), [[metrics.partitionsAhead, ({ aheadSeconds }) => aheadSeconds]]),
-    reading(() => readDeadRowsKeepers(sql, deadRows), [[metrics.deadRowsKeepers, ({ length }) => length]]),
+    reading(() => readVacuumBlockers(sql, deadRows), [[metrics.vacuumBlockers, ({ length }) => length]]),
     reading(() => readDatabase(sql), [[metrics.databaseBytes, ({ bytes }) => bytes]]),
   ];
 }

@@ -149,7 +149,7 @@ export function createMetrics() {
     databaseUp: gauge('waybill_database_up'),
     databaseReadAge: gauge('waybill_database_read_age_seconds'),
     databaseBytes: gauge('waybill_database_bytes'),
-    deadRowsKeepers: gauge('waybill_dead_rows_keepers'),
+    vacuumBlockers: gauge('waybill_dead_rows_keepers'),
     clockSteps: counter('waybill_database_clock_steps_total', 'direction'),
     clockDifference: gauge('waybill_database_clock_difference_seconds'),
     retentionFailures: counter('waybill_retention_failures_total'),

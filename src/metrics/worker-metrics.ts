@@ -36,7 +36,7 @@ export function countPasses({ passes }: Metrics): (loop: RelayLoop, result: Pass
 }
 
 /** Notes when each class of the queue was last claimed; from now on, for those never claimed show too. */
-export function noteClaims({ claimedAt }: Metrics): (waiting: ClassName) => void {
+export function recordClaims({ claimedAt }: Metrics): (waiting: ClassName) => void {
   for (const waiting of [...attemptClasses, ...workflowClasses]) claimedAt.setToCurrentTime({ waiting });
   return (waiting) => claimedAt.setToCurrentTime({ waiting });
 }

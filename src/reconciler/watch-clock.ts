@@ -7,7 +7,7 @@ import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { databaseTime } from '../db/clock.ts';
 import type { Pool } from '../db/connection/pool.ts';
-import { type ClockStep, forgetFutureTimes, noteClockStep } from '../db/maintenance/future-times.ts';
+import { type ClockStep, forgetFutureTimes, recordClockStep } from '../db/maintenance/future-times.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
 
 /** The time between two readings, in milliseconds. */
@@ -62,10 +62,10 @@ export function watchDatabaseClock({
   /** Steps not yet in the database, oldest first. They keep their time: another worker may have noted them. */
   const unnoted: ClockStep[] = [];
 
-  async function noteSteps(): Promise<void> {
+  async function recordSteps(): Promise<void> {
     for (let step = unnoted[0]; step !== undefined; step = unnoted[0]) {
       try {
-        await noteClockStep(sql, step);
+        await recordClockStep(sql, step);
       } catch (error) {
         log.error({ err: error, ms: step.ms }, 'windows were not moved with the clock: this is tried again');
         throw error;
@@ -92,7 +92,7 @@ export function watchDatabaseClock({
       log.warn({ ms }, `the database's clock was set ${ms < 0 ? 'back' : 'ahead'}`);
     }
     ahead = now;
-    await noteSteps();
+    await recordSteps();
   }
 
   async function repairTimes(): Promise<void> {

@@ -7,18 +7,18 @@ import { claimNotices, giveBackNotices } from '../db/notices/pending.ts';
 import {
   claimReleaseChanges,
   claimWebhookChanges,
+  markStarted,
   nextToSignal,
-  noteBegun,
-  noteSignalled,
   removeChanges,
   type SignalledDelivery,
+  saveProgress,
   type WebhookChange,
 } from '../db/outbox/changes.ts';
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { leasesOf } from '../db/outbox/lease.ts';
 import {
   claimRecoveryChanges,
-  noteRecoverySignalled,
+  recordRecoverySignaled,
   wakeAfterPauses,
 } from '../db/outbox/recovery-changes.ts';
 import {
@@ -80,14 +80,14 @@ async function passOnPage(
   if (orderingOnly) return await removeChanges(sql, [id]);
   const passedOn = signalledId ?? (await begin(deps, change));
   if ((await applyToQueued(deps, change)) === PAGE_WITHOUT_WORKFLOW)
-    return await noteSignalled(sql, id, passedOn);
+    return await saveProgress(sql, id, passedOn);
   // One delivery more than the page holds: it tells whether any are left after the page.
   const next = await nextToSignal(sql, change, page + 1);
   const signalled = next.slice(0, page);
-  if (!(await signal(deps, signalled, concurrency))) return await noteSignalled(sql, id, passedOn);
+  if (!(await signal(deps, signalled, concurrency))) return await saveProgress(sql, id, passedOn);
   // Deliveries that are being attempted have to be canceled too.
   const goesOn = next.length > page || (deleted && (await hasDeliveriesWithoutWorkflow(sql, change)));
-  if (goesOn) return await noteSignalled(sql, id, signalled.at(-1)?.id ?? passedOn);
+  if (goesOn) return await saveProgress(sql, id, signalled.at(-1)?.id ?? passedOn);
   if (signalledId !== null || deleted) await settleOrdering(sql, { eshopId });
   await removeChanges(sql, [id]);
 }
@@ -100,7 +100,7 @@ async function passOnPage(
 async function begin({ sql, log }: ChangesDeps, change: WebhookChange): Promise<string> {
   const { id, eshopId, webhookId, wakes, deleted } = change;
   log.info({ eshopId, webhookId, active: wakes, deleted }, 'a change of a webhook is being passed on');
-  return await noteBegun(sql, id);
+  return await markStarted(sql, id);
 }
 
 /** Applies the change to the deliveries without a workflow. @returns how many were changed */
@@ -160,7 +160,7 @@ export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'rec
     claim: (most) => claimRecoveryChanges(sql, most),
     async call(recovery) {
       await recoveries.signalRecoveryChanged(recovery);
-      await noteRecoverySignalled(sql, recovery);
+      await recordRecoverySignaled(sql, recovery);
     },
     what: 'the start of a recovery',
     ids: ({ id: recoveryId }) => ({ recoveryId }),

@@ -67,7 +67,7 @@ export function createPrecedence(patienceMs: number, now: () => number = () => p
   const begunAt = now();
   /** Whether the last claim of the class left nothing. */
   const isEmpty = (name: ClassName): boolean => remaining.get(name) === false;
-  function noteTry(name: ClassName): void {
+  function recordTry(name: ClassName): void {
     const at = now();
     if (at - (triedAt.get(name) ?? Number.NEGATIVE_INFINITY) > BREAK_MS) claimingSince.set(name, at);
     triedAt.set(name, at);
@@ -75,13 +75,13 @@ export function createPrecedence(patienceMs: number, now: () => number = () => p
   return {
     /** After a claim. */
     claimed(name: ClassName, more: boolean): void {
-      noteTry(name);
+      recordTry(name);
       claimedAt.set(name, now());
       remaining.set(name, more);
     },
     /** The loop had no room for a claim: deliveries of the class may be waiting. */
     full(name: ClassName): void {
-      noteTry(name);
+      recordTry(name);
       remaining.set(name, true);
     },
     /** Deliveries were added to the class. */

@@ -31,30 +31,30 @@ export interface InFlight {
  * How a delivery whose attempt was not made goes on: it is deferred for a moment, it waits by its row as that is now,
  * or its workflow decides.
  */
-type WayBack = 'deferred' | 'byItsRow' | 'byItsWorkflow';
+type ReturnPath = 'defer' | 'requeue' | 'workflow';
 
 /**
- * A reason may be `byItsRow` only if the row, or the claim, takes it into account: otherwise the delivery would be
+ * A reason may be `requeue` only if the row, or the claim, takes it into account: otherwise the delivery would be
  * claimed again and again.
  */
-const wayBack: Readonly<Record<SkipReason, WayBack>> = {
-  concurrencyLimit: 'deferred',
-  underWay: 'deferred',
-  spent: 'byItsWorkflow',
-  windowOver: 'byItsWorkflow',
-  inactive: 'byItsRow',
-  paused: 'byItsRow',
-  deleted: 'byItsRow',
-  closed: 'byItsRow',
-  stopped: 'byItsRow',
-  notDue: 'byItsRow',
+const returnPath: Readonly<Record<SkipReason, ReturnPath>> = {
+  concurrencyLimit: 'defer',
+  underWay: 'defer',
+  spent: 'workflow',
+  windowOver: 'workflow',
+  inactive: 'requeue',
+  paused: 'requeue',
+  deleted: 'requeue',
+  closed: 'requeue',
+  stopped: 'requeue',
+  notDue: 'requeue',
 };
 
 /** @param outcome null if the attempt was interrupted */
-function wayBackAfter(outcome: AttemptOutcome | null): WayBack {
-  if (outcome === null) return 'byItsWorkflow';
+function returnPathAfter(outcome: AttemptOutcome | null): ReturnPath {
+  if (outcome === null) return 'workflow';
   // If the attempt did get a result, the row has it.
-  return outcome.kind === 'delivered' || outcome.kind === 'failed' ? 'byItsRow' : wayBack[outcome.reason];
+  return outcome.kind === 'delivered' || outcome.kind === 'failed' ? 'requeue' : returnPath[outcome.reason];
 }
 
 /** The most deliveries that go back to the queue in one statement. */
@@ -88,7 +88,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
   };
 
   /** Nothing else waits, and Temporal has room: the workflow is started at once. */
-  function isCalm(): boolean {
+  function isLightLoad(): boolean {
     return precedence.isEmpty('fresh') && precedence.isEmpty('bulk') && starts.hasRoom();
   }
 
@@ -97,7 +97,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
    * older.
    */
   function handOver(delivered: boolean, number: number): HandOver {
-    if (isCalm()) return 'start';
+    if (isLightLoad()) return 'start';
     return delivered && number === 1 && deps.workflows === 'undelivered' ? 'none' : 'unstarted';
   }
 
@@ -143,10 +143,10 @@ export function createInFlight(deps: RelayDeps): InFlight {
   /** Puts a delivery back into the queue, since no attempt was made or recorded. */
   async function goBack(claimed: ClaimedId, outcome: AttemptOutcome | null): Promise<void> {
     if (outcome === null && stopping.aborted) return await returns.back(claimed);
-    const way = wayBackAfter(outcome);
-    if (way === 'deferred') return await returns.deferred(claimed);
+    const way = returnPathAfter(outcome);
+    if (way === 'defer') return await returns.deferred(claimed);
     const { id, claimId } = claimed;
-    await returns.requeued({ id, claimId, needsWorkflow: way === 'byItsWorkflow' });
+    await returns.requeued({ id, claimId, needsWorkflow: way === 'workflow' });
     deps.wake('undelivered');
   }
 

@@ -7,7 +7,7 @@
  */
 import { claimDeliveries } from '../db/outbox/claim.ts';
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
-import { noteLastClaims } from '../db/outbox/last-claims.ts';
+import { recordLastClaims } from '../db/outbox/last-claims.ts';
 import { OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
 import { isOfTemporal } from '../temporal/rejection.ts';
@@ -50,13 +50,13 @@ export function startRelay(relay: RelayOptions): Relay {
     suspects.answered();
     onTemporal('up');
   }
-  const noteLastClaim = noteLastClaims(sql);
+  const recordLastClaim = recordLastClaims(sql);
   const deps: RelayDeps = {
     ...relay,
     async claim(name, limits) {
       const claim = await relay.execute((by) => claimDeliveries(by, { class: CLASS[name], ...limits }));
       relay.onClaim(name);
-      noteLastClaim(name);
+      recordLastClaim(name);
       return claim;
     },
     stopping: stopping.signal,

@@ -7,9 +7,9 @@
 import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';
 import type { Pool } from '../db/connection/pool.ts';
-import { removeBelongings } from '../db/retention/belongings.ts';
+import { removeDependents } from '../db/retention/dependents.ts';
 import { removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
-import { type Remove, removing } from '../db/retention/pages.ts';
+import { pagedDelete, type Remove } from '../db/retention/pages.ts';
 import {
   countNeeded,
   countOutOfRange,
@@ -117,13 +117,13 @@ const nothing = { importKeys: 0, rows: 0, erased: 0, webhooks: 0 };
 async function forget(sql: Pool, now: Date, cutoff: Date, attempt: Attempt, signal?: AbortSignal) {
   // A delivery is kept until its week is over.
   const before = new Date(cutoff.getTime() - WEEK_MS);
-  const removed = removing(sql, signal);
+  const removed = pagedDelete(sql, signal);
   const remove: Remove = (table, ...which) => attempt(table, () => removed(table, ...which), 0);
-  const { importKeys, rows: belongings } = await removeBelongings(sql, now, before, remove);
+  const { importKeys, rows: dependents } = await removeDependents(sql, now, before, remove);
   const erased = await attempt('secrets of deleted webhooks', () => eraseSecrets(sql, before, signal), 0);
   const history = () => removeHistory(sql, before, remove);
   const { rows, webhooks } = await attempt('former states of webhooks', history, { rows: 0, webhooks: 0 });
-  return { importKeys, rows: belongings + rows, erased, webhooks };
+  return { importKeys, rows: dependents + rows, erased, webhooks };
 }
 
 /** SQLSTATE `undefined_table`. */

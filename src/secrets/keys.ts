@@ -5,8 +5,8 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Who may have an answer repeated: a role of an e-shop, by its `Idempotency-Key`. */
-export interface AnswerOwner {
+/** Who may get a stored response: a role of an e-shop, by its `Idempotency-Key`. */
+export interface ResponseOwner {
   readonly eshopId: number;
   readonly role: string;
   readonly key: string;
@@ -17,8 +17,8 @@ export type SecretOwner =
   | { readonly eshopId: number; readonly webhookId: number }
   /** The secret of an e-shop's notices, or the private key that signs its deliveries. */
   | { readonly eshopId: number; readonly of: 'notices' | 'signing key' }
-  /** A kept answer, which may hold secrets. */
-  | AnswerOwner;
+  /** A stored response, which may hold secrets. */
+  | ResponseOwner;
 
 const MAGIC = Buffer.from('WBS1', 'latin1');
 const KEY_ID_BYTES = 8;
@@ -34,7 +34,7 @@ function derived(secretKey: Buffer) {
   return {
     header: Buffer.concat([MAGIC, derive('key id').subarray(0, KEY_ID_BYTES)]),
     secrets: derive('webhook secrets'),
-    answers: derive('kept answers'),
+    responses: derive('stored responses'),
     signingKeys: derive('signing keys'),
     token: derive('tokens'),
     checkValue: derive('check value').toString('base64url'),
@@ -64,9 +64,9 @@ export function ownerName(owner: SecretOwner): string {
 }
 
 /** The key that seals for an owner. */
-function purposeOf(owner: SecretOwner): 'secrets' | 'answers' | 'signingKeys' {
+function purposeOf(owner: SecretOwner): 'secrets' | 'responses' | 'signingKeys' {
   if ('webhookId' in owner) return 'secrets';
-  if (!('of' in owner)) return 'answers';
+  if (!('of' in owner)) return 'responses';
   return owner.of === 'notices' ? 'secrets' : 'signingKeys';
 }
 

@@ -37,17 +37,17 @@ const FLUSH_MS = 3_000;
 /**
  * Starts recording; the exporter reads endpoint and headers from the variables of the specification.
  * @param serviceName unless the environment names another
- * @param onTrouble called with the reason when spans were lost; may be called often
+ * @param onEvent called with the reason when spans were lost; may be called often
  */
 export async function recordTraces(
   settings: Settings,
   { serviceName, version }: { readonly serviceName: string; readonly version: string },
-  onTrouble: (error: unknown) => void,
+  onEvent: (error: unknown) => void,
 ): Promise<Traces & { readonly stop: () => Promise<void> }> {
-  const tell = (message: string) => onTrouble(new Error(message));
+  const tell = (message: string) => onEvent(new Error(message));
   const logger = { error: tell, warn: tell, info() {}, debug() {}, verbose() {} };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  setGlobalErrorHandler(onTrouble);
+  setGlobalErrorHandler(onEvent);
   const resource = resourceFromAttributes({ 'service.name': serviceName, 'service.version': version });
   const provider = new TracerProvider({
     resource: resource.merge(detectResources({ detectors: [envDetector] })),
@@ -70,7 +70,7 @@ export async function recordTraces(
     },
     /** Stops recording, and sends the waiting spans within a time limit. */
     async stop() {
-      await atMost(FLUSH_MS, provider.shutdown().catch(onTrouble));
+      await atMost(FLUSH_MS, provider.shutdown().catch(onEvent));
     },
   };
 }

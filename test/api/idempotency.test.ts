@@ -162,18 +162,18 @@ describe('a key', () => {
     const missing = `/v21/deliveries/${randomUUID()}/redeliver`;
     expect((await shop('POST', missing, undefined, under('m'))).status).toBe(404);
     expect((await shop('POST', '/v21/webhooks/999999/recover', {}, under('m'))).status).toBe(404);
-    expect(await rows('kept_answers')).toBe(1);
+    expect(await rows('stored_responses')).toBe(1);
   });
 
   test('is free again after an internal failure, with nothing done', async () => {
     await api.sql.unsafe(`
       create function no_answers() returns trigger language plpgsql as $$ begin raise exception 'full' using errcode = '53100'; end $$;
-      create trigger none before insert on kept_answers for each row execute function no_answers()`);
+      create trigger none before insert on stored_responses for each row execute function no_answers()`);
     try {
       expect((await move('k')).status).toBe(503);
       expect(await available()).toBe(10_000);
     } finally {
-      await api.sql.unsafe('drop trigger none on kept_answers; drop function no_answers');
+      await api.sql.unsafe('drop trigger none on stored_responses; drop function no_answers');
     }
     expect((await move('k')).status).toBe(200);
     expect(await available()).toBe(9998);
@@ -218,9 +218,9 @@ describe('a key', () => {
 
   test('ends after 24 hours', async () => {
     await move('k');
-    await api.sql`update kept_answers set created_at = now() - interval '23 hours' where eshop_id = ${eshop.eshopId}`;
+    await api.sql`update stored_responses set created_at = now() - interval '23 hours' where eshop_id = ${eshop.eshopId}`;
     expect((await move('k')).headers.get(REPLAYED)).toBe('true');
-    await api.sql`update kept_answers set created_at = now() - interval '25 hours' where eshop_id = ${eshop.eshopId}`;
+    await api.sql`update stored_responses set created_at = now() - interval '25 hours' where eshop_id = ${eshop.eshopId}`;
     expect((await move('k', { ...MOVEMENT, count: '-3' })).headers.get(REPLAYED)).toBeNull();
     expect(await available()).toBe(9995);
     expect((await move('k', { ...MOVEMENT, count: '-3' })).headers.get(REPLAYED)).toBe('true');
@@ -313,17 +313,17 @@ test('all of a request is done on one connection: many with keys cannot wait for
   expect(answers.map(({ status }) => status)).toEqual([400, 200, 200, 200, 200, 200, 200]);
 });
 
-describe('a kept answer', () => {
-  const kept = async () => {
-    const [row] = await api.sql<{ key: string; answer: Buffer }[]>`
-      select key, answer from kept_answers where eshop_id = ${eshop.eshopId}`;
+describe('a stored response', () => {
+  const stored = async () => {
+    const [row] = await api.sql<{ key: string; response: Buffer }[]>`
+      select key, response from stored_responses where eshop_id = ${eshop.eshopId}`;
     return row;
   };
 
   test('is sealed, and resealed with a new master key', async () => {
     const { data } = await shop('POST', '/v21/webhooks', minimalWebhook, under('k'));
     const owner = { eshopId: eshop.eshopId, role: 'shop', key: 'k' };
-    const before = (await kept())?.answer ?? Buffer.alloc(0);
+    const before = (await stored())?.response ?? Buffer.alloc(0);
     expect(before.includes('whsec_')).toBe(false);
     expect(api.keys.decryptSecret(before, owner)).toContain(data.secret);
     // Of no use to another e-shop, another role, or as the secret of a webhook.
@@ -332,7 +332,7 @@ describe('a kept answer', () => {
 
     const next = randomBytes(32);
     await resealAll(api.sql, createKeys(next, [secretKey]), 1);
-    const after = (await kept())?.answer ?? Buffer.alloc(0);
+    const after = (await stored())?.response ?? Buffer.alloc(0);
     expect(createKeys(next).decryptSecret(after, owner)).toContain(data.secret);
     // This process does not know the next key: the request is not done again.
     const again = await shop('POST', '/v21/webhooks', minimalWebhook, under('k'));
@@ -352,7 +352,7 @@ describe('a kept answer', () => {
     await shop('POST', '/v21/orders/hers/cancel');
     const hers = { orders: [{ id: 'hers', status: 'canceled' }], returns: [] } as const;
     expect(await eraseCustomer(api.sql, eshop.eshopId, hers)).not.toBeNull();
-    expect((await kept())?.key).toBe('l');
+    expect((await stored())?.key).toBe('l');
     expect((await shop('POST', '/v21/orders', order, under('k'))).status).toBe(409);
     expect((await shop('GET', '/v21/orders/hers')).data.recipientEmail).toBeNull();
   });
@@ -370,6 +370,6 @@ describe('a kept answer', () => {
       },
     ]);
     expect(await removeEshop(api.sql, eshop.eshopId, new AbortController().signal)).toBe(true);
-    expect(await rows('kept_answers')).toBe(0);
+    expect(await rows('stored_responses')).toBe(0);
   });
 });

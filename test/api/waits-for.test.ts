@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
-import { noteLastClaims } from '../../src/db/outbox/last-claims.ts';
+import { recordLastClaims } from '../../src/db/outbox/last-claims.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { deferClaimed } from '../../src/db/outbox/release.ts';
 import { transaction } from '../../src/db/transaction.ts';
@@ -79,7 +79,7 @@ test('a delivery deferred by a concurrency limit waits for it, and so does one t
   // Those behind it are not even claimed: a worker that claims others passes them by.
   await api.sql`update deliveries set due_at = now() - interval '10 seconds' where id = ${id}`;
   expect((await read()).waitsFor).toBeNull();
-  noteLastClaims(api.sql)('fresh');
+  recordLastClaims(api.sql)('fresh');
   await expect.poll(async () => (await read()).waitsFor).toEqual({ ...limit, nextAttemptAt: null });
   await api.sql`update deliveries set claimed_until = now() + interval '1 minute' where id = ${id}`;
   expect((await read()).waitsFor).toBeNull();

@@ -237,7 +237,7 @@ describe('by options', () => {
     expect((await dryRun('--state', 'retrying')).printed).toBe(found('1 delivery'));
     const done = await deliveries('hold', '--webhook', String(webhookId));
     expect(done.printed).toMatch(/^Job \S+: 1 delivery\.\nTemporal lists only 1 of the 2 deliveries/);
-    expect(done).toMatchObject({ error: 'Not all of them were acted on: see above.', code: 2 });
+    expect(done).toMatchObject({ error: 'Some of the deliveries were not acted on.', code: 2 });
 
     await stack.sql`
       update deliveries set dispatched_at = null, class = 1, due_at = now() + interval '1 hour' where id = ${lost}`;

@@ -1,6 +1,6 @@
 /** `waybill status` on a real database and a real Temporal. */
 import { expect, it } from 'vitest';
-import { noteLastClaims } from '../../src/db/outbox/last-claims.ts';
+import { recordLastClaims } from '../../src/db/outbox/last-claims.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { readOverdue } from '../../src/db/overdue.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
@@ -122,7 +122,7 @@ it('names what has waited for too long, unless a worker has asked for its class 
   const rest = [late[1], noWorker(stack.taskQueue)];
   expect((await status()).needs).toEqual([...late, noWorker(stack.taskQueue)]);
 
-  const note = noteLastClaims(sql);
+  const note = recordLastClaims(sql);
   const noted = (name: 'fresh' | 'retry') =>
     until('the note', async () => (await readOverdue(sql)).lastClaims[name] !== undefined);
   note('retry');
@@ -217,7 +217,7 @@ it('says for each of the two that it cannot be used, and what the other says', a
   await stack.sql.unsafe(`alter database ${databaseName} set default_transaction_read_only = on`);
   const readOnly = await status();
   expect(readOnly.database).toEqual({
-    problem: 'The database takes no writes: it is a standby, or read-only.',
+    problem: 'The database is read-only: it may be a standby.',
   });
   expect(readOnly.temporal.problem).toBeNull();
   await stack.sql.unsafe(`alter database ${databaseName} reset default_transaction_read_only`);

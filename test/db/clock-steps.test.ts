@@ -9,7 +9,7 @@ import {
   type ClockStep,
   forgetFutureTimes,
   lastClockStep,
-  noteClockStep,
+  recordClockStep,
 } from '../../src/db/maintenance/future-times.ts';
 import { claimReleaseChanges, enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
@@ -110,10 +110,10 @@ test('a step ahead ends no window, however many workers notice it', async () => 
   await makeAttempt(sql, id, 1);
   await sql`update deliveries set window_started_at = now() - interval '6 hours' where id = ${id}`;
   const at = new Date();
-  await noteClockStep(sql, { at, ms: 7_200_000, differenceMs: 7_200_000 });
+  await recordClockStep(sql, { at, ms: 7_200_000, differenceMs: 7_200_000 });
   // Another worker was cut off for a quarter of an hour.
   const later = new Date(at.getTime() + 900_000);
-  await noteClockStep(sql, { at: later, ms: 7_200_100, differenceMs: 7_200_050 });
+  await recordClockStep(sql, { at: later, ms: 7_200_100, differenceMs: 7_200_050 });
   const [row] = await sql<{ hours: number }[]>`
     select round(extract(epoch from now() - window_started_at) / 3600)::int as hours from deliveries where id = ${id}`;
   expect(row?.hours).toBe(4);
@@ -133,9 +133,9 @@ test('a step ahead and back again leaves planned attempts, and checks of deliver
   };
   const hour = 3_600_000;
   // Only the notes of the steps: the clock of this database itself stays.
-  await noteClockStep(sql, { at: new Date(Date.now() + 5 * hour), ms: 2 * hour, differenceMs: 2 * hour });
+  await recordClockStep(sql, { at: new Date(Date.now() + 5 * hour), ms: 2 * hour, differenceMs: 2 * hour });
   expect(await inMinutes()).toBe(5 * 60);
-  await noteClockStep(sql, { at: new Date(Date.now() + 6 * hour), ms: -2 * hour, differenceMs: 0 });
+  await recordClockStep(sql, { at: new Date(Date.now() + 6 * hour), ms: -2 * hour, differenceMs: 0 });
   expect(await inMinutes()).toBe(3 * 60);
   await sql`update deliveries set check_at = now() + interval '3 hours' where id = ${id}`;
   await forgetFutureTimes(sql);
@@ -162,9 +162,13 @@ test('a retry in the queue, and an attempt overdue, wait after a step as long as
   };
   // It was attempted ten seconds before a step back of 150 s, and planned 40 s after the step.
   await sql`update deliveries set due_at = now() + interval '190 s', next_attempt_at = now() + interval '190 s' where id = ${queued}`;
-  await noteClockStep(sql, { at: new Date(Date.now() + 10_000_000), ms: -150_000, differenceMs: -150_000 });
+  await recordClockStep(sql, { at: new Date(Date.now() + 10_000_000), ms: -150_000, differenceMs: -150_000 });
   expect(await seconds(queued)).toEqual({ due: 40, next: 40, last: -10 });
-  await noteClockStep(sql, { at: new Date(Date.now() + 20_000_000), ms: 7_200_000, differenceMs: 7_050_000 });
+  await recordClockStep(sql, {
+    at: new Date(Date.now() + 20_000_000),
+    ms: 7_200_000,
+    differenceMs: 7_050_000,
+  });
   expect((await seconds(overdue))?.next).toBe(-10);
 });
 

@@ -42,7 +42,7 @@ const subject: Subject = {
 };
 const answer: Answer = { status: 204, error: null, durationMs: 20, headers: {} };
 
-interface Asked {
+interface ExaminationOptions {
   readonly type?: 'CREATE_ORDER' | 'CREATE_PRODUCT';
   readonly method?: 'POST' | 'GET';
   readonly secrets?: readonly string[];
@@ -51,7 +51,7 @@ interface Asked {
   readonly timeoutMs?: number;
 }
 
-async function examined(listener: Listener, asked: Asked = {}): Promise<Examination> {
+async function examined(listener: Listener, asked: ExaminationOptions = {}): Promise<Examination> {
   const { type = 'CREATE_ORDER', method = 'POST', secrets = [testSecret], timeoutMs = 60_000 } = asked;
   const url = await listening(listener);
   const { record } = sampleOf(type, 'v2');
@@ -186,7 +186,7 @@ describe('what is wrong is found: a receiver that', () => {
   };
   const refusing = ['valid request', 'repeat', 'older sequence', 'greatest payload', 'unknown fields'];
   const failed = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'fail']));
-  it.each<[string, Asked, Listener, Readonly<Record<string, string>>]>([
+  it.each<[string, ExaminationOptions, Listener, Readonly<Record<string, string>>]>([
     [
       'accepts everything, POST',
       {},

@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { instanceEndpoints } from '../../src/app/instance-endpoints.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { dataDirAt, openDataDir } from '../../src/embedded/data-dir.ts';
-import { noteConsole, OPERATOR_CONSOLES } from '../../src/embedded/operator-consoles.ts';
+import { OPERATOR_CONSOLES, registerConsole } from '../../src/embedded/operator-consoles.ts';
 import { folderOfTest } from '../support/ends.ts';
 
 let directory: string;
@@ -62,8 +62,8 @@ describe("the operators' console", () => {
 
   test('on any address of this machine, for as long as it runs', async () => {
     const [one, other] = [
-      await noteConsole(await folder(), port),
-      await noteConsole(await folder(), port + 1),
+      await registerConsole(await folder(), port),
+      await registerConsole(await folder(), port + 1),
     ];
     const own = await endpoints({});
     expect([own.includes('127.0.0.1', port), own.includes('::1', port + 1)]).toEqual([true, true]);
@@ -78,7 +78,7 @@ describe("the operators' console", () => {
 
   test('read by the instance, whichever account notes it', async () => {
     const dataDir = await folder();
-    const forget = await noteConsole(dataDir, port);
+    const forget = await registerConsole(dataDir, port);
     const { mode } = await stat(dataDir.join(OPERATOR_CONSOLES));
     expect(mode & 0o777).toBe(0o644);
     await forget();
@@ -90,7 +90,7 @@ describe("the operators' console", () => {
     const dataDir = await folder();
     await dataDir.write(OPERATOR_CONSOLES, JSON.stringify([{ pid: gone.pid, port }]));
     expect((await endpoints({})).includes('127.0.0.1', port)).toBe(false);
-    await noteConsole(dataDir, port + 1);
+    await registerConsole(dataDir, port + 1);
     expect(JSON.parse((await dataDir.read(OPERATOR_CONSOLES)) ?? '')).toEqual([
       { pid: process.pid, port: port + 1 },
     ]);
@@ -103,7 +103,7 @@ describe("the operators' console", () => {
       expect((await endpoints({})).includes('127.0.0.1', 1), text).toBe(false);
     }
     const nowhere = dataDirAt(join(directory, 'nowhere'));
-    await (await noteConsole(nowhere, port))();
+    await (await registerConsole(nowhere, port))();
     expect(await readdir(directory)).toEqual(['data']);
   });
 });

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createEshop } from '../../src/db/accounts/eshops.ts';
-import { claimWebhookChanges, nextToSignal, noteSignalled } from '../../src/db/outbox/changes.ts';
+import { claimWebhookChanges, nextToSignal, saveProgress } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { giveBack } from '../../src/db/outbox/release.ts';
 import { readOutbox } from '../../src/db/overview.ts';
@@ -50,7 +50,7 @@ async function passOnTo(count: number): Promise<void> {
   const [claimed] = await claimWebhookChanges(sql, 1);
   if (claimed === undefined) throw new Error('no change is due');
   const next = await nextToSignal(sql, claimed, count);
-  await noteSignalled(sql, claimed.id, next.at(-1)?.id ?? '');
+  await saveProgress(sql, claimed.id, next.at(-1)?.id ?? '');
   await claimWebhookChanges(sql, 1);
 }
 const endLeases = () =>

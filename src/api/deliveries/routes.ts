@@ -42,7 +42,7 @@ function statusOf(query: Parameters<typeof statusFilterOf>[0]) {
 
 const sourceOf = (sql: Sql, eshopId: number, filter: AllDeliveriesFilter) => ({
   list: (part: Slice) => listAllDeliveries(sql, eshopId, filter, part),
-  count: (downTo?: string) => counted(countAllDeliveries(sql, eshopId, filter, downTo)),
+  count: (afterId?: string) => counted(countAllDeliveries(sql, eshopId, filter, afterId)),
   endOf: (part: Slice) => endOfList(sql, eshopId, filter, part),
 });
 

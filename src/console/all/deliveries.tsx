@@ -23,13 +23,19 @@ const FORM = 'act-on-chosen';
 /** The prefix of the id of a chosen delivery. */
 export const CHOSEN = 'chosen-';
 
-export interface Asked {
+export interface ActionResult {
   readonly deliveryId: string;
   readonly accepted: boolean;
   readonly message: string;
 }
 
-function Results({ results, titleOf }: { results: readonly Asked[]; titleOf: (id: string) => string }) {
+function Results({
+  results,
+  titleOf,
+}: {
+  results: readonly ActionResult[];
+  titleOf: (id: string) => string;
+}) {
   if (results.length === 0) return null;
   const done = results.filter(({ accepted }) => accepted).length;
   return (
@@ -97,7 +103,7 @@ export function AllDeliveriesPage(props: {
   deliveries: readonly OperatorsDelivery[];
   accepted: ReadonlyMap<string, readonly ActionName[]>;
   names: WebhookNames;
-  results?: readonly Asked[];
+  results?: readonly ActionResult[];
   refused?: string | undefined;
 }) {
   const { asked, deliveries, accepted, names, results = [], refused } = props;

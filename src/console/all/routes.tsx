@@ -19,7 +19,7 @@ import { respond } from '../layout.tsx';
 import { ALL } from '../session.ts';
 import { fromField } from '../times.tsx';
 import { namesIn } from '../webhooks/name.tsx';
-import { AllDeliveriesPage, type Asked, CHOSEN, GiveUpAllPage } from './deliveries.tsx';
+import { type ActionResult, AllDeliveriesPage, CHOSEN, GiveUpAllPage } from './deliveries.tsx';
 import { overviewOfAll } from './overview.tsx';
 import { MAX_ROWS, numberField, scopeOf } from './scope.ts';
 import { webhooksOfAll } from './webhooks.tsx';
@@ -72,7 +72,7 @@ export function allRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
   async function list(
     c: Context<ConsoleEnv>,
     asked: Query,
-    results: readonly Asked[] = [],
+    results: readonly ActionResult[] = [],
     missing?: string,
   ) {
     const { viewer } = c.var;
@@ -115,7 +115,7 @@ export function allRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     }
     const scope = scopeOf(viewer);
     let unanswered = false;
-    const ask = async (deliveryId: string): Promise<Asked> => {
+    const ask = async (deliveryId: string): Promise<ActionResult> => {
       if (unanswered) {
         const message = 'Not asked: an earlier request got no answer.';
         return { deliveryId, accepted: false, message };

@@ -93,7 +93,7 @@ const REDELIVERED = 'Redelivered. This is the new delivery.';
 
 export function deliveryRoutes({ sql, signAgain, requestAction, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
-  type Asking = Context<ConsoleEnv>;
+  type PageContext = Context<ConsoleEnv>;
 
   /** The request of the next attempt, or of the last one, signed now. */
   async function requestOf(eshopId: number, delivery: v.InferOutput<typeof DeliveryWithAttempts>) {
@@ -106,7 +106,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
   }
 
   async function renderDelivery(
-    c: Asking,
+    c: PageContext,
     id: string,
     messages: { notice?: string | undefined; refused?: Rejection },
     status: 200 | 403 | 409 = 200,

@@ -77,12 +77,12 @@ function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookName
   );
 }
 
-const Asked = v.pipe(
+const RecoveryActionOfId = v.pipe(
   v.string(),
   v.transform((text) => text.split(' ')),
   v.strictTuple([v.picklist(recoveryActions), uuid()]),
 );
-const ControlForm = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim()) });
+const ControlForm = v.object({ asked: RecoveryActionOfId, reason: v.pipe(v.string(), v.trim()) });
 
 /** Only authenticated operators reach these pages: no other console has them. */
 export function operatorRoutes(

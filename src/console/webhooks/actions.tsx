@@ -23,7 +23,7 @@ import { ownSecretOf } from './input.ts';
 import { SIGNING_KEYS, SigningKeys } from './page.tsx';
 import type { WebhookPages } from './show.tsx';
 
-interface Asked {
+interface ConfirmationProps {
   readonly webhook: WebhookRecord;
   readonly policy: RetryPolicy;
   /** Until when the former secret signs too; null if there is none. */
@@ -34,7 +34,7 @@ interface Asked {
 }
 
 const confirmations = {
-  deactivate: ({ webhook, policy }: Asked) => (
+  deactivate: ({ webhook, policy }: ConfirmationProps) => (
     <ConfirmPage
       here="/webhooks"
       title={`Deactivate ${nameOf(webhook)}?`}
@@ -50,7 +50,7 @@ const confirmations = {
       </p>
     </ConfirmPage>
   ),
-  pause: ({ webhook, webhook: { id, pausedUntil }, policy, fields = {}, refused }: Asked) => (
+  pause: ({ webhook, webhook: { id, pausedUntil }, policy, fields = {}, refused }: ConfirmationProps) => (
     <ConfirmPage
       here="/webhooks"
       title={
@@ -78,7 +78,7 @@ const confirmations = {
       />
     </ConfirmPage>
   ),
-  delete: ({ webhook, webhook: { id, url } }: Asked) => (
+  delete: ({ webhook, webhook: { id, url } }: ConfirmationProps) => (
     <ConfirmPage
       here="/webhooks"
       title={`Delete ${nameOf(webhook)}?`}
@@ -92,7 +92,7 @@ const confirmations = {
       </p>
     </ConfirmPage>
   ),
-  rotate: ({ webhook, webhook: { id }, overlapUntil, fields, refused }: Asked) => (
+  rotate: ({ webhook, webhook: { id }, overlapUntil, fields, refused }: ConfirmationProps) => (
     <ConfirmPage
       here="/webhooks"
       title={`Regenerate the secret of ${nameOf(webhook)}?`}

@@ -7,7 +7,7 @@ import { CONSOLE } from '../session.ts';
 import { findOverlap, readWebhook, WebhookPage, type WebhookPageProps } from './page.tsx';
 import { secretOnce } from './secret-once.ts';
 
-type Asking = Context<ConsoleEnv>;
+type PageContext = Context<ConsoleEnv>;
 type Extra = Pick<WebhookPageProps, 'testResult' | 'notice' | 'refused'>;
 
 /** Notices after a redirect, by the word in the URL. */
@@ -32,9 +32,9 @@ export function webhookPages(deps: ConsoleDeps) {
   const { sql, policy } = deps;
   const secrets = secretOnce(deps);
 
-  const overlapOf = (c: Asking, id: number) => findOverlap(sql, c, id);
+  const overlapOf = (c: PageContext, id: number) => findOverlap(sql, c, id);
 
-  async function renderWebhook(c: Asking, id: string, extra: Extra) {
+  async function renderWebhook(c: PageContext, id: string, extra: Extra) {
     const page = await readWebhook(deps, c, id);
     const secret = secrets.take(c, page.webhook.id);
     return respond(
@@ -45,7 +45,7 @@ export function webhookPages(deps: ConsoleDeps) {
   }
 
   /** Runs an action on the webhook of the path; a refusal is shown on its page. */
-  async function orRefused(c: Asking, act: (at: string) => Promise<Response>): Promise<Response> {
+  async function orRefused(c: PageContext, act: (at: string) => Promise<Response>): Promise<Response> {
     const id = c.req.param('id') ?? '';
     try {
       return await act(`/webhooks/${piece(id)}`);
@@ -55,7 +55,7 @@ export function webhookPages(deps: ConsoleDeps) {
   }
 
   /** The same for one after which its page is shown again. @param done the word of its notice */
-  const act = (c: Asking, done: string, ask: (at: string) => Promise<unknown>) =>
+  const act = (c: PageContext, done: string, ask: (at: string) => Promise<unknown>) =>
     orRefused(c, async (at) => {
       await ask(`/v21${at}`);
       return c.redirect(`${CONSOLE}${at}?done=${done}`, 303);

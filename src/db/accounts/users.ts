@@ -91,7 +91,7 @@ export async function rehashPassword(
   await sql`update users set password_hash = ${newHash} where id = ${id} and password_hash = ${passwordHash}`;
 }
 
-interface Asking {
+interface TokenCheck {
   /** SHA-256 in hexadecimal. */
   readonly apiKeyHash: string;
   readonly eshopId: number;
@@ -108,14 +108,14 @@ const MAX_QUESTIONS = 50;
  * @returns a function that returns the database's time; null if it does not
  */
 export function createMayUse(sql: Pool) {
-  const ask = createBatcher<Asking, Date | null>(MAX_QUESTIONS, (asking) => allowed(sql, asking));
-  return (apiKey: string, user: Pick<Asking, 'eshopId' | 'userId' | 'role'>, passwordVersion: number) => {
+  const ask = createBatcher<TokenCheck, Date | null>(MAX_QUESTIONS, (asking) => allowed(sql, asking));
+  return (apiKey: string, user: Pick<TokenCheck, 'eshopId' | 'userId' | 'role'>, passwordVersion: number) => {
     const { eshopId, userId, role } = user;
     return ask({ apiKeyHash: hashApiKey(apiKey).toString('hex'), eshopId, userId, role, passwordVersion });
   };
 }
 
-function allowed(sql: Pool, asking: readonly Asking[]): Promise<Date | null>[] {
+function allowed(sql: Pool, asking: readonly TokenCheck[]): Promise<Date | null>[] {
   const found = (async () => {
     const rows = await sql<{ place: number; now: Date }[]>`
       select asking.place::int as place, clock_timestamp() as now

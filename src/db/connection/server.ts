@@ -54,7 +54,7 @@ function problemOf(
 ): string | null {
   if (version < OLDEST_VERSION) return `is Postgres ${version}; Waybill needs ${OLDEST_VERSION} or later`;
   if (encoding !== 'UTF8') return `has the encoding ${encoding}; create one with UTF8`;
-  if (readOnly) return 'takes no writes: it is a standby, or read-only';
+  if (readOnly) return 'is read-only: it may be a standby';
   if (schema === null)
     return `has no schema for tables: its search_path is ${searchPath}, and the role may use none of these`;
   // Without a pooler each session sets these itself.

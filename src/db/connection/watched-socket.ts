@@ -36,7 +36,7 @@ class DatabaseClosed extends Error {
   readonly code = 'CONNECTION_CLOSED';
 }
 
-/** The server takes no writes: a standby, or a former primary that has become one. */
+/** The server is read-only: it is a standby, or a former primary that has become one. */
 class DatabaseReadOnly extends Error {
   override readonly name = 'DatabaseReadOnly';
   readonly code = 'CONNECTION_READ_ONLY';
@@ -89,9 +89,11 @@ interface Member {
 
 /** The time before the first keep-alive probe on an idle connection; then the system gives up within seconds. */
 const KEEP_ALIVE_MS = 10_000;
-/** How long the server may take to notice that we closed the connection, in milliseconds. */
-const GOODBYE_MS = 2_000;
-/** "Do you speak TLS?", answered with one letter. */
+/**
+ * How long the server may take to close its end of a connection after Waybill has closed its own, in milliseconds.
+ */
+const CLOSE_TIMEOUT_MS = 2_000;
+/** The SSLRequest message of the protocol. The server answers with one byte: `S` if it supports TLS. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 /**
@@ -141,7 +143,7 @@ async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSi
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(tls.mode === 'direct' ? { ALPNProtocols: ['postgresql'] } : {}),
   });
-  // As above: `once` gets the failure.
+  // `once` gets the failure; a later one must not end the process.
   socket.on('error', () => {});
   await once(socket, 'secureConnect', { signal });
   return socket;
@@ -176,21 +178,20 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
     if (event.kind === 'backend') member.backendPid = event.pid;
     const readOnly =
       event.kind === 'parameter' && READ_ONLY_PARAMETERS.includes(event.name) && event.value === 'on';
-    if (readOnly)
-      socket.destroy(new DatabaseReadOnly('The database takes no writes: it is a standby, or read-only.'));
+    if (readOnly) socket.destroy(new DatabaseReadOnly('The database is read-only: it may be a standby.'));
     if (event.kind === 'error' && event.code === READ_ONLY_TRANSACTION) refused = true;
     if (event.kind === 'error') group.onError(event.code);
     // Once the library has the error and has left its transaction. The other connections lead to the same server.
     if (event.kind === 'ready' && !event.inTransaction && refused) {
       setImmediate(() => {
-        socket.destroy(new DatabaseReadOnly('The database takes no writes any more.'));
+        socket.destroy(new DatabaseReadOnly('The database no longer accepts writes.'));
         void group.dropIdle(0);
       });
     }
   }
 
   group.add(socket, member);
-  hearWrites(socket, (piece) => {
+  interceptWrites(socket, (piece) => {
     pending.sent(piece);
     if (silenceMs !== null && pending.any) wait(silenceMs);
   });
@@ -200,20 +201,20 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
     if (pending.any) timer?.refresh();
     else stopWaiting();
   });
-  // We have closed our end: a server that does not react is gone.
+  // Waybill has closed its end. A server that does not react is unreachable.
   socket.once('finish', () => {
     stopWaiting();
-    wait(GOODBYE_MS);
+    wait(CLOSE_TIMEOUT_MS);
   });
   socket.once('close', stopWaiting);
 }
 
 type Written = (error?: Error | null) => void;
 
-function hearWrites(socket: Socket, hear: (piece: Uint8Array) => void): void {
+function interceptWrites(socket: Socket, onWrite: (piece: Uint8Array) => void): void {
   const write = socket.write.bind(socket);
   socket.write = (piece: Uint8Array | string, encoding?: BufferEncoding | Written, written?: Written) => {
-    hear(typeof piece === 'string' ? Buffer.from(piece) : piece);
+    onWrite(typeof piece === 'string' ? Buffer.from(piece) : piece);
     const done = typeof encoding === 'function' ? encoding : written;
     return typeof piece === 'string' ? write(piece, undefined, done) : write(piece, done);
   };

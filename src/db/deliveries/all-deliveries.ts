@@ -12,18 +12,18 @@ import {
   directionOf,
   limitOf,
   MAX_COUNTED_ROWS,
-  reachOf,
+  rowsNeeded,
   type Slice,
   type Times,
 } from '../id-range.ts';
-import { leastOf, withSameEvent } from './deliveries-of-events.ts';
+import { createdWithEvent, minDeliveryId } from './deliveries-of-events.ts';
 import {
   type AllDeliveriesFilter,
-  inPartOf,
+  createdWithin,
+  indexedSubset,
   inState,
   isRare,
-  lookedThrough,
-  madeWithin,
+  scannedCondition,
   webhooksOf,
   withStatus,
 } from './delivery-filter.ts';
@@ -57,11 +57,11 @@ function foundAmong(
 ) {
   const { entityId, webhookType, until } = filter;
   const order = directionOf(sql, slice);
-  const limit = reachOf(slice);
+  const limit = rowsNeeded(slice);
   const filters = sql`
     ${betweenTimes(sql, sql`d.event_id`, filter)} ${afterCursor(sql, sql`d.id`, slice)}
     ${filter.since === undefined ? sql`` : sql`and d.id >= ${idAt(filter.since)}::uuid`}
-    ${madeWithin(sql, filter.made)}
+    ${createdWithin(sql, filter.created)}
     ${condition}
     ${filter.status === undefined ? sql`` : withStatus(sql, filter.status)}
     ${webhookType === undefined ? sql`` : sql`and d.event_type = ${webhookType}`}`;
@@ -90,10 +90,10 @@ function foundAmong(
   const oneOf = (webhook: postgres.Fragment) => sql`(${webhook} in (select id from ${webhooks} w)) is true`;
   const byEvents = (onlyIf: postgres.Fragment) => sql`
     (select x.id from events e cross join lateral (
-       select d.id from deliveries d where ${withSameEvent(sql, sql`e.id`)} ${filters} and ${oneOf(sql`d.webhook_id`)}
+       select d.id from deliveries d where ${createdWithEvent(sql, sql`e.id`)} ${filters} and ${oneOf(sql`d.webhook_id`)}
        offset 0) x
      where ${ofRecord(sql, eshopId, entityId, filter)} ${onlyIf}
-       ${'after' in slice ? sql`and e.id >= ${leastOf(sql, sql`${slice.after}`)} and e.id < ${slice.before}::uuid` : sql``}
+       ${'after' in slice ? sql`and e.id >= ${minDeliveryId(sql, sql`${slice.after}`)} and e.id < ${slice.before}::uuid` : sql``}
      order by e.id ${order}, x.id ${order} limit ${limit})
     union all
     (select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
@@ -128,7 +128,7 @@ function weighed(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
       select n > ${MAX_EVENTS_ONE_BY_ONE} and (
         select count(*) from (
           select from wanted w cross join lateral (
-            select from deliveries d where d.webhook_id = w.id ${isRare(state) ? inPartOf(sql, state) : sql``}
+            select from deliveries d where d.webhook_id = w.id ${isRare(state) ? indexedSubset(sql, state) : sql``}
             limit ${EVENT_WEIGHT} * n) x
           limit ${EVENT_WEIGHT} * n) counted) < ${EVENT_WEIGHT} * n as few
       from (
@@ -168,8 +168,8 @@ export function selectEndOfList(
   slice: Slice,
   limit: number,
 ) {
-  const { since, until, made } = filter;
-  const condition = lookedThrough(sql, filter);
+  const { since, until, created } = filter;
+  const condition = scannedCondition(sql, filter);
   if (condition === null) return null;
   const order = directionOf(sql, slice);
   return sql<{ id: string }[]>`
@@ -177,7 +177,7 @@ export function selectEndOfList(
     select x.id from wanted w cross join lateral (
       select d.id from deliveries d
       where d.webhook_id = w.id ${condition} ${afterCursor(sql, sql`d.id`, slice)}
-        ${betweenTimes(sql, sql`d.id`, { since, until })} ${madeWithin(sql, made)}
+        ${betweenTimes(sql, sql`d.id`, { since, until })} ${createdWithin(sql, created)}
       order by d.id ${order} offset greatest(1, ${limit} / (select count(*) from wanted)) limit 1) x
     order by x.id ${order} limit 1`;
 }
@@ -192,10 +192,10 @@ export function listAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveri
     where d.id in (select id from found) order by d.id ${directionOf(sql, slice)}`;
 }
 
-/** The number of matching deliveries, up to {@link MAX_COUNTED_ROWS}. @param downTo as in a `Slice` */
-export function countAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, downTo?: string) {
+/** The number of matching deliveries, up to {@link MAX_COUNTED_ROWS}. @param afterId as in a `Slice` */
+export function countAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, afterId?: string) {
   return sql<{ count: number }[]>`
     with wanted as materialized (${webhooksOf(sql, eshopId, filter)})${weighed(sql, eshopId, filter)}
     select count(*)::int as count from (
-      select from (${selectPage(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0, downTo })}) f limit ${MAX_COUNTED_ROWS}) counted`;
+      select from (${selectPage(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0, afterId })}) f limit ${MAX_COUNTED_ROWS}) counted`;
 }

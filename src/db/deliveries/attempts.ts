@@ -9,7 +9,7 @@ import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Ordering } from '../../domain/webhook-fields.ts';
 import type { Sql } from '../connection/pool.ts';
-import { anyOf, inIdRange, withoutIndex } from '../ids.ts';
+import { anyOf, inIdRange, notIndexable } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import { CLASS, changedSince, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
 import { makesAttempts, movedByPauses } from '../pauses.ts';
@@ -172,7 +172,7 @@ export async function beginAttempts(
     update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at)
     from begun
     where d.id = begun.delivery_id and ${anyOf(sql, sql`d.id`, ids)}
-      and ${withoutIndex(sql, sql`d.operator_stop is null and d.state in ('pending', 'retrying')`)}
+      and ${notIndexable(sql, sql`d.operator_stop is null and d.state in ('pending', 'retrying')`)}
     returning d.id, begun.started_at, d.window_started_at`;
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
@@ -289,7 +289,7 @@ export async function recordAttempts(
         claim_id = case when ${keepsClaim} then d.claim_id end,
         dispatched_at = case when ${planned} and f.workflow = 'none' then now() else d.dispatched_at end
       from recorded f
-      where d.id = f."deliveryId" and ${anyOf(sql, sql`d.id`, ids)} and ${withoutIndex(sql, sql`d.state in ('pending', 'retrying')`)}
+      where d.id = f."deliveryId" and ${anyOf(sql, sql`d.id`, ids)} and ${notIndexable(sql, sql`d.state in ('pending', 'retrying')`)}
       returning d.id, d.state, d.webhook_id, f.generation, f."finishedAt" as at, f.error, f.next)
     ${inLedger(sql, records)}
     select id, state, next as next_attempt_at from changed`;

@@ -63,8 +63,8 @@ export async function findDeliveries(sql: Pool, filter: OperatorsFilter, limit: 
   await pLimit(CONCURRENCY).map(await scopesOf(sql, filter), async ({ eshopId, webhookIds }) => {
     const filters = { among: webhookIds, webhookType, entityId, state, status, since, until };
     const page = { limit, offset: 0, below: before };
-    const downTo = await endOfList(sql, eshopId, filters, page);
-    const rows = await listAllDeliveries(sql, eshopId, filters, { ...page, downTo });
+    const afterId = await endOfList(sql, eshopId, filters, page);
+    const rows = await listAllDeliveries(sql, eshopId, filters, { ...page, afterId });
     found.push(...rows.map((row) => ({ eshopId, ...row })));
   });
   return found.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);

@@ -4,18 +4,18 @@ import type { Sql } from '../connection/pool.ts';
 /** The deliveries of an event, as SQL. @param columns of deliveries `d` */
 export function deliveriesOfEvent(sql: Sql, event: ReturnType<Sql>, columns: ReturnType<Sql>) {
   return sql`
-    select ${columns} from deliveries d where ${withSameEvent(sql, event)}
+    select ${columns} from deliveries d where ${createdWithEvent(sql, event)}
     union all
     select ${columns} from redeliveries r join deliveries d on d.id = r.delivery_id where r.event_id = ${event}`;
 }
 
 /** The condition that a delivery `d` was created with an event, as SQL. */
-export function withSameEvent(sql: Sql, event: ReturnType<Sql>) {
+export function createdWithEvent(sql: Sql, event: ReturnType<Sql>) {
   return sql`
-    d.id >= ${leastOf(sql, event)} and d.id <= (left(${event}::text, 26) || 'ffffffffff')::uuid and d.event_id = ${event}`;
+    d.id >= ${minDeliveryId(sql, event)} and d.id <= (left(${event}::text, 26) || 'ffffffffff')::uuid and d.event_id = ${event}`;
 }
 
 /** The lowest id that a delivery created with an event can have, as SQL. */
-export function leastOf(sql: Sql, event: ReturnType<Sql>) {
+export function minDeliveryId(sql: Sql, event: ReturnType<Sql>) {
   return sql`(left(${event}::text, 26) || '0000000000')::uuid`;
 }

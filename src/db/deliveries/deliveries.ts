@@ -10,7 +10,7 @@ import { windowNotBegun } from '../outbox/outbox.ts';
  * Records that no attempt follows; if outages made attempts late, they are the reason.
  * @param attemptsMade as read: an attempt recorded meanwhile keeps its own plan
  */
-export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: number): Promise<void> {
+export async function exhaustRetries(sql: Sql, deliveryId: string, attemptsMade: number): Promise<void> {
   await sql`
     update deliveries set next_attempt_at = null, window_lost = late_ms > 0
     where id = ${deliveryId} and attempts_made = ${attemptsMade} and state in ('pending', 'retrying')`;

@@ -11,7 +11,7 @@ export interface AllDeliveriesFilter extends Times {
   readonly state?: DeliveryState | undefined;
   readonly entityId?: string | undefined;
   /** When the deliveries themselves were created. */
-  readonly made?: Times | undefined;
+  readonly created?: Times | undefined;
   readonly webhookId?: number | undefined;
   /** Finds only deliveries of these webhooks that also meet the other conditions. */
   readonly among?: readonly number[] | undefined;
@@ -66,7 +66,7 @@ const MAX_CREATION_MS = 5 * 60_000;
  * The condition that a delivery `d` was created within these times, as SQL. The time in its id is that of its
  * transaction, so the index by id excludes most others.
  */
-export function madeWithin(sql: Sql, { since, until }: Times = {}) {
+export function createdWithin(sql: Sql, { since, until }: Times = {}) {
   const latest = until === undefined ? undefined : new Date(until.getTime() + MAX_CREATION_MS);
   return sql`
     ${betweenTimes(sql, sql`d.id`, { since, until: latest })}
@@ -80,17 +80,17 @@ export function isRare(state: DeliveryState | undefined): state is Exclude<Deliv
 }
 
 /** The condition that a delivery `d` is in the part that is read for a rare state, as SQL. */
-export function inPartOf(sql: Sql, state: Exclude<DeliveryState, 'delivered'>) {
+export function indexedSubset(sql: Sql, state: Exclude<DeliveryState, 'delivered'>) {
   return state === 'failed' || state === 'expired' || state === 'canceled'
     ? sql`and ${inState(sql, state)}`
     : sql`and d.state in ('pending', 'retrying')`;
 }
 
 /** The condition of deliveries `d` that a list looks through one by one, as SQL; null if an index finds them. */
-export function lookedThrough(sql: Sql, { entityId, state, status }: AllDeliveriesFilter) {
+export function scannedCondition(sql: Sql, { entityId, state, status }: AllDeliveriesFilter) {
   if (entityId !== undefined) return null;
   const isIndexed = isRare(state) && state !== 'superseded';
   if (status === undefined) return state === undefined || isIndexed ? null : sql``;
-  if (isIndexed) return inPartOf(sql, state);
+  if (isIndexed) return indexedSubset(sql, state);
   return isAccepted(status.range) ? sql`` : sql`and ${hasFailed(sql)}`;
 }

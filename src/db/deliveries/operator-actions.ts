@@ -18,7 +18,7 @@ import { anyOf } from '../ids.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { attemptClasses } from '../outbox/notify.ts';
 import { waitsFor, waitsForTurn } from '../outbox/ordering.ts';
-import { CLASS, changedSince, currentWait } from '../outbox/outbox.ts';
+import { CLASS, changedSince, requeueTarget } from '../outbox/outbox.ts';
 import { movedByPauses } from '../pauses.ts';
 import { transaction } from '../transaction.ts';
 import type { WaitsFor } from './delivery-log.ts';
@@ -104,7 +104,7 @@ const IN_QUEUE: Readonly<
   hold: (tx, id) => tx`
     update deliveries set class = ${CLASS.undelivered}, due_at = now() where id = ${id} and class <> ${CLASS.blocked}`,
   resume(tx, id) {
-    const { deliveryClass, dueAt } = currentWait(tx);
+    const { deliveryClass, dueAt } = requeueTarget(tx);
     return tx`
       update deliveries d set class = ${deliveryClass}, due_at = ${dueAt} from webhooks w
       where d.id = ${id} and w.id = d.webhook_id and d.class <> ${CLASS.blocked}`;

@@ -35,13 +35,13 @@ export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Pro
   return await transaction(sql, async (tx) => {
     const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${DECIDING}) as mine`;
     if (turn?.mine !== true) return 0;
-    if (terms !== null) await endForgotten(tx, terms);
+    if (terms !== null) await closeFalseIncidents(tx, terms);
     const warned =
       terms === null ? [] : [...(await warnOfLastRetries(tx, terms)), ...(await warnOfIncidents(tx, terms))];
     const ids = warned.map(({ id }) => id);
     await addWarningNotices(tx, ids);
     const recovered = await addRecoveryNotices(tx);
-    await fold(tx);
+    await compactLedger(tx);
     return ids.length + recovered;
   });
 }
@@ -72,7 +72,7 @@ const idAt = (sql: Sql, time: ReturnType<Sql>) =>
   sql`(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
 /** Ends false incidents: a success recorded at the same moment as a failure may not have seen it. */
-async function endForgotten(tx: Sql, terms: WarningTimes): Promise<void> {
+async function closeFalseIncidents(tx: Sql, terms: WarningTimes): Promise<void> {
   await tx`
     insert into failures (webhook_id, generation, failures, since, until)
     select w.id, w.generation, 0, a.at, a.at
@@ -115,7 +115,7 @@ const PAGE = 10_000;
 const LAST_CALL_S = 30;
 
 /** Compacts the rows of each webhook to the lasting failures of its current generation and its last success. */
-async function fold(tx: Sql): Promise<void> {
+async function compactLedger(tx: Sql): Promise<void> {
   const long = tx`now() - make_interval(secs => ${SUCCESS_KEPT_S})`;
   const recent = tx`t.last_call is not null and greatest(t.until, w.paused_until) > now() - make_interval(secs => ${LAST_CALL_S})`;
   await tx`

@@ -4,12 +4,12 @@ import type { OrderStatus } from '../../domain/order/status.ts';
 import { type PersonalKind, type PersonalRecords, withoutPersonalData } from '../../domain/personal-data.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
 import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
-import { removeAnswersOf } from '../kept-answers.ts';
 import type { EntityMapping } from '../records/entity-mapping.ts';
 import { orders } from '../records/orders.ts';
 import { returns } from '../records/returns.ts';
 import { inUnitOfWork, type UnitOfWork } from '../records/unit-of-work.ts';
-import { later } from '../records/write.ts';
+import { monotonicTime } from '../records/write.ts';
+import { removeResponsesOf } from '../stored-responses.ts';
 import { type Transaction, transaction } from '../transaction.ts';
 
 export interface CustomerRecords {
@@ -110,7 +110,7 @@ export async function eraseCustomer(sql: Pool, eshopId: number, customer: Custom
       if ((await openDeliveriesOf(tx, eshopId, customer)).length > 0) return null;
       stage(work, orders, ofOrders);
       stage(work, returns, ofReturns);
-      for (const { kind, ids } of [ofOrders, ofReturns]) await removeAnswersOf(tx, eshopId, kind, ids);
+      for (const { kind, ids } of [ofOrders, ofReturns]) await removeResponsesOf(tx, eshopId, kind, ids);
       const orderEvents = await eraseEvents(tx, eshopId, ofOrders);
       const returnEvents = await eraseEvents(tx, eshopId, ofReturns);
       return {
@@ -130,7 +130,7 @@ function stage<Kind extends PersonalKind>(
   for (const id of ids) {
     const locked = records.locked(id);
     if (locked === null) continue;
-    const at = later(work.now, locked.version.at);
+    const at = monotonicTime(work.now, locked.version.at);
     const erased = { ...withoutPersonalData(kind, locked.record), updatedAt: at.toISOString() };
     records.set(id, erased, { ...locked.version, at });
   }

@@ -5,7 +5,7 @@ import { selected } from '../records/columns.ts';
 import { mappings } from '../records/mappings.ts';
 import type { TableMapping } from '../records/table-mapping.ts';
 import { settingsColumns } from '../webhooks/columns.ts';
-import { notAwaited } from './low-water-mark.ts';
+import { excludedFromMark } from './low-water-mark.ts';
 
 interface ExportedRow {
   readonly kind: string;
@@ -41,7 +41,7 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
     from signing_keys where eshop_id = ${id}`,
   ...Object.fromEntries(Object.entries(mappings).map(([kind, mapping]) => [kind, recordsOf(mapping)])),
   keptAnswer: (sql, id) => sql`
-    select role, key, kind, entity_id, created_at from kept_answers where eshop_id = ${id} order by role, key`,
+    select role, key, kind, entity_id, created_at from stored_responses where eshop_id = ${id} order by role, key`,
   event: (sql, id) => sql`
     select id, type, entity_id, sequence, happened_at, snapshot::json as snapshot, origin, changed, test, created_at
     from events where eshop_id = ${id} order by id`,
@@ -55,7 +55,7 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
     where d.webhook_id in (select id from webhooks where eshop_id = ${id}) order by a.delivery_id, a.number`,
 };
 
-/** Of the session meanwhile. */
+/** The name of the session during the export. */
 const NAME = 'waybill export';
 
 /** Passes the rows to `write`, a slice at a time. */
@@ -65,7 +65,7 @@ export async function exportEshop(
   write: (rows: readonly ExportedRow[]) => Promise<void>,
 ): Promise<void> {
   await sql.begin('read only', async (tx) => {
-    await tx`select ${notAwaited(tx, NAME)}`;
+    await tx`select ${excludedFromMark(tx, NAME)}`;
     for (const [kind, query] of Object.entries(queries)) {
       for await (const rows of tx<object[]>`${query(tx, eshopId)}`.cursor(SLICE))
         await write(rows.map((data) => ({ kind, data })));

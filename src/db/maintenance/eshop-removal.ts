@@ -81,7 +81,7 @@ const OF_ESHOP = [
   'products',
   'unchanged_writes',
   'import_keys',
-  'kept_answers',
+  'stored_responses',
   'notices',
   'notice_addresses',
   'signing_keys',

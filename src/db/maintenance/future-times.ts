@@ -83,7 +83,7 @@ export interface ClockStep {
  * otherwise a step ahead would make them early, and a step back late. After a step ahead, the windows begun before it
  * are moved as well, so that none of them ends.
  */
-export async function noteClockStep(sql: Pool, step: ClockStep): Promise<void> {
+export async function recordClockStep(sql: Pool, step: ClockStep): Promise<void> {
   await transaction(sql, async (tx) => {
     const [row] = await tx<{ value: string }[]>`
       insert into settings (name, value) values (${CLOCK_STEP}, '')

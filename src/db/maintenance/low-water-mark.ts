@@ -12,7 +12,7 @@ const MARGIN_SECONDS = 1;
  * From when on an open transaction is named as what cursors and recoveries wait for, in seconds. Less: Waybill's
  * own are named. More: somebody who looks for the cause of a standstill does not find it.
  */
-export const AWAITED_SECONDS = 5;
+export const BLOCKER_AGE_SECONDS = 5;
 
 /**
  * How old a writing transaction counts as whose beginning this database user may not see, in seconds: that of a
@@ -26,7 +26,7 @@ const HIDDEN_SECONDS = 30;
  * something, so that a backup delays nothing; of other users' sessions, whose type is hidden as well, Waybill's own
  * count alone.
  */
-const awaitedTransactions = (sql: Sql) => sql`
+const blockingTransactions = (sql: Sql) => sql`
   pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()
       and case when backend_type = 'client backend' then backend_xid is not null or application_name = current_setting('application_name')
@@ -37,7 +37,8 @@ const awaitedTransactions = (sql: Sql) => sql`
  * neither events nor deliveries. Outside a transaction it does nothing.
  * @param name what its session is called meanwhile: any but the service's
  */
-export const notAwaited = (sql: Sql, name: string) => sql`set_config('application_name', ${name}, true)`;
+export const excludedFromMark = (sql: Sql, name: string) =>
+  sql`set_config('application_name', ${name}, true)`;
 
 /**
  * The id below which no more events and deliveries will appear, since every transaction begun before its time has
@@ -47,23 +48,23 @@ export async function lowWaterMark(sql: Sql): Promise<string> {
   const row = await oneRow(sql<{ at: Date }[]>`
     select least(clock_timestamp(), min(xact_start), min(clock_timestamp() - make_interval(secs => ${HIDDEN_SECONDS}))
       filter (where xact_start is null and backend_xid is not null)) - make_interval(secs => ${MARGIN_SECONDS}) as at
-    from ${awaitedTransactions(sql)}`);
+    from ${blockingTransactions(sql)}`);
   return idAt(row.at);
 }
 
-/** The oldest transaction that the mark waits for, as SQL: none unless open for {@link AWAITED_SECONDS}. */
-export const oldestAwaited = (sql: Sql) => sql`
+/** The oldest transaction that the mark waits for, as SQL: none unless open for {@link BLOCKER_AGE_SECONDS}. */
+export const oldestBlocker = (sql: Sql) => sql`
   select pid, nullif(application_name, '') as application, xact_start as since,
     xact_start - make_interval(secs => ${MARGIN_SECONDS}) as mark
-  from ${awaitedTransactions(sql)} and xact_start < clock_timestamp() - make_interval(secs => ${AWAITED_SECONDS})
+  from ${blockingTransactions(sql)} and xact_start < clock_timestamp() - make_interval(secs => ${BLOCKER_AGE_SECONDS})
   order by xact_start limit 1`;
 
 /** The transaction that cursors and recoveries wait for, and for how many seconds it has been open. */
-export type HoldUp = DatabaseSession & { readonly seconds: number };
+export type CursorBlocker = DatabaseSession & { readonly seconds: number };
 
-/** Null unless one has been open for {@link AWAITED_SECONDS}. */
-export async function readHoldUp(sql: Sql): Promise<HoldUp | null> {
-  return await firstRow(sql<HoldUp[]>`
+/** Null unless one has been open for {@link BLOCKER_AGE_SECONDS}. */
+export async function readCursorBlocker(sql: Sql): Promise<CursorBlocker | null> {
+  return await firstRow(sql<CursorBlocker[]>`
     select pid, application, since, extract(epoch from clock_timestamp() - since)::float8 as seconds
-    from (${oldestAwaited(sql)}) o`);
+    from (${oldestBlocker(sql)}) o`);
 }

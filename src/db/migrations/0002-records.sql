@@ -267,18 +267,18 @@ create table import_keys (
 );
 create index import_keys_by_age on import_keys (created_at);
 
--- The first answers to requests with an `Idempotency-Key`, for those who repeat them. Kept for 24 hours.
-create table kept_answers (
+-- The first responses to requests with an `Idempotency-Key`, for clients that repeat the request. Stored for 24 hours.
+create table stored_responses (
   eshop_id integer not null references eshops (id),
   role text not null check (role in ('shop', 'warehouse')),
   key text not null,
-  -- Sealed: the fingerprint of the request, and the answer, which may hold a secret or personal data.
-  answer bytea not null,
-  -- The record that the request creates: an erasure finds by it the answers that show a customer.
+  -- Sealed: the fingerprint of the request, and the response, which may hold a secret or personal data.
+  response bytea not null,
+  -- The record that the request creates: an erasure uses it to find the responses that show a customer.
   kind text,
   entity_id text,
   created_at timestamptz not null default now(),
   primary key (eshop_id, role, key)
 );
-create index kept_answers_by_age on kept_answers (created_at);
-create index kept_answers_by_record on kept_answers (eshop_id, kind, entity_id) where entity_id is not null;
+create index stored_responses_by_age on stored_responses (created_at);
+create index stored_responses_by_record on stored_responses (eshop_id, kind, entity_id) where entity_id is not null;

@@ -83,13 +83,13 @@ export async function nextToSignal(sql: Sql, change: WebhookChange, limit: numbe
 }
 
 /** Notes that a change has begun to be passed on. @returns its progress */
-export async function noteBegun(sql: Sql, id: string): Promise<string> {
+export async function markStarted(sql: Sql, id: string): Promise<string> {
   await sql`update changes_to_signal set signalled_id = ${NIL} where id = ${id}`;
   return NIL;
 }
 
 /** Notes the progress of a change, and gives the change back, behind the waiting ones. */
-export async function noteSignalled(sql: Sql, id: string, signalledId: string): Promise<void> {
+export async function saveProgress(sql: Sql, id: string, signalledId: string): Promise<void> {
   await sql`update changes_to_signal set claimed_until = null, due_at = now(), signalled_id = ${signalledId} where id = ${id}`;
 }
 

@@ -7,13 +7,13 @@ import type { Sql } from '../connection/pool.ts';
 import { pausedWebhooks } from '../pauses.ts';
 import { isBlocked } from './ordering.ts';
 import {
+  asyncCommit,
   CLASS,
   type DeliveryClass,
   leaseEnd,
   type QueuedDelivery,
   queuedColumns,
   unclaimed,
-  withoutFlush,
 } from './outbox.ts';
 
 export interface ClaimLimits {
@@ -102,7 +102,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       order by c.place limit ${limit}::int),
     claimed as (
       update deliveries d set claimed_until = ${leaseEnd(sql)}, claim_id = gen_random_uuid()
-      where d.id = any(array(select id from chosen)) and ${withoutFlush(sql)}
+      where d.id = any(array(select id from chosen)) and ${asyncCommit(sql)}
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)
     select ${queuedColumns(sql, 'd')}, coalesce((select ${isBlocked(sql)} from webhooks w where w.id = d.webhook_id), false) as is_blocked,

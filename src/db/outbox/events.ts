@@ -157,14 +157,14 @@ export async function recordEvents(
     recorded as (${insertEvents(tx, eshopId)}),
     delivered as (${insertDeliveries(tx, eshopId, deliveryClass, claimed)} returning *)
     select ${writtenDeliveries(tx)}`;
-  if (written !== undefined) noteWrittenDeliveries(tx, eshopId, events, written, deliveryClass);
+  if (written !== undefined) recordWrittenDeliveries(tx, eshopId, events, written, deliveryClass);
 }
 
 /**
  * Notes that a transaction created deliveries of these events: after COMMIT the relay is woken, and the bytes of
  * their bodies are counted.
  */
-export function noteWrittenDeliveries(
+export function recordWrittenDeliveries(
   tx: Transaction,
   eshopId: number,
   events: readonly EventText[],

@@ -9,7 +9,7 @@
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
-import { anyOf, withoutIndex } from '../ids.ts';
+import { anyOf, notIndexable } from '../ids.ts';
 import { makesAttempts } from '../pauses.ts';
 import { attemptClasses } from './notify.ts';
 import {
@@ -20,7 +20,7 @@ import {
   successors,
   waitsForTurn,
 } from './ordering.ts';
-import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns, writtenIn } from './outbox.ts';
+import { CLASS, leaseEnd, originalClass, type QueuedDelivery, queuedColumns } from './outbox.ts';
 
 type OrderingScope =
   /** The records of these deliveries. */
@@ -44,7 +44,7 @@ export async function keepOrdering(
     update deliveries d set class = ${CLASS.blocked}, claimed_until = null, claim_id = null
     from webhooks w
     where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id
-      and ${withoutIndex(sql, sql`${neverAttempted(sql, 'd')} and d.dispatched_at is null`)}
+      and ${notIndexable(sql, sql`${neverAttempted(sql, 'd')} and d.dispatched_at is null`)}
       and ${keepsOrdering(sql, 'w')} and d.ordering_key is not null and d.operator_stop is distinct from 'giveUp'
       and (not w.active or exists (select ${predecessors(sql, placeOf(sql))}))
     returning d.id`;
@@ -115,17 +115,17 @@ async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: bo
   const { notifier } = sql;
   const waiting = waitingOf(sql, records);
   const place = placeOf(sql);
-  if (replaced) await supersede(sql, waiting, (alias) => withoutIndex(sql, waitsForTurn(sql, alias)));
+  if (replaced) await supersede(sql, waiting, (alias) => notIndexable(sql, waitsForTurn(sql, alias)));
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries d set due_at = now(),
       -- If it took over failed attempts, neither an import nor a pause of the recovery may delay its next attempt.
-      class = case when d.attempts_made = 0 then ${writtenIn(sql, 'd')} when d.recovery_id is null then ${CLASS.fresh}::smallint
+      class = case when d.attempts_made = 0 then ${originalClass(sql, 'd')} when d.recovery_id is null then ${CLASS.fresh}::smallint
         else ${CLASS.retry}::smallint end,
       -- It goes on where its predecessor was: the wait since then uses up none of its window.
       window_started_at = d.window_started_at + (now() - d.due_at),
       state = case when d.attempts_made > 0 then 'retrying' else d.state end,
       next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
-      claimed_until = case when ${claims} and ${makesAttempts(sql, 'w')} and ${writtenIn(sql, 'd')} = ${CLASS.fresh} and d.attempts_made = 0 and not (
+      claimed_until = case when ${claims} and ${makesAttempts(sql, 'w')} and ${originalClass(sql, 'd')} = ${CLASS.fresh} and d.attempts_made = 0 and not (
         w.ordering = 'latest' and exists (select ${successors(sql, place)})) then ${leaseEnd(sql)} end,
       claim_id = gen_random_uuid()
     from webhooks w
@@ -138,7 +138,7 @@ async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: bo
         from ${waiting} join webhooks w on w.id = d.webhook_id
         where ${waitsForTurn(sql, 'd')} and (w.active or w.deleted_at is not null)) each
       order by each.webhook_id, each.ordering_key, each.alone, each.sequence))
-      and ${withoutIndex(sql, waitsForTurn(sql, 'd'))} and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
+      and ${notIndexable(sql, waitsForTurn(sql, 'd'))} and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
     returning ${queuedColumns(sql, 'd')}, false as is_blocked, d.claimed_until is not null as claimed`;
   const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(putBack.length > taken.length ? attemptClasses : [], taken);
@@ -186,7 +186,7 @@ async function supersede(sql: Pool, of: postgres.Fragment, which: (alias: string
         select successor.id ${successors(sql, placeOf(sql))} order by successor.sequence desc limit 1) newest
       where ${which('d')} and w.ordering = 'latest' and w.deleted_at is null and d.operator_stop is distinct from 'giveUp') replaced
     where old.id = replaced.id and ${which('old')}
-      and ${withoutIndex(sql, sql`${neverAttempted(sql, 'old')} and old.dispatched_at is null`)}
+      and ${notIndexable(sql, sql`${neverAttempted(sql, 'old')} and old.dispatched_at is null`)}
     returning old.id, old.event_type`;
   return reported(sql, rows);
 }

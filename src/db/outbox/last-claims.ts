@@ -3,7 +3,7 @@
  * that finds nothing counts as well: while all receivers of a class hang, the workers still ask.
  */
 import type { Sql } from '../connection/pool.ts';
-import { CLASS, withoutFlush } from './outbox.ts';
+import { asyncCommit, CLASS } from './outbox.ts';
 
 /** The classes that loops claim. */
 type ClaimedClass = Exclude<keyof typeof CLASS, 'blocked'>;
@@ -17,7 +17,7 @@ const NOTED_EVERY_MS = 30_000;
 const settingOf = (name: string) => `last claim: ${name}`;
 
 /** @returns a function to call after each claim; it neither waits nor fails */
-export function noteLastClaims(sql: Sql): (name: ClaimedClass) => void {
+export function recordLastClaims(sql: Sql): (name: ClaimedClass) => void {
   const notedAt = new Map<ClaimedClass, number>();
   return (name) => {
     const now = performance.now();
@@ -31,7 +31,7 @@ export function noteLastClaims(sql: Sql): (name: ClaimedClass) => void {
 async function note(sql: Sql, name: ClaimedClass): Promise<void> {
   await sql`
     insert into settings (name, value)
-    select ${settingOf(name)}, extract(epoch from now())::text where ${withoutFlush(sql)}
+    select ${settingOf(name)}, extract(epoch from now())::text where ${asyncCommit(sql)}
     on conflict (name) do update set value = excluded.value`;
 }
 

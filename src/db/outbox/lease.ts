@@ -33,7 +33,7 @@ export function leasesOf(sql: Sql, table: 'changes_to_signal' | 'recoveries') {
  * does the same work, which is written so that it may be done twice.
  */
 export async function whileLeased<T>(renew: () => Promise<void>, work: () => Promise<T>): Promise<T> {
-  // The next renewal tries again; see above for a lease that ends.
+  // The next renewal tries again. If the lease ends first, another process claims the rows.
   const timer = setInterval(() => void renew().catch(() => {}), RENEWAL_MS);
   try {
     return await work();

@@ -32,7 +32,7 @@ export const CLASS = {
 export type DeliveryClass = (typeof CLASS)[keyof typeof CLASS];
 
 /** The class in which a delivery was written, as SQL. One without an attempt returns to it from other classes. */
-export function writtenIn(sql: Sql, alias: string) {
+export function originalClass(sql: Sql, alias: string) {
   const d = sql(alias);
   return sql`
     case when ${d}.recovery_id is not null then ${CLASS.recovered}::smallint when ${d}.bulk then ${CLASS.bulk}::smallint
@@ -87,7 +87,7 @@ export type ClaimedId = Pick<QueuedDelivery, 'id' | 'claimId'>;
  * It is for claims and marks: a crash of the database may undo them, and then the work is done again. A later
  * transaction that is based on them waits for the disk, and with it they are on the disk too.
  */
-export function withoutFlush(sql: Sql) {
+export function asyncCommit(sql: Sql) {
   return sql`(select set_config('synchronous_commit', 'off', true)) is not null`;
 }
 
@@ -106,7 +106,7 @@ export function changedSince(sql: Sql, webhook: string, generation: postgres.Fra
  * The next attempt of a delivery `d` whose webhook `w` was activated or moved since the last one, as SQL: at once,
  * but not sooner after the last one than the policy's first wait; and whether it is planned for later.
  */
-export function broughtForward(sql: Sql, firstWaitMs: number) {
+export function rescheduledAttempt(sql: Sql, firstWaitMs: number) {
   const soonest = sql`greatest(now(), d.last_attempt_at + make_interval(secs => ${firstWaitMs / 1_000}::float8))`;
   const isLater = sql`(d.next_attempt_at > ${soonest} and d.operator_stop is null
     and ${changedSince(sql, 'w', sql`d.last_generation`)})`;
@@ -156,7 +156,7 @@ export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
  * time from which it can be claimed. Its workflow decides if the delivery is stopped or spent, or if the webhook is
  * inactive or deleted.
  */
-export function currentWait(sql: Sql) {
+export function requeueTarget(sql: Sql) {
   const waits = waitUntil(sql, sql`d.next_attempt_at`);
   const needsWorkflow = sql`(d.operator_stop is not null or not w.active or w.deleted_at is not null
     or d.attempts_made > 0 and d.next_attempt_at is null)`;
@@ -164,7 +164,7 @@ export function currentWait(sql: Sql) {
     deliveryClass: sql`case
       when d.state = 'delivered' then ${CLASS.delivered}::smallint
       when d.state not in ('pending', 'retrying') or ${needsWorkflow} then ${CLASS.undelivered}::smallint
-      when d.attempts_made = 0 then ${writtenIn(sql, 'd')}
+      when d.attempts_made = 0 then ${originalClass(sql, 'd')}
       else ${waits.deliveryClass} end`,
     dueAt: sql`case
       when d.state not in ('pending', 'retrying') or ${needsWorkflow} or d.attempts_made = 0 then now() else ${waits.dueAt} end`,

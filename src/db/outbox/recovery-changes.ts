@@ -59,7 +59,7 @@ export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<Cha
 }
 
 /** Notes that the claimed version of a recovery has been signalled to its workflow. */
-export async function noteRecoverySignalled(sql: Sql, { id, version }: ChangedRecovery): Promise<void> {
+export async function recordRecoverySignaled(sql: Sql, { id, version }: ChangedRecovery): Promise<void> {
   await sql`
     update recoveries set signalled_version = greatest(signalled_version, ${version}), claimed_until = null where id = ${id}`;
 }

@@ -1,14 +1,14 @@
 /** Ends the claim on a delivery, or renews it. Each statement changes only rows still under the claim it is given. */
-import { anyOf, inIdRange, withoutIndex } from '../ids.ts';
+import { anyOf, inIdRange, notIndexable } from '../ids.ts';
 import type { Sql } from '../sql.ts';
 import {
-  broughtForward,
+  asyncCommit,
   CLASS,
   type ClaimedId,
-  currentWait,
   leaseEnd,
+  requeueTarget,
+  rescheduledAttempt,
   windowNotBegun,
-  withoutFlush,
 } from './outbox.ts';
 
 /** How long a delivery whose start Temporal rejected is left alone, in seconds. */
@@ -18,14 +18,14 @@ const REFUSED_SECONDS = 30;
 function stillClaimed(sql: Sql, claims: readonly ClaimedId[]) {
   const marks = claims.map(({ claimId }) => claimId);
   const ids = claims.map(({ id }) => id);
-  return sql`${anyOf(sql, sql`d.id`, ids)} and d.claim_id = any(${marks}::uuid[]) and ${withoutIndex(sql, sql`d.dispatched_at is null`)}`;
+  return sql`${anyOf(sql, sql`d.id`, ids)} and d.claim_id = any(${marks}::uuid[]) and ${notIndexable(sql, sql`d.dispatched_at is null`)}`;
 }
 
 /** Records that Temporal has the workflows of these deliveries: the lasting guard against a second start. */
 export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
     update deliveries set dispatched_at = coalesce(dispatched_at, now()), claimed_until = null, claim_id = null
-    where ${anyOf(sql, sql`id`, ids)} and ${withoutFlush(sql)}`;
+    where ${anyOf(sql, sql`id`, ids)} and ${asyncCommit(sql)}`;
 }
 
 /** Renews the lease on these claims. It waits for no row: a locked one is being written, and is renewed next time. */
@@ -35,7 +35,7 @@ export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promi
   await sql`
     update deliveries set claimed_until = ${leaseEnd(sql)}
     where id = any(array(select d.id from deliveries d where ${stillClaimed(sql, claims)} for update skip locked))
-      and ${inIdRange(sql, sql`id`, ids)} and ${withoutFlush(sql)}`;
+      and ${inIdRange(sql, sql`id`, ids)} and ${asyncCommit(sql)}`;
 }
 
 /**
@@ -67,7 +67,7 @@ export async function giveBack(
 
 /** The next attempt of a delivery `d` whose workflow was not started, by its webhook as it is now, as SQL. */
 function nextIfChanged(sql: Sql, firstWaitMs: number) {
-  const { soonest, isLater } = broughtForward(sql, firstWaitMs);
+  const { soonest, isLater } = rescheduledAttempt(sql, firstWaitMs);
   const changed = sql`d.class = ${CLASS.undelivered} and (select ${isLater} from webhooks w where w.id = d.webhook_id)`;
   return sql`case when ${changed} then ${soonest} else d.next_attempt_at end`;
 }
@@ -81,7 +81,7 @@ export interface Unattempted extends ClaimedId {
 /** Puts claimed deliveries back into the queue for their next step. */
 export async function requeue(sql: Sql, unattempted: readonly Unattempted[]): Promise<void> {
   const decided = unattempted.flatMap(({ id, needsWorkflow }) => (needsWorkflow ? [id] : []));
-  const { deliveryClass, dueAt } = currentWait(sql);
+  const { deliveryClass, dueAt } = requeueTarget(sql);
   const isDecided = sql`d.id = any(${decided}::uuid[])`;
   await sql`
     update deliveries d set claimed_until = null, claim_id = null,
@@ -103,7 +103,7 @@ const DEFERRED_SECONDS = 1;
  * queue, and another one may have room at once. This worker's quotas keep it in the queue for that long.
  */
 export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
-  const { deliveryClass, dueAt } = currentWait(sql);
+  const { deliveryClass, dueAt } = requeueTarget(sql);
   const until = sql`greatest(now() + make_interval(secs => ${DEFERRED_SECONDS}), (
     select a.owned_until from attempts a
     where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null))`;
@@ -112,5 +112,5 @@ export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Prom
       ${windowNotBegun(sql)},
       next_attempt_at = case when d.attempts_made > 0 and d.next_attempt_at is not null then greatest(d.next_attempt_at, ${until}) end
     from webhooks w
-    where w.id = d.webhook_id and ${stillClaimed(sql, claims)} and ${withoutIndex(sql, sql`d.state in ('pending', 'retrying')`)}`;
+    where w.id = d.webhook_id and ${stillClaimed(sql, claims)} and ${notIndexable(sql, sql`d.state in ('pending', 'retrying')`)}`;
 }

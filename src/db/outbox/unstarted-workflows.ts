@@ -3,7 +3,7 @@
 import type { Sql } from '../connection/pool.ts';
 import { makesAttempts, movedByPauses } from '../pauses.ts';
 import { readSetting } from '../settings.ts';
-import { CLASS, unclaimed, writtenIn } from './outbox.ts';
+import { CLASS, originalClass, unclaimed } from './outbox.ts';
 
 /**
  * If a delivery still waits for its workflow, and its next attempt is due within this time, in seconds, the queue
@@ -29,7 +29,7 @@ export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> 
   // A literal: with a parameter the planner would not use the index, which has only these.
   const undelivered = sql.unsafe(String(CLASS.undelivered));
   await sql`
-    update deliveries m set class = case when m.attempts_made = 0 then ${writtenIn(sql, 'm')} else ${CLASS.retry}::smallint end,
+    update deliveries m set class = case when m.attempts_made = 0 then ${originalClass(sql, 'm')} else ${CLASS.retry}::smallint end,
       due_at = coalesce(m.next_attempt_at, now())
     where m.id = any(array(
       select d.id from deliveries d

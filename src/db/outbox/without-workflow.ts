@@ -5,7 +5,14 @@
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../connection/pool.ts';
-import { broughtForward, CLASS, type DeliveryClass, unclaimed, waitUntil, writtenIn } from './outbox.ts';
+import {
+  CLASS,
+  type DeliveryClass,
+  originalClass,
+  rescheduledAttempt,
+  unclaimed,
+  waitUntil,
+} from './outbox.ts';
 
 /** A webhook with its e-shop. */
 interface OfEshop {
@@ -57,7 +64,7 @@ export async function requeueHeld(sql: Sql, webhook: OfEshop): Promise<number> {
   const held = sql`
     and d.state = 'pending' and d.attempts_made = 0 and d.operator_stop is null and ${unclaimed(sql, 'd')}`;
   const queued = await sql`
-    update deliveries set class = ${writtenIn(sql, 'deliveries')}, due_at = now()
+    update deliveries set class = ${originalClass(sql, 'deliveries')}, due_at = now()
     where id in (${waitingOf(sql, webhook, [CLASS.undelivered], held)})`;
   return queued.count;
 }
@@ -69,7 +76,7 @@ export async function requeueHeld(sql: Sql, webhook: OfEshop): Promise<number> {
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function bringForward(sql: Sql, webhook: OfEshop, firstWaitMs: number): Promise<number> {
-  const { soonest, isLater } = broughtForward(sql, firstWaitMs);
+  const { soonest, isLater } = rescheduledAttempt(sql, firstWaitMs);
   const { deliveryClass, dueAt } = waitUntil(sql, soonest);
   const later = sql`and ${isLater} and ${unclaimed(sql, 'd')}`;
   const moved = await sql`

@@ -20,14 +20,14 @@ export const returns: EntityMapping<ReturnRecord> = entityMapping({
   sideEffects: {
     due: ({ before, after }) => after.status === 'completed' && before?.status !== 'completed',
     async stage(work, { after }) {
-      await stageMovements(work, comingBack(after));
+      await stageMovements(work, restocked(after));
     },
     prepare: async (_work, records) =>
       records.flatMap(({ returnedOrderProducts }) => returnedOrderProducts.map(({ sku }) => sku)),
   },
 });
 
-function comingBack({ returnedOrderProducts, eshopReturnId }: ReturnRecord): NewMovement[] {
+function restocked({ returnedOrderProducts, eshopReturnId }: ReturnRecord): NewMovement[] {
   return enabled(returnedOrderProducts)
     .filter(({ resolution }) => resolution === null || resolution === 'returnToInventory')
     .map((line) => movementOfLine('return', line, arrivedUnits(line), eshopReturnId));

@@ -8,7 +8,7 @@ export interface UnchangedWrite {
   readonly at: Date;
 }
 
-export async function noteUnchanged(sql: Sql, eshopId: number, writes: readonly UnchangedWrite[]) {
+export async function recordUnchanged(sql: Sql, eshopId: number, writes: readonly UnchangedWrite[]) {
   if (writes.length === 0) return;
   await sql`
     insert into unchanged_writes as u (eshop_id, kind, entity_id, at, writes)

@@ -8,7 +8,7 @@ import { type EventText, recordEvents } from '../outbox/events.ts';
 import { CLASS, type DeliveryClass } from '../outbox/outbox.ts';
 import type { Transaction } from '../transaction.ts';
 import { type Savepoint, StagedList } from './staged.ts';
-import { noteUnchanged, type UnchangedWrite } from './unchanged.ts';
+import { recordUnchanged, type UnchangedWrite } from './unchanged.ts';
 
 /** A part of a unit of work: the records of a kind, or stock. */
 export interface Participant {
@@ -91,7 +91,7 @@ export class UnitOfWork {
   /** Writes everything, the events last: they include what the other writes added to a record. */
   async write(): Promise<void> {
     await Promise.all(this.#participants.map((each) => each.write()));
-    await noteUnchanged(this.tx, this.eshopId, this.#unchanged.committed);
+    await recordUnchanged(this.tx, this.eshopId, this.#unchanged.committed);
     const events = this.#events.committed.map((event) => event());
     const further = this.#participants.flatMap((each) => each.events?.() ?? []);
     await recordEvents(this.tx, this.eshopId, [...events, ...further], this.#class);

@@ -8,7 +8,7 @@ import { conflict, type Problem, recordNotFound } from '../../domain/problem.ts'
 import { assertRecordSize } from '../../domain/record-size.ts';
 import { capital } from '../../domain/text.ts';
 import { unchangedRecord } from '../../domain/unchanged.ts';
-import { type EventText, noteWrittenDeliveries } from '../outbox/events.ts';
+import { type EventText, recordWrittenDeliveries } from '../outbox/events.ts';
 import { type Database, type Transaction, transaction } from '../transaction.ts';
 import type { EntityMapping } from './entity-mapping.ts';
 import { type Insert, insertRecords, newRecord } from './insert.ts';
@@ -51,7 +51,7 @@ export async function createRecord<Rec extends object>(
   const row = newRowOf(mapping, eshopId, origin, record);
   const { made, written } = await insertRecords(tx, [row], tx.claims());
   if (made.size === 0) throw alreadyExists(mapping, record);
-  noteWrittenDeliveries(tx, eshopId, row.events, written);
+  recordWrittenDeliveries(tx, eshopId, row.events, written);
   const change = { before: null, after: record };
   if (mapping.sideEffects?.due(change) === true)
     await inUnitOfWork(tx, eshopId, origin, async (work) => mapping.sideEffects?.stage(work, change));
@@ -97,7 +97,7 @@ export async function stageChange<Rec extends object>(
   const locked = records.locked(id);
   if (locked === null) throw recordNotFound(entry.noun, id);
   const { record: before, version } = locked;
-  const now = later(work.now, version.at);
+  const now = monotonicTime(work.now, version.at);
   const changed = change(before, now);
   if (unchangedRecord(before, changed)) {
     work.unchanged({ kind: entry.kind, entityId: id, at: now });
@@ -124,7 +124,7 @@ export async function stageChange<Rec extends object>(
  * The time of a change, in milliseconds as the API shows it: later than that of the change before, even if several
  * lines of an import change a record under one lock, or the clock was set back.
  */
-export function later(now: Date, last: Date): Date {
+export function monotonicTime(now: Date, last: Date): Date {
   return new Date(Math.max(now.getTime(), last.getTime() + 1));
 }
 

@@ -39,13 +39,13 @@ function suspects(sql: Sql, search: Search, after: string | null, limit: number)
       ${include.includes('missed') ? missed : sql``}) suspect ${atMost}`;
 }
 
-type Asked = 'types' | 'on_stock_change' | 'skip_own';
+type SubscriptionColumn = 'types' | 'on_stock_change' | 'skip_own';
 
 /**
  * What a webhook asked for at the time of an event, as SQL: as in the version that began last, to the millisecond
  * that ids have. Before its first version as it does now: who asks for what happened before means that.
  */
-function askedAt(sql: Sql, webhookId: number, event: ReturnType<Sql>, column: Asked) {
+function subscriptionAt(sql: Sql, webhookId: number, event: ReturnType<Sql>, column: SubscriptionColumn) {
   const ms = sql`('x' || left(replace(${event}::text, '-', ''), 12))::bit(48)::bigint`;
   return sql`
     coalesce(
@@ -57,7 +57,7 @@ function askedAt(sql: Sql, webhookId: number, event: ReturnType<Sql>, column: As
 
 /** Those of the events `suspect` that are lost, as `e`. */
 function lost(sql: Sql, { eshopId, webhookId, include }: Search) {
-  const atEvent = (column: Asked) => askedAt(sql, webhookId, sql`e.id`, column);
+  const atEvent = (column: SubscriptionColumn) => subscriptionAt(sql, webhookId, sql`e.id`, column);
   return sql`
     from suspect
     -- One by one: the planner would otherwise read all events of the e-shop, and there may be millions.

@@ -12,7 +12,7 @@ import {
 } from '../../domain/recovery.ts';
 import type { StoredRecovery } from '../../domain/recovery-progress.ts';
 import { counted, firstRow, oneRow, type Pool, type Sql } from '../connection/pool.ts';
-import { notAwaited, oldestAwaited } from '../maintenance/low-water-mark.ts';
+import { excludedFromMark, oldestBlocker } from '../maintenance/low-water-mark.ts';
 import { waitsForTurn } from '../outbox/ordering.ts';
 import { isPaused, makesAttempts } from '../pauses.ts';
 import { type Database, transaction, wakeRelayAfter } from '../transaction.ts';
@@ -31,7 +31,7 @@ export interface RecoveryRow extends Search, StoredRecovery {
 /** The columns of a {@link RecoveryRow}; the deliveries not delivered are few, and are counted. */
 function selectRecoveries(sql: Sql) {
   return sql`
-    with oldest as materialized (${oldestAwaited(sql)})
+    with oldest as materialized (${oldestBlocker(sql)})
     select r.id, r.eshop_id, r.webhook_id, r.since, r.until, r.include, r.state, r.by, r.comment,
            not w.active as webhook_inactive, case when ${isPaused(sql, 'w')} then w.paused_until end as webhook_paused_until, w.deleted_at is not null as webhook_deleted,
            r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.blocked, d.retrying, d.failed, d.superseded,
@@ -91,7 +91,7 @@ export interface RecoveryInput extends Omit<Search, 'until'> {
 }
 
 /** The answer to a request for a recovery: it, or the one in its way. `known`: it was requested before. */
-type Asked =
+type RecoveryResult =
   | {
       readonly kind: 'begun' | 'known';
       readonly recoveryId: string;
@@ -106,7 +106,7 @@ type Asked =
  */
 async function searchOf(sql: Sql, input: RecoveryInput): Promise<Search> {
   const row = await oneRow(sql<{ until: Date }[]>`
-    select least(${input.until}::timestamptz, now()) as until, ${notAwaited(sql, 'waybill count')}`);
+    select least(${input.until}::timestamptz, now()) as until, ${excludedFromMark(sql, 'waybill count')}`);
   return { ...input, until: row.until };
 }
 
@@ -121,8 +121,8 @@ export async function countRecovery(sql: Sql, input: RecoveryInput) {
  * Begins a recovery; while it is under way, the same request returns the same recovery. Another recovery that is
  * still looking for lost events is in its way.
  */
-export async function beginRecovery(sql: Database, input: RecoveryInput): Promise<Asked> {
-  const before = await underWay(sql, input);
+export async function beginRecovery(sql: Database, input: RecoveryInput): Promise<RecoveryResult> {
+  const before = await findOpenRecovery(sql, input);
   if (before !== null) return before;
   // Counted before anything is locked: with very many events it takes a while.
   const search = await searchOf(sql, input);
@@ -131,7 +131,7 @@ export async function beginRecovery(sql: Database, input: RecoveryInput): Promis
   return await transaction(sql, async (tx) => {
     // Requests for recoveries of one webhook wait for each other.
     await tx`select 1 from webhooks where id = ${webhookId} for no key update`;
-    const concurrent = await underWay(tx, input);
+    const concurrent = await findOpenRecovery(tx, input);
     if (concurrent !== null) return concurrent;
     const recoveryId = uuidv7();
     await tx`
@@ -144,10 +144,10 @@ export async function beginRecovery(sql: Database, input: RecoveryInput): Promis
 }
 
 /** The same recovery, or one in its way; null if there is neither. */
-async function underWay(
+async function findOpenRecovery(
   sql: Sql,
   { webhookId, since, until, include }: RecoveryInput,
-): Promise<Asked | null> {
+): Promise<RecoveryResult | null> {
   const open = await sql<(LostEventCount & { id: string; until: Date; same: boolean; exhausted: boolean })[]>`
     select id, until, exhausted, found as count, first_at, last_at,
            since = ${since} and asked_until is not distinct from ${until}

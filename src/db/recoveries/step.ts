@@ -38,12 +38,12 @@ export async function stepRecovery(sql: Pool, recoveryId: string): Promise<Recov
     if (before === undefined) return null;
     const recovery = await readRecovery(tx, recoveryId);
     if (recovery === null) return null;
-    const continues = await goOn(tx, recovery, before);
+    const continues = await advance(tx, recovery, before);
     return { recovery: (await readRecovery(tx, recoveryId)) ?? recovery, more: continues };
   });
 }
 
-async function goOn(tx: Transaction, recovery: RecoveryRow, before: StepState): Promise<boolean> {
+async function advance(tx: Transaction, recovery: RecoveryRow, before: StepState): Promise<boolean> {
   const { id, state, webhookDeleted, webhookPausedUntil } = recovery;
   if (state !== 'running' && state !== 'paused') return false;
   if (webhookDeleted) {

@@ -26,7 +26,7 @@ export async function inPages({ signal, page = PAGE }: Paging, step: (limit: num
 export type Remove = (table: string, where: postgres.Fragment, page?: number) => Promise<number>;
 
 /** @returns a function that leaves locked rows to the next run */
-export const removing =
+export const pagedDelete =
   (sql: Pool, signal?: AbortSignal): Remove =>
   (table, where, page) =>
     inPages({ signal, page }, async (limit) => {

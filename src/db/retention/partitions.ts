@@ -92,7 +92,7 @@ export async function makeWeek(sql: Pool, week: Date): Promise<number> {
 
 async function makePartition(tx: Transaction, table: PartitionedTable, week: Date): Promise<number> {
   const name = `${table}_${weekName(week)}`;
-  if (await isThere(tx, name)) return 0;
+  if (await tableExists(tx, name)) return 0;
   const [from, to] = [idAt(week), idAt(new Date(week.getTime() + WEEK_MS))];
   // Made separately and then attached: traffic goes on, except for reads of the default partition.
   await tx`create table ${tx(name)} (like ${tx(table)} including all)`;
@@ -124,7 +124,7 @@ export async function dropPartition(sql: Pool, partition: Partition): Promise<'d
   const { table, week } = partition;
   return await schemaStep(sql, async (tx) => {
     await tx`lock table only ${tx(table)} in access exclusive mode`;
-    if (!(await isThere(tx, `${table}_${week}`))) return 'gone';
+    if (!(await tableExists(tx, `${table}_${week}`))) return 'gone';
     if ((await countNeeded(tx, partition)) > 0) return 'needed';
     await tx`drop table ${tx(`${table}_${week}`)}`;
     return 'dropped';
@@ -142,7 +142,7 @@ export async function countNeeded(sql: Pool | Transaction, { table, week, from, 
       where (${idOf(from)}::uuid is null or d.event_id >= ${idOf(from)}::uuid)
         and (${idOf(until)}::uuid is null or d.event_id < ${idOf(until)}::uuid)`);
   }
-  if (!(await isThere(sql, `deliveries_${week}`))) return 0;
+  if (!(await tableExists(sql, `deliveries_${week}`))) return 0;
   return await counted(
     sql<{ count: number }[]>`select count(*)::int as count from (${neededDeliveries(sql, week)}) d`,
   );
@@ -161,7 +161,7 @@ export function neededDeliveries(sql: Pool | Transaction, week?: string) {
     where ${isPendingMail(sql)}`;
 }
 
-async function isThere(sql: Pool | Transaction, name: string): Promise<boolean> {
+async function tableExists(sql: Pool | Transaction, name: string): Promise<boolean> {
   const [found] = await sql`select to_regclass(${name}) is not null as there`;
   return found?.there === true;
 }

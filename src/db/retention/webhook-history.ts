@@ -33,7 +33,7 @@ export async function removeHistory(sql: Pool, before: Date, remove: Remove) {
     sql`exists (select from webhooks w where w.id = x.webhook_id and w.deleted_at is not null)`,
   );
   await remove('notice_tokens', sql`x.expires_at < now()`);
-  const webhooks = await remove('webhooks', forgettable(sql, before, limitOf), WEBHOOKS);
+  const webhooks = await remove('webhooks', purgeable(sql, before, limitOf), WEBHOOKS);
   return { rows: versions + deactivations + notices + unhealthy, webhooks };
 }
 
@@ -131,7 +131,7 @@ export const TABLES_OF_WEBHOOKS = [
 ];
 
 /** Deleted webhooks `x` that nothing refers to. The last of each type stay, to explain events without delivery. */
-function forgettable(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
+function purgeable(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   const unreferred = ['deliveries', ...TABLES_OF_WEBHOOKS].map(
     (table) => sql`and not exists (select from ${sql(table)} r where r.webhook_id = x.id offset 0)`,
   );

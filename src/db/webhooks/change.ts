@@ -13,7 +13,7 @@ import { type Database, type Transaction, transaction } from '../transaction.ts'
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { endPause } from './pause.ts';
 import { keepRequestSettings } from './request-settings.ts';
-import { type LockedWebhook, lockWebhook, readBack, type WebhookRow } from './webhooks.ts';
+import { type LockedWebhook, lockWebhook, reload, type WebhookRow } from './webhooks.ts';
 
 /** Writes the effects of another `active`, URL or ordering: generation, times, deactivation, change to signal. */
 async function applyChange(
@@ -49,7 +49,7 @@ export async function setActive(sql: Pool, eshopId: number, id: number, active: 
     const before = await lockWebhook(tx, eshopId, id);
     if (before === null) return null;
     await applyChange(tx, eshopId, before, { active, url: before.url });
-    return { webhook: await readBack(tx, eshopId, id), changed: before.active !== active };
+    return { webhook: await reload(tx, eshopId, id), changed: before.active !== active };
   });
 }
 
@@ -88,7 +88,7 @@ export async function replaceWebhook(
       set (${settingsColumns(tx)}) = (select ${settingsColumns(tx, 'x')} from ${rowOf(tx, after)} x)
       where id = ${before.id}`;
     await applyChange(tx, eshopId, before, after);
-    return await readBack(tx, eshopId, id);
+    return await reload(tx, eshopId, id);
   });
 }
 
@@ -113,7 +113,7 @@ export async function replaceSecret(
           secret = ${sealedSecret}
       where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
       returning id`;
-    return rows.length === 0 ? null : await readBack(tx, eshopId, id);
+    return rows.length === 0 ? null : await reload(tx, eshopId, id);
   });
 }
 

@@ -4,7 +4,7 @@ import type { SealedWebhook } from '../../secrets/static-headers.ts';
 import { oneRow, type Pool, type Sql } from '../connection/pool.ts';
 import { type Database, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
-import { countWebhooks, findDuplicate, isWebhookIdUsed, readBack, type WebhookRow } from './webhooks.ts';
+import { countWebhooks, findDuplicate, isWebhookIdUsed, reload, type WebhookRow } from './webhooks.ts';
 
 /** The advisory lock of the sequence of webhook ids: transactions that take the next id share it. */
 const GENERATOR = 7_240_512;
@@ -13,7 +13,7 @@ const GENERATOR = 7_240_512;
  * The id of a new webhook. For a wanted id, the sequence is moved past it under the exclusive lock.
  * @param webhookId null for the next id, which is also taken if the wanted one has been used
  */
-async function numberFor(tx: Sql, webhookId: number | null): Promise<number> {
+async function allocateId(tx: Sql, webhookId: number | null): Promise<number> {
   if (webhookId !== null) {
     await tx`select pg_advisory_xact_lock(${GENERATOR})`;
     if (!(await isWebhookIdUsed(tx, webhookId))) {
@@ -45,7 +45,7 @@ export async function createWebhook(
   return await transaction(sql, async (tx) => {
     await lockCreations(tx, eshopId);
     if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
-    const id = await numberFor(tx, webhookId);
+    const id = await allocateId(tx, webhookId);
     const { secret, headers, headerNames } = seal(id);
     await tx`
       insert into webhooks (id, eshop_id, secret, headers, header_names, ${settingsColumns(tx)})
@@ -53,7 +53,7 @@ export async function createWebhook(
       select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${headerNamesOf(headerNames)}::text[],
              ${settingsColumns(tx)}
       from ${rowOf(tx, withDefaults(input))}`;
-    return await readBack(tx, eshopId, id);
+    return await reload(tx, eshopId, id);
   });
 }
 

@@ -6,7 +6,7 @@ import type { Pool, Sql } from '../connection/pool.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import { enqueueRecoveriesOf } from '../outbox/recovery-changes.ts';
 import { transaction } from '../transaction.ts';
-import { type LockedWebhook, lockWebhook, readBack } from './webhooks.ts';
+import { type LockedWebhook, lockWebhook, reload } from './webhooks.ts';
 
 /** How many pauses of a webhook are known. Fewer: windows of older deliveries end too early. More: a longer row. */
 const KEPT_PAUSES = 100;
@@ -44,7 +44,7 @@ export async function pauseWebhook(sql: Pool, eshopId: number, id: number, until
       await enqueueWebhookChange(tx, eshopId, id, { orderingOnly: true });
     if (paused.endsSooner) await enqueueWebhookChange(tx, eshopId, id);
     else await enqueueRecoveriesOf(tx, id);
-    return await readBack(tx, eshopId, id);
+    return await reload(tx, eshopId, id);
   });
 }
 
@@ -62,7 +62,7 @@ export async function resumeWebhook(sql: Pool, eshopId: number, id: number) {
       await endPause(tx, id);
       await enqueueWebhookChange(tx, eshopId, id);
     }
-    return { webhook: await readBack(tx, eshopId, id), changed: before.isPaused };
+    return { webhook: await reload(tx, eshopId, id), changed: before.isPaused };
   });
 }
 

@@ -64,7 +64,7 @@ export async function lockWebhook(tx: Sql, eshopId: number, id: number): Promise
 }
 
 /** A webhook that this transaction has just written. */
-export async function readBack(tx: Sql, eshopId: number, id: number): Promise<WebhookRow> {
+export async function reload(tx: Sql, eshopId: number, id: number): Promise<WebhookRow> {
   const webhook = await findWebhook(tx, eshopId, id);
   if (webhook === null) throw new Error('A webhook just written is not there.');
   return webhook;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EnvHttpProxyAgent, interceptors, request } from 'undici';
 import { runProgram } from '../run-program.ts';
-import { EXECUTABLE, type Getting, TOTAL_MS, withProgress } from './program.ts';
+import { EXECUTABLE, type FetchContext, TOTAL_MS, withProgress } from './program.ts';
 import type { Release } from './release.ts';
 
 /** The limit until the download begins: a machine that cannot reach the host should not wait long. */
@@ -43,7 +43,7 @@ function abortOf(signal: AbortSignal): Promise<never> {
 export async function downloadArchive(
   { version, archiveUrl: url }: Release,
   into: string,
-  { env, report, signal, cacheDirectory }: Getting,
+  { env, report, signal, cacheDirectory }: FetchContext,
 ): Promise<string> {
   report(
     `Temporal dev server: downloading Temporal CLI ${version} (50 MB, once; kept in ${cacheDirectory}) …`,

@@ -47,7 +47,7 @@ export async function hasSha256(path: string, expected: string): Promise<boolean
   return hash.digest('hex') === expected;
 }
 
-export interface Getting {
+export interface FetchContext {
   readonly env: NodeJS.ProcessEnv;
   /** Receives one line of text for every slow step. */
   readonly report: (text: string) => void;
@@ -62,7 +62,7 @@ const PROGRESS_MS = 5_000;
 
 /** Runs `work`; every few seconds reports the elapsed time and the result of `state`. */
 export async function withProgress<T>(
-  report: Getting['report'],
+  report: FetchContext['report'],
   work: () => Promise<T>,
   state = (): string => '',
 ): Promise<T> {

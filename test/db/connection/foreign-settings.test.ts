@@ -70,7 +70,7 @@ test('transactions are read committed, whatever the database has as its default'
   expect(row).toEqual({ isolation: 'read committed' });
 });
 
-test('a connection to a server that takes no writes is not used: the failure is one of a database that is away', async () => {
+test('a connection to a read-only server is not used: it fails like one to a database that is unavailable', async () => {
   const url = await databaseWith('default_transaction_read_only = on');
   const error: unknown = await poolAt(url)`select 1`.catch((reason: unknown) => reason);
   expect(error).toMatchObject({ name: 'DatabaseReadOnly' });
@@ -135,7 +135,7 @@ test('what a transaction pooler may be in front of sends nothing ahead of an ans
 test('says in one sentence what Waybill cannot work with', async () => {
   const readOnly = await databaseWith('default_transaction_read_only = on');
   expect(await inspectServer(readOnly).catch(databaseProblem)).toEqual(
-    new UserError('The database takes no writes: it is a standby, or read-only.'),
+    new UserError('The database is read-only: it may be a standby.'),
   );
   const { url, drop, sql } = await createTestDatabase();
   onTestFinished(drop);

@@ -55,7 +55,7 @@ test.each([
   expect(ways).toEqual(['session', 'pool', 'pool', 'session', 'pool']);
 });
 
-test('where sessions lead to a server that takes no writes, these go through the pool', async () => {
+test('if sessions lead to a read-only server, they go through the pool', async () => {
   const sessions = poolTo(database.url);
   await sessions`set default_transaction_read_only = on`;
   const { run, ways } = executing(sessions);

@@ -42,7 +42,7 @@ interface Found {
 function read(filter: AllDeliveriesFilter, asked: { after?: string; items?: number }): Promise<Found> {
   return readList(sql, asked, {
     list: (slice) => listAllDeliveries(sql, eshopId, filter, slice),
-    count: (downTo) => counted(countAllDeliveries(sql, eshopId, filter, downTo)),
+    count: (afterId) => counted(countAllDeliveries(sql, eshopId, filter, afterId)),
     endOf: (slice) => endOfList(sql, eshopId, filter, slice, 2 * EACH),
   });
 }

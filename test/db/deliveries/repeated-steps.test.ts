@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { lostTimeMs } from '../../../src/attempt/decisions.ts';
 import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../../src/db/deliveries/attempts.ts';
 import { compensate } from '../../../src/db/deliveries/compensation.ts';
-import { closeDelivery, spendRetries } from '../../../src/db/deliveries/deliveries.ts';
+import { closeDelivery, exhaustRetries } from '../../../src/db/deliveries/deliveries.ts';
 import { recordOperatorAction } from '../../../src/db/deliveries/operator-actions.ts';
 import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
 import { CLASS } from '../../../src/db/outbox/outbox.ts';
@@ -140,7 +140,7 @@ describe('a result', () => {
     await begin(id, 1);
     const nextAttemptAt = new Date(Date.now() + 60_000);
     await finish(id, 1, { nextAttemptAt });
-    await spendRetries(database.sql, id, 0);
+    await exhaustRetries(database.sql, id, 0);
     expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);
   });
 });

@@ -5,8 +5,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { askDatabase, needsOf } from '../../../src/cli/status.ts';
 import { databaseRows, statusTable } from '../../../src/cli/status-command.ts';
 import { createPool, type Pool } from '../../../src/db/connection/pool.ts';
-import { readDeadRowsKeepers } from '../../../src/db/maintenance/dead-rows.ts';
-import { AWAITED_SECONDS, lowWaterMark, readHoldUp } from '../../../src/db/maintenance/low-water-mark.ts';
+import {
+  BLOCKER_AGE_SECONDS,
+  lowWaterMark,
+  readCursorBlocker,
+} from '../../../src/db/maintenance/low-water-mark.ts';
+import { readVacuumBlockers } from '../../../src/db/maintenance/vacuum-blockers.ts';
 import { beginRecovery, readRecovery } from '../../../src/db/recoveries/recoveries.ts';
 import { stepRecovery } from '../../../src/db/recoveries/step.ts';
 import { schemaStep } from '../../../src/db/retention/schema-step.ts';
@@ -66,15 +70,17 @@ async function limitedPool() {
 const WRITES = "insert into settings (name, value) values ('of another program', '')";
 /** The mark itself is a millisecond; what is shown waits for the transaction to be old enough. */
 const untilAwaited = async (sql: Pool) => {
-  await expect.poll(() => readHoldUp(sql), { timeout: 4 * AWAITED_SECONDS * 1_000 }).not.toBeNull();
-  return await readHoldUp(sql);
+  await expect
+    .poll(() => readCursorBlocker(sql), { timeout: 4 * BLOCKER_AGE_SECONDS * 1_000 })
+    .not.toBeNull();
+  return await readCursorBlocker(sql);
 };
 
 describe('an open transaction that has written', () => {
   test('holds cursors and recoveries up, and is named until it ends', async () => {
     const { sql } = database;
     const { eshopId, webhookId } = await insertShop(sql);
-    expect(await readHoldUp(sql)).toBeNull();
+    expect(await readCursorBlocker(sql)).toBeNull();
     const { pid, end } = await openTransaction(WRITES);
     const mark = await lowWaterMark(sql);
     const begun = await beginRecovery(sql, {
@@ -120,10 +126,10 @@ describe('an open transaction that has written', () => {
       const samples = samplesOf(await metrics.registry.metrics());
       return sampleOf(samples, 'waybill_cursors_held_up_seconds', { application });
     };
-    expect(await heldUpSeconds('legacy import')).toBeGreaterThan(AWAITED_SECONDS);
+    expect(await heldUpSeconds('legacy import')).toBeGreaterThan(BLOCKER_AGE_SECONDS);
 
     await end();
-    await expect.poll(() => readHoldUp(sql)).toBeNull();
+    await expect.poll(() => readCursorBlocker(sql)).toBeNull();
     expect(await heldUpSeconds('')).toBe(0);
     expect(await heldUpSeconds('legacy import')).toBeUndefined();
     await expect
@@ -166,7 +172,7 @@ describe('an open transaction that has written', () => {
     await openTransaction('select 1 from settings', 'repeatable read');
     const mark = await lowWaterMark(sql);
     await expect.poll(async () => (await lowWaterMark(sql)) > mark, { timeout: 10_000 }).toBe(true);
-    expect(await readHoldUp(sql)).toBeNull();
+    expect(await readCursorBlocker(sql)).toBeNull();
   });
 });
 
@@ -175,9 +181,9 @@ describe('what keeps dead rows', () => {
 
   test('a session with an old snapshot is named, with its program and begin', async () => {
     const { sql } = database;
-    expect(await readDeadRowsKeepers(sql)).toEqual([]);
+    expect(await readVacuumBlockers(sql)).toEqual([]);
     const { pid, end } = await openTransaction('select 1 from settings', 'repeatable read');
-    const [keeper, ...others] = await readDeadRowsKeepers(sql, sooner);
+    const [keeper, ...others] = await readVacuumBlockers(sql, sooner);
     expect(others).toEqual([]);
     expect(keeper).toMatchObject({
       kind: 'session',
@@ -185,7 +191,7 @@ describe('what keeps dead rows', () => {
       application: 'legacy import',
       since: expect.any(Date),
     });
-    expect(await readDeadRowsKeepers(sql)).toEqual([]);
+    expect(await readVacuumBlockers(sql)).toEqual([]);
     const status = { ...(await askDatabase(sql)), deadRowsKeptBy: keeper === undefined ? [] : [keeper] };
     expect(databaseRows(status)).toContainEqual([
       'Dead rows',
@@ -207,7 +213,7 @@ describe('what keeps dead rows', () => {
     };
     expect(await keepers()).toBe(1);
     await end();
-    await expect.poll(() => readDeadRowsKeepers(sql, sooner)).toEqual([]);
+    await expect.poll(() => readVacuumBlockers(sql, sooner)).toEqual([]);
     expect(await keepers()).toBe(0);
   });
 
@@ -217,14 +223,14 @@ describe('what keeps dead rows', () => {
     const { pid } = await openTransaction('select 1 from settings', 'repeatable read');
     await sql`select pg_current_xact_id()`;
     // Its age in transactions alone is known.
-    expect(await readDeadRowsKeepers(limited, { ...sooner, transactions: 1_000_000 })).toEqual([]);
-    const seen = await readDeadRowsKeepers(limited, { ...sooner, transactions: 0 });
+    expect(await readVacuumBlockers(limited, { ...sooner, transactions: 1_000_000 })).toEqual([]);
+    const seen = await readVacuumBlockers(limited, { ...sooner, transactions: 0 });
     const keeper = seen.find((each) => each.kind === 'session' && each.pid === pid);
     expect(keeper).toMatchObject({ application: 'legacy import', since: null });
     expect(keeper === undefined ? '' : keeperOfDeadRows(keeper)).toMatch(
       `database process ${pid} (legacy import), with a snapshot `,
     );
-    expect(await readHoldUp(limited)).toBeNull();
+    expect(await readCursorBlocker(limited)).toBeNull();
   });
 
   test('a replication slot that nobody uses', async () => {
@@ -239,7 +245,7 @@ describe('what keeps dead rows', () => {
       await sql`select pg_drop_replication_slot(${name})`;
     });
     const bounds = { ...sooner, walBytes: -1 };
-    const seen = (await readDeadRowsKeepers(sql, bounds)).find(
+    const seen = (await readVacuumBlockers(sql, bounds)).find(
       (each) => each.kind === 'slot' && each.name === name,
     );
     expect(seen === undefined ? '' : keeperOfDeadRows(seen)).toBe(

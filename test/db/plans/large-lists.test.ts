@@ -48,7 +48,7 @@ type Statement = readonly [name: string, index: string, query: postgres.Fragment
 const slices: Readonly<Record<string, Slice>> = {
   newest: { limit: 30, offset: 0 },
   deepest: { limit: 100, offset: 9_900 },
-  older: { limit: 100, offset: 0, below: idAt(day(20)) },
+  older: { limit: 100, offset: 0, beforeId: idAt(day(20)) },
   cursor: { limit: 31, after: '00000000-0000-0000-0000-000000000000', before: idAt(new Date()) },
 };
 

@@ -8,7 +8,12 @@ import {
   type QueuePlan,
   recordAttempts,
 } from '../../../src/db/deliveries/attempts.ts';
-import { closeOpen, deferAttempt, spendRetries, startWindow } from '../../../src/db/deliveries/deliveries.ts';
+import {
+  closeOpen,
+  deferAttempt,
+  exhaustRetries,
+  startWindow,
+} from '../../../src/db/deliveries/deliveries.ts';
 import { findDelivery } from '../../../src/db/deliveries/delivery-log.ts';
 import { readActionTargets } from '../../../src/db/deliveries/operator-actions.ts';
 import {
@@ -105,7 +110,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   'giveBack of one whose workflow was not started': (tx) => giveBack(tx, [claimed()], 1_000),
   findDispatched: (tx) => findDispatched(tx, [id]),
   findClosed: (tx) => findClosed(tx, [id]),
-  spendRetries: (tx) => spendRetries(tx, id, 1),
+  exhaustRetries: (tx) => exhaustRetries(tx, id, 1),
   deferAttempt: (tx) => deferAttempt(tx, id, 1, 1_000),
   startWindow: (tx) => startWindow(tx, id),
   closeOpen: (tx) => closeOpen(tx, id, 'expired', {}),

@@ -6,7 +6,7 @@ import { resealAll } from '../../../src/app/key-rotation.ts';
 import { createEshop } from '../../../src/db/accounts/eshops.ts';
 import { MAX_DELETED_WEBHOOKS } from '../../../src/db/event-log.ts';
 import { decideWarnings } from '../../../src/db/incidents/decide.ts';
-import { removing } from '../../../src/db/retention/pages.ts';
+import { pagedDelete } from '../../../src/db/retention/pages.ts';
 import { eraseSecrets, removeHistory } from '../../../src/db/retention/webhook-history.ts';
 import { findWebhook } from '../../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../../src/domain/event-types.ts';
@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 async function clean() {
   const erased = await eraseSecrets(database.sql, before);
-  return { erased, ...(await removeHistory(database.sql, before, removing(database.sql))) };
+  return { erased, ...(await removeHistory(database.sql, before, pagedDelete(database.sql))) };
 }
 const count = async (table: string) => (await database.sql`select from ${database.sql(table)}`).length;
 

@@ -9,7 +9,7 @@ import { findDeactivationMail, readDeactivation } from '../../../src/db/notices/
 import { recordNoticeSent } from '../../../src/db/notices/outcome.ts';
 import { redeliver } from '../../../src/db/outbox/redeliver.ts';
 import { removeEvents } from '../../../src/db/retention/old-rows.ts';
-import { removing } from '../../../src/db/retention/pages.ts';
+import { pagedDelete } from '../../../src/db/retention/pages.ts';
 import { dropPartition, listPartitions, partitionedTables } from '../../../src/db/retention/partitions.ts';
 import { transaction } from '../../../src/db/transaction.ts';
 import { deleteWebhook, setActive } from '../../../src/db/webhooks/change.ts';
@@ -286,7 +286,7 @@ describe('kept', () => {
     const { sql } = database;
     const keys = (count: number) => sql`
       insert into import_keys (eshop_id, key, fingerprint) select ${eshopId}, n::text, '' from generate_series(1, ${count}) n`;
-    const remove = (signal?: AbortSignal) => removing(sql, signal)('import_keys', sql`true`, 2);
+    const remove = (signal?: AbortSignal) => pagedDelete(sql, signal)('import_keys', sql`true`, 2);
     await keys(5);
     expect(await remove(AbortSignal.abort())).toBe(0);
     await sql.begin(async (tx) => {

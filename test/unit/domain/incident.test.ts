@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import {
   deactivationAt,
+  exhaustedAt,
   incidentOf,
   isLastCall,
   type Retried,
-  spentAt,
   warningTimes,
 } from '../../../src/domain/incident.ts';
 import {
@@ -47,7 +47,7 @@ describe.each([
   const { attempts, end } = life(policy);
 
   test('after every attempt it is known when the retries will be spent', () => {
-    for (const attempt of attempts) expect(spentAt(policy, attempt)).toBe(end);
+    for (const attempt of attempts) expect(exhaustedAt(policy, attempt)).toBe(end);
   });
 
   test('there is a last call before the last attempt', () => {

@@ -1,5 +1,5 @@
 /** What keeps dead rows from being removed: tables grow, and all statements become slower. */
-import type { DatabaseSession, DeadRowsKeeper } from '../../domain/database-session.ts';
+import type { DatabaseSession, VacuumBlocker } from '../../domain/database-session.ts';
 import type { Sql } from '../connection/pool.ts';
 
 /**
@@ -16,21 +16,21 @@ const OLD_SNAPSHOT_TRANSACTIONS = 1_000_000;
 const KEPT_WAL_BYTES = 2 ** 30;
 
 /** What is old; for tests. */
-export interface DeadRowsBounds {
+export interface VacuumBlockerBounds {
   readonly seconds?: number;
   readonly transactions?: number;
   readonly walBytes?: number;
 }
 
 /** The oldest of each kind first. Other users' sessions are seen as far as this user may. @param bounds for tests */
-export async function readDeadRowsKeepers(
+export async function readVacuumBlockers(
   sql: Sql,
   {
     seconds = OLD_SNAPSHOT_SECONDS,
     transactions = OLD_SNAPSHOT_TRANSACTIONS,
     walBytes = KEPT_WAL_BYTES,
-  }: DeadRowsBounds = {},
-): Promise<DeadRowsKeeper[]> {
+  }: VacuumBlockerBounds = {},
+): Promise<VacuumBlocker[]> {
   // Without the right to see it, begin and kind are null. A vacuum's snapshot keeps nothing, however long it takes.
   const sessions = await sql<(DatabaseSession & { transactions: number })[]>`
     select pid, nullif(application_name, '') as application, xact_start as since, age(backend_xmin) as transactions

@@ -2,17 +2,17 @@
 import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool } from '../connection/pool.ts';
-import { KEPT_ANSWER_HOURS } from '../kept-answers.ts';
 import { IMPORT_KEY_DAYS } from '../records/import-keys.ts';
+import { STORED_RESPONSE_HOURS } from '../stored-responses.ts';
 import type { Remove } from './pages.ts';
 
 /**
- * Removes rows of deliveries and recoveries that are gone, the keys of lines imported long ago, and kept answers.
+ * Removes rows of deliveries and recoveries that are gone, the keys of lines imported long ago, and stored responses.
  * @param now by the database's clock
  * @param before deliveries created earlier are gone, except open ones
  * @returns how many
  */
-export async function removeBelongings(sql: Pool, now: Date, before: Date, remove: Remove) {
+export async function removeDependents(sql: Pool, now: Date, before: Date, remove: Remove) {
   const ago = (interval: postgres.Fragment) => sql`x.created_at < ${now}::timestamptz - ${interval}`;
   const importKeys = await remove('import_keys', ago(sql`make_interval(days => ${IMPORT_KEY_DAYS})`));
   // Each delivery is looked up (`offset 0`): a join might read all of them for one page.
@@ -24,7 +24,7 @@ export async function removeBelongings(sql: Pool, now: Date, before: Date, remov
       select from deliveries d where d.recovery_id = x.id and d.state in ('pending', 'retrying') offset 0)`;
   let rows = await remove('redeliveries', redeliveries);
   rows += await remove('recoveries', recoveries);
-  rows += await remove('kept_answers', ago(sql`make_interval(hours => ${KEPT_ANSWER_HOURS})`));
+  rows += await remove('stored_responses', ago(sql`make_interval(hours => ${STORED_RESPONSE_HOURS})`));
   // Settings that only attempts before this time used.
   rows += await remove('former_request_settings', sql`x.until < ${before}`);
   return { importKeys, rows };
