@@ -1,9 +1,12 @@
-/** Attempts come in order, once unless a fault met one in flight, none early, none late beyond outage and grace. */
+/**
+ * Attempts come in order, once unless a fault met one in flight, none early, none late beyond outage and grace, and
+ * none after the window.
+ */
 import { ownedMs } from '../../src/attempt/ownership.ts';
 import { jitteredWait, maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { SPREAD_MS } from '../../src/domain/webhook-pause.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
-import type { Ledger, WebhookPause } from '../ledger.ts';
+import type { Ledger, Outage, WebhookPause } from '../ledger.ts';
 import type { Arrival } from '../receivers.ts';
 import { withOutages } from './outages.ts';
 import { arrivalsOf, endOf, title } from './outcomes.ts';
@@ -18,65 +21,91 @@ const EARLY_MS = 1_000;
 /** How far the time of a signature may be from its arrival, in milliseconds: receivers allow five minutes. */
 const SIGNATURE_MS = 60_000;
 
+/** One delivery, and what delayed it. */
+interface Story {
+  readonly policy: RetryPolicy;
+  readonly ledger: Ledger;
+  /** Of its webhook. */
+  readonly pauses: readonly WebhookPause[];
+  /** Of the recovery that created it. */
+  readonly recoveryPauses: readonly WebhookPause[];
+  /** With the pauses of its webhook: what Temporal has planned resumes spread over some time. */
+  readonly outages: readonly Outage[];
+  /** The end of its window, in milliseconds since 1970. */
+  readonly windowEndsAt: number;
+}
+
+/** One request of a delivery. All times in milliseconds. */
+interface Step {
+  readonly arrival: Arrival;
+  readonly previous: Arrival | undefined;
+  /** When it should have come without any outage, since 1970; null if that is unknown. */
+  readonly due: number | null;
+  /** Time lost to outages and to a busy machine before it, and not made up for: it is taken from the waits that follow. */
+  readonly lostMs: number;
+  /** The same with what was made up for. */
+  readonly lateInAllMs: number;
+}
+
+/** Says what is wrong with a request; undefined if nothing is. */
+type Rule = (step: Step, story: Story) => string | undefined;
+
+const RULES: readonly Rule[] = [
+  withinNumber,
+  afterItsPredecessor,
+  repeatedByFault,
+  oneAtATime,
+  notLate,
+  notEarly,
+  withinWindow,
+  outsidePauses,
+  afterRecoveryPauses,
+  signedInTime,
+];
+
 /** Checks the requests of one delivery. */
 export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evidence, row: DeliveryRow) {
-  const violations: Violation[] = [];
-  let repeated = 0;
-  let latestMs = 0;
-  /** Time lost to outages and to a busy machine so far: it is taken from the waits that follow. */
-  let lostMs = 0;
   const receiver = evidence.receivers.find(({ webhookId }) => webhookId === row.webhookId);
-  if (receiver === undefined || receiver.unseen === true) return { repeated, latestMs, violations };
+  if (receiver === undefined || receiver.unseen === true) return { repeated: 0, latestMs: 0, violations: [] };
   const arrivals = arrivalsOf(receiver, row.id);
+  const ofWebhook = ({ webhookId }: WebhookPause) => webhookId === row.webhookId;
+  const pauses = ledger.pauses.filter(ofWebhook);
+  const story: Story = {
+    policy,
+    ledger,
+    pauses,
+    recoveryPauses: ledger.recoveryPauses.filter(ofWebhook),
+    outages: [...ledger.outages, ...pauses.map(({ from, to }) => ({ from, to: to + SPREAD_MS }))],
+    windowEndsAt:
+      (arrivals[0]?.at ?? 0) + policy.windowMs + pauses.reduce((sum, { from, to }) => sum + (to - from), 0),
+  };
+  const steps = stepsOf(story, row, arrivals);
   const name = title(receiver, row);
-  const wrong = (text: string) => violations.push(violation('wrong', `${name}: ${text}`));
-  const pauses = ledger.pauses.filter(({ webhookId }) => webhookId === row.webhookId);
-  const windowEndsAt =
-    (arrivals[0]?.at ?? 0) + policy.windowMs + pauses.reduce((sum, { from, to }) => sum + (to - from), 0);
-  // What Temporal has planned resumes spread over this time.
-  const outages = [...ledger.outages, ...pauses.map(({ from, to }) => ({ from, to: to + SPREAD_MS }))];
+  const violations: Violation[] = steps.flatMap((step) =>
+    RULES.flatMap((rule) => rule(step, story) ?? []).map((text) => violation('wrong', `${name}: ${text}`)),
+  );
+  return {
+    repeated: steps.filter(isRepeated).length,
+    latestMs: Math.max(0, ...steps.map(({ arrival, due }) => (due === null ? 0 : arrival.at - due))),
+    violations,
+  };
+}
 
-  let previous: Arrival | undefined;
-  for (const arrival of arrivals) {
-    const { number } = arrival;
-    const before = previous?.number ?? 0;
-    if (number > maxAttempts(policy)) wrong(`attempt ${number} of at most ${maxAttempts(policy)}`);
-    if (number !== before && number !== before + 1) wrong(`attempt ${number} after attempt ${before}`);
-    if (number === before && previous !== undefined) {
-      repeated += 1;
-      if (!inFlight(previous, ledger)) wrong(`attempt ${number} made again although no fault hit it`);
-    }
-    if (previous !== undefined && Number.isFinite(previous.endedAt) && arrival.at < overAt(previous, ledger))
-      wrong(`attempt ${number} came while attempt ${before} was at its receiver`);
-    const planned = plan(policy, ledger, row, previous, number);
+function stepsOf({ policy, ledger }: Story, row: DeliveryRow, arrivals: readonly Arrival[]): Step[] {
+  let [lostMs, lateInAllMs] = [0, 0];
+  return arrivals.map((arrival, index) => {
+    const previous = arrivals[index - 1];
     const ordered = ledger.ordered.get(row.id);
     const wasOrdered = ordered !== undefined && ordered <= arrival.at && ordered >= (previous?.at ?? 0);
-    const due = wasOrdered ? ordered : planned;
-    if (due !== null) {
-      latestMs = Math.max(latestMs, arrival.at - due);
-      const late = arrival.at - withOutages(due, previous?.at ?? due, arrival.at, outages);
-      if (late > ledger.graceMs)
-        wrong(`attempt ${number} came ${Math.round(late)} ms beyond plan and outage`);
-      // The first may precede its response, if the API dies in between and the e-shop repeats the request; and
-      // towards the window's end a wait may be shortened, as after lost time.
-      const shortened = due > windowEndsAt - policy.attemptTimeoutMs || arrival.at >= due - EARLY_MS - lostMs;
-      const follows = previous !== undefined && number !== before;
-      if (arrival.at < due - EARLY_MS && follows && !shortened)
-        wrong(`attempt ${number} came ${Math.round(due - arrival.at)} ms before its time`);
-      // The window begins with the first.
-      if (number > 1) lostMs = Math.max(0, lostMs + arrival.at - due);
+    const due = wasOrdered ? ordered : plan(policy, ledger, row, previous, arrival.number);
+    const step = { arrival, previous, due, lostMs, lateInAllMs };
+    // The window begins with the first.
+    if (due !== null && arrival.number > 1) {
+      lostMs = Math.max(0, lostMs + arrival.at - due);
+      lateInAllMs += Math.max(0, arrival.at - due);
     }
-    const within = ({ from, to }: WebhookPause) => arrival.at > from + EARLY_MS && arrival.at < to;
-    if (pauses.some(within)) wrong(`attempt ${number} came during a pause`);
-    const recoveryPauses = ledger.recoveryPauses.filter(({ webhookId }) => webhookId === row.webhookId);
-    if (previous === undefined && recoveryPauses.some(within))
-      wrong('its first attempt came while its recovery was paused');
-    const signedOff = arrival.signedAt - arrival.at;
-    if (Math.abs(signedOff) > SIGNATURE_MS && !ledger.workerClockWrong)
-      wrong(`attempt ${number} was signed for a time ${signedOff} ms off`);
-    previous = arrival;
-  }
-  return { repeated, latestMs, violations };
+    return step;
+  });
 }
 
 /** When this attempt should come without any outage; null if that is unknown. */
@@ -94,6 +123,82 @@ function plan(
   // Its owner may have died: no other makes it while it could still be at its receiver.
   if (number === previous.number) return previous.at + ownedMs(policy);
   return endOf(previous, policy) + jitteredWait(policy, row.id, previous.number);
+}
+
+function isRepeated({ arrival, previous }: Step): boolean {
+  return arrival.number === previous?.number;
+}
+
+function withinNumber({ arrival: { number } }: Step, { policy }: Story) {
+  const most = maxAttempts(policy);
+  return number > most ? `attempt ${number} of at most ${most}` : undefined;
+}
+
+function afterItsPredecessor({ arrival: { number }, previous }: Step) {
+  const before = previous?.number ?? 0;
+  return number === before || number === before + 1 ? undefined : `attempt ${number} after attempt ${before}`;
+}
+
+function repeatedByFault(step: Step, { ledger }: Story) {
+  const { arrival, previous } = step;
+  if (previous === undefined || !isRepeated(step) || inFlight(previous, ledger)) return undefined;
+  return `attempt ${arrival.number} made again although no fault hit it`;
+}
+
+function oneAtATime({ arrival, previous }: Step, { ledger }: Story) {
+  if (previous === undefined || !Number.isFinite(previous.endedAt)) return undefined;
+  if (arrival.at >= overAt(previous, ledger)) return undefined;
+  return `attempt ${arrival.number} came while attempt ${previous.number} was at its receiver`;
+}
+
+function notLate({ arrival, previous, due }: Step, { ledger, outages }: Story) {
+  if (due === null) return undefined;
+  const lateMs = arrival.at - withOutages(due, previous?.at ?? due, arrival.at, outages);
+  if (lateMs <= ledger.graceMs) return undefined;
+  return `attempt ${arrival.number} came ${Math.round(lateMs)} ms beyond plan and outage`;
+}
+
+/**
+ * The first may precede its response, if the API dies in between and the e-shop repeats the request; one that is
+ * repeated may follow at once, if its owner has said that it is gone.
+ */
+function notEarly(step: Step, { policy, windowEndsAt }: Story) {
+  const { arrival, previous, due, lostMs, lateInAllMs } = step;
+  if (due === null || previous === undefined || isRepeated(step)) return undefined;
+  // Towards the window's end, waits are also shortened by what was made up for before, and leave the last attempt room.
+  const atItsEnd = due > windowEndsAt - policy.attemptTimeoutMs;
+  const roomMs = Math.min(policy.attemptTimeoutMs, policy.windowMs / 20);
+  const earlyMs = due - arrival.at;
+  if (earlyMs <= EARLY_MS + (atItsEnd ? lateInAllMs + roomMs : lostMs)) return undefined;
+  return `attempt ${arrival.number} came ${Math.round(earlyMs)} ms before its time`;
+}
+
+/** One that an outage or a pause at the end of the window held up still has its last chance, right after it. */
+function withinWindow({ arrival }: Step, { ledger: { graceMs }, outages, windowEndsAt }: Story) {
+  let endsAt = windowEndsAt;
+  for (const { from, to } of outages.toSorted((one, other) => one.from - other.from))
+    if (from <= endsAt + graceMs) endsAt = Math.max(endsAt, to);
+  const overMs = arrival.at - endsAt - graceMs;
+  return overMs > 0 ? `attempt ${arrival.number} came ${Math.round(overMs)} ms after its window` : undefined;
+}
+
+function outsidePauses({ arrival }: Step, { pauses }: Story) {
+  return isWithin(arrival, pauses) ? `attempt ${arrival.number} came during a pause` : undefined;
+}
+
+function afterRecoveryPauses({ arrival, previous }: Step, { recoveryPauses }: Story) {
+  if (previous !== undefined || !isWithin(arrival, recoveryPauses)) return undefined;
+  return 'its first attempt came while its recovery was paused';
+}
+
+function signedInTime({ arrival }: Step, { ledger }: Story) {
+  const offMs = arrival.signedAt - arrival.at;
+  if (ledger.workerClockWrong || Math.abs(offMs) <= SIGNATURE_MS) return undefined;
+  return `attempt ${arrival.number} was signed for a time ${offMs} ms off`;
+}
+
+function isWithin({ at }: Arrival, pauses: readonly WebhookPause[]): boolean {
+  return pauses.some(({ from, to }) => at > from + EARLY_MS && at < to);
 }
 
 /** When a request was over: answered, or given up by a living sender while a busy machine held its receiver up. */

@@ -36,13 +36,26 @@ interface Seen {
   readonly deactivated?: boolean;
   /** A pause of the recovery that created it, in milliseconds from the start. */
   readonly paused?: readonly [number, number];
+  /** An outage, in milliseconds from the start. */
+  readonly outage?: readonly [number, number];
+  /** Default: ten minutes. */
+  readonly windowMs?: number;
 }
 
 /** A round with one change and one receiver; by default the receiver correctly failed all three attempts. */
-function judge({ outcome = 'failed', arrivals = all, row, deactivated = true, paused }: Seen = {}) {
+function judge({
+  outcome = 'failed',
+  arrivals = all,
+  row,
+  deactivated = true,
+  paused,
+  outage,
+  windowMs = policy.windowMs,
+}: Seen = {}) {
   const ledger: Ledger = {
     ...newLedger(5_000),
     accepted: [{ type: 'CREATE_ORDER', entityId: '1', at: START }],
+    outages: outage ? [{ from: START + outage[0], to: START + outage[1] }] : [],
     recoveryPauses: paused ? [{ webhookId: 7, from: START + paused[0], to: START + paused[1] }] : [],
   };
   const receiver: Receiver = {
@@ -88,7 +101,7 @@ function judge({ outcome = 'failed', arrivals = all, row, deactivated = true, pa
     ],
     mails: deactivated ? [mail] : [],
   };
-  return check(policy, 'all', ledger, evidence);
+  return check({ ...policy, windowMs }, 'all', ledger, evidence);
 }
 
 const delivered: Seen = {
@@ -111,6 +124,14 @@ test.each<[string, Seen]>([
   [
     'a wait shortened by the time lost before',
     { arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 29_250)] },
+  ],
+  [
+    'a last chance after an outage that lasted beyond the window',
+    { windowMs: 31_000, outage: [30_000, 36_000], arrivals: [...all.slice(0, 2), arrival(3, 37_000)] },
+  ],
+  [
+    'a last attempt as early as the end of the window asks for, after time was lost',
+    { windowMs: 31_000, arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 29_400)] },
   ],
 ])('as promised: %s', (_, seen) => {
   expect(judge(seen)).toMatchObject({ accepted: 1, violations: [] });
@@ -145,6 +166,20 @@ test.each<[string, string, Seen]>([
     'wrong',
     'shortened by more than was lost',
     { arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 26_000)] },
+  ],
+  [
+    'wrong',
+    'after the window, without an outage at its end',
+    {
+      windowMs: 25_000,
+      outage: [11_000, 18_000],
+      arrivals: [...all.slice(0, 2), arrival(3, 36_000)],
+    },
+  ],
+  [
+    'wrong',
+    'at the end of the window, and shortened by more than its room and what was lost',
+    { windowMs: 31_000, arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 26_000)] },
   ],
   ['wrong', 'before its time', { arrivals: [arrival(1, 50), arrival(2, 4_000), arrival(3, 24_100)] }],
   ['wrong', 'deactivated without a reason', { ...delivered, arrivals: taken, deactivated: true }],
