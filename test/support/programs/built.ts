@@ -1,7 +1,7 @@
 /** The program as it is shipped: the run's set-up builds it (`global-setup.ts`). */
 import { fileURLToPath } from 'node:url';
 
-const built = (path: string) => fileURLToPath(new URL(`../../dist/${path}`, import.meta.url));
+const built = (path: string) => fileURLToPath(new URL(`../../../dist/${path}`, import.meta.url));
 
 /** Node's argument for the program itself. */
 export const builtMain = built('src/main.js');
