@@ -5,12 +5,14 @@ import { counted } from '../domain/text.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { MailContent } from './mail-template.ts';
-import { activation, countRecovery, readDelivery, recover } from './requests.ts';
+
+const RECOVER = 'POST /v21/webhooks/{id}/recover';
 
 /** Webhook, generation and delivery make its Message-ID, so that a repetition after a crash is recognised. */
 export function deactivationMail(deactivation: Deactivation): MailContent {
   const { webhookId, generation, url, reason, at, deliveryId, attemptsMade, lastError, activeAgain } =
     deactivation;
+  const since = deactivation.lostSince.toISOString();
   const attempts = counted(attemptsMade, 'attempt');
   const why =
     reason === 'gone'
@@ -38,15 +40,15 @@ export function deactivationMail(deactivation: Deactivation): MailContent {
         ? []
         : [
             'Once its receiver works again, reactivate it with',
-            { request: activation(webhookId, 'activate') },
+            { request: 'PUT /v21/webhooks/{id}/activate', id: webhookId },
             'Open deliveries of this webhook will then resume, each within its own time limit.',
           ]),
       `Events of the time in which it ${activeAgain ? 'was' : 'is'} inactive create no deliveries. To count those that it missed, together with deliveries that failed or expired, which may have begun earlier:`,
-      { request: countRecovery(webhookId, deactivation.lostSince) },
+      { request: RECOVER, id: webhookId, body: `{"since": "${since}", "dryRun": true}` },
       `${activeAgain ? 'To' : 'Once it is active again, to'} have them delivered:`,
-      { request: recover(webhookId, deactivation.lostSince) },
+      { request: RECOVER, id: webhookId, body: `{"since": "${since}"}` },
       'Every attempt of the failed delivery is listed by',
-      { request: readDelivery(deliveryId) },
+      { request: 'GET /v21/deliveries/{id}', id: deliveryId },
     ],
   };
 }

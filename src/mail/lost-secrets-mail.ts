@@ -5,7 +5,6 @@ import { nameOf } from '../domain/webhook-name.ts';
 import { typesOf } from '../domain/webhook-types.ts';
 import type { MailBlock, MailContent } from './mail-template.ts';
 import type { MailedNotice } from './recovered-mail.ts';
-import { listSigningKeys, newNoticeSecret, regenerateSecret, replaceWebhook } from './requests.ts';
 
 interface LostSecrets extends MailedNotice {
   /** The affected webhooks of the e-shop; may be empty if the secret of its notices was lost. */
@@ -33,7 +32,7 @@ export function lostSecretsMail({ id, lost, lostNoticeSecret, eshopName, email }
             ),
           },
           `Make a new one${others.length > 0 ? ' for each' : ''} (it is shown once), and set it in the receiver:`,
-          { request: regenerateSecret(first.id) },
+          { request: 'PUT /v21/webhooks/{id}/regenerate-secret', id: first.id },
         ]),
     ...(headed === undefined
       ? []
@@ -42,7 +41,7 @@ export function lostSecretsMail({ id, lost, lostNoticeSecret, eshopName, email }
           {
             facts: withHeaders.map(({ id, headers }) => [`Webhook ${id}`, headers.join(', ')] as const),
           },
-          { request: replaceWebhook(headed.id) },
+          { request: 'PUT /v21/webhooks/{id}', id: headed.id },
         ]),
     ...(asymmetric.length === 0
       ? []
@@ -51,12 +50,12 @@ export function lostSecretsMail({ id, lost, lostNoticeSecret, eshopName, email }
           {
             facts: asymmetric.map((each) => [`Webhook ${each.id}`, `${nameOf(each)}, ${each.url}`] as const),
           },
-          { request: listSigningKeys },
+          { request: 'GET /v21/eshop/signing-keys' },
         ]),
     ...(lostNoticeSecret
       ? [
           'The notices that are posted to your URL are signed with a secret that nobody knows. Make a new one (it is shown once), and set it where you receive them:',
-          { request: newNoticeSecret },
+          { request: 'PATCH /v21/eshop', body: '{"notifications": {"secret": null}}' },
         ]
       : []),
     'Deliveries that are refused until then are retried, each within its own time limit. Nothing that you sent to the API is affected. Users have to sign in again.',

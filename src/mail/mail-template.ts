@@ -3,12 +3,13 @@ import { anchor, oneLine } from '../domain/text.ts';
 import type { Mail } from './mail.ts';
 
 /** A request to the API that the reader may want to make. */
-export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  /** The path of the operation, with its parameters in braces: `/v21/webhooks/{id}/activate`. */
-  readonly operation: string;
-  /** The path with values: `/v21/webhooks/7/activate`. */
-  readonly path: string;
+interface ApiRequest {
+  /** The operation, as in the documentation: `PUT /v21/webhooks/{id}/activate`. */
+  readonly request: string;
+  /** The value of its `{id}`. */
+  readonly id?: number | string;
+  /** Its query, with the question mark. */
+  readonly query?: string;
   /** Its body, as JSON. */
   readonly body?: string;
 }
@@ -16,7 +17,7 @@ export interface ApiRequest {
 export type MailBlock =
   | string
   | { readonly facts: readonly (readonly [name: string, value: string])[] }
-  | { readonly request: ApiRequest }
+  | ApiRequest
   /** A link to one of our pages, with its path. */
   | { readonly link: string; readonly label: string };
 
@@ -62,7 +63,7 @@ function textOf({ blocks }: MailContent, publicUrl: string | null): string {
     if (typeof block === 'string') return wrapped(block);
     if ('facts' in block) return factsInText(block.facts);
     if ('link' in block) return `  ${publicUrl ?? ''}${block.link}`;
-    return `  ${requestLine(block.request, publicUrl)}`;
+    return `  ${requestLine(block, publicUrl)}`;
   });
   return `${texts.join('\n\n')}\n`;
 }
@@ -82,8 +83,9 @@ function factsInText(facts: readonly (readonly [string, string])[]): string {
   return facts.map(([name, value]) => `  ${`${name}:`.padEnd(width)}${oneLine(value)}`).join('\n');
 }
 
-function requestLine({ method, path, body }: ApiRequest, publicUrl: string | null): string {
-  return `${method} ${publicUrl ?? ''}${path}${body === undefined ? '' : ` ${body}`}`;
+function requestLine({ request, id, query = '', body }: ApiRequest, publicUrl: string | null): string {
+  const [method, path] = request.replace('{id}', String(id)).split(' ');
+  return `${method} ${publicUrl ?? ''}${path}${query}${body === undefined ? '' : ` ${body}`}`;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
@@ -100,7 +102,7 @@ function htmlOf({ subject, tone, blocks }: MailContent, publicUrl: string | null
     if (typeof block === 'string') return `<p style="margin:0 0 16px;${BREAKS}">${escapeHtml(block)}</p>`;
     if ('facts' in block) return factsInHtml(block.facts);
     if ('link' in block) return linkInHtml(`${publicUrl ?? ''}${block.link}`, block.label);
-    return requestInHtml(block.request, publicUrl);
+    return requestInHtml(block, publicUrl);
   });
   return `<!doctype html>
 <html lang="en">
@@ -135,11 +137,10 @@ const linkInHtml = (url: string, label: string) =>
 
 /** Linked to its documentation: a browser has neither API key nor token for the request itself. */
 function requestInHtml(request: ApiRequest, publicUrl: string | null): string {
-  const { method, operation } = request;
   const code = `<code style="font:14px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;${BREAKS}">${escapeHtml(requestLine(request, publicUrl))}</code>`;
   const linked =
     publicUrl === null
       ? code
-      : `<a href="${escapeHtml(`${publicUrl}/docs/reference/${anchor(`${method} ${operation}`)}`)}" style="color:#175cd3">${code}</a>`;
+      : `<a href="${escapeHtml(`${publicUrl}/docs/reference/${anchor(request.request)}`)}" style="color:#175cd3">${code}</a>`;
   return `<p style="margin:0 0 16px;padding:8px 12px;background:#f2f4f7;border-radius:4px">${linked}</p>`;
 }

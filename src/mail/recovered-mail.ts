@@ -5,7 +5,6 @@ import { minute } from '../domain/text.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { MailContent } from './mail-template.ts';
-import { noRecoveredNotices } from './requests.ts';
 
 /** To whom, and the notice's id for the Message-ID. */
 export interface MailedNotice {
@@ -33,7 +32,7 @@ export function recoveredMail({ id, eshopName, email }: MailedNotice, well: Reco
         ],
       },
       'Deliveries that are still being retried follow automatically, each at its time. To turn off such notices:',
-      { request: noRecoveredNotices },
+      { request: 'PATCH /v21/eshop', body: '{"notifications": {"recovered": false}}' },
     ],
   };
 }

@@ -5,7 +5,6 @@ import { type NamedBy, nameOf } from '../domain/webhook-name.ts';
 import { type GivenTypes, typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { MailContent } from './mail-template.ts';
 import type { MailedNotice } from './recovered-mail.ts';
-import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
 export interface Warning extends GivenTypes, NamedBy, MailedNotice {
   readonly webhookId: number;
@@ -49,15 +48,17 @@ export function warningMail(warning: Warning): MailContent {
         ],
       },
       'To test the receiver with a sample, and see immediately what is wrong:',
-      { request: sendTest(webhookId) },
+      { request: 'POST /v21/webhooks/{id}/test', id: webhookId },
       deliveryId === null
         ? 'To list the deliveries that are being retried, with the time of the next attempt:'
         : 'To see the delivery with all its attempts, and the time of the next one:',
-      { request: deliveryId === null ? listRetried(webhookId) : readDelivery(deliveryId) },
+      deliveryId === null
+        ? { request: 'GET /v21/webhooks/{id}/deliveries', id: webhookId, query: '?state=retrying' }
+        : { request: 'GET /v21/deliveries/{id}', id: deliveryId },
       'Once the receiver accepts deliveries again, there is nothing else to do: they are retried automatically. If it will be down for longer, deactivate the webhook and activate it again later. In the meantime no retries are used up, and events that are missed or expire can be recovered. To deactivate it:',
-      { request: activation(webhookId, 'deactivate') },
+      { request: 'PUT /v21/webhooks/{id}/deactivate', id: webhookId },
       'This warning is sent only once until a delivery is accepted again. To turn off such warnings:',
-      { request: noWarnings },
+      { request: 'PATCH /v21/eshop', body: '{"notifications": {"warning": false}}' },
     ],
   };
 }
