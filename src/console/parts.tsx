@@ -66,30 +66,37 @@ export function recordPath(type: EventType, entityId: string): string {
   return `${CONSOLE}${entryOf(type).path}/${piece(entityId)}`;
 }
 
+interface Turn {
+  readonly name: string;
+  readonly href: string;
+  readonly rel?: 'prev' | 'next';
+}
+
+/** Where a page of a list is, and the pages beside it. */
+function Beside({ text, turns }: { text: string; turns: readonly Turn[] }) {
+  return (
+    <nav class="pages" aria-label="Pages">
+      <span>{text}</span>
+      <span class="acts">
+        {turns.map(({ name, ...link }) => (
+          <a class="button" {...link}>
+            {name}
+          </a>
+        ))}
+      </span>
+    </nav>
+  );
+}
+
 export function Pages({ paging, path, query }: { paging: Pagination; path: string; query: Query }) {
   const { page, totalPages, totalCount } = paging;
   if (totalCount === 0) return null;
   const to = (number: number) => `${CONSOLE}${path}${queryText({ ...query, page: String(number) })}`;
-  return (
-    <nav class="pages" aria-label="Pages">
-      <span>
-        Page {page} of {totalPages} · {totalCount.toLocaleString('en-US')}
-        {totalCount === 10_000 ? ' or more' : ''} in all
-      </span>
-      <span class="acts">
-        {page > 1 ? (
-          <a class="button" href={to(page - 1)} rel="prev">
-            Previous
-          </a>
-        ) : null}
-        {page < totalPages ? (
-          <a class="button" href={to(page + 1)} rel="next">
-            Next
-          </a>
-        ) : null}
-      </span>
-    </nav>
-  );
+  const turns: Turn[] = [];
+  if (page > 1) turns.push({ name: 'Previous', href: to(page - 1), rel: 'prev' });
+  if (page < totalPages) turns.push({ name: 'Next', href: to(page + 1), rel: 'next' });
+  const total = `${totalCount.toLocaleString('en-US')}${totalCount === 10_000 ? ' or more' : ''}`;
+  return <Beside text={`Page ${page} of ${totalPages} · ${total} in all`} turns={turns} />;
 }
 
 /**
@@ -105,25 +112,11 @@ export function Turns(props: {
   next: string | undefined;
 }) {
   const { text, older, path, asked, next } = props;
-  if (next === undefined && !asked.before) return null;
   const to = (before: string) => `${CONSOLE}${path}${queryText({ ...asked, before })}`;
-  return (
-    <nav class="pages" aria-label="Pages">
-      <span>{text}</span>
-      <span class="acts">
-        {asked.before ? (
-          <a class="button" href={to('')}>
-            Newest
-          </a>
-        ) : null}
-        {next === undefined ? null : (
-          <a class="button" href={to(next)} rel="next">
-            {older}
-          </a>
-        )}
-      </span>
-    </nav>
-  );
+  const turns: Turn[] = [];
+  if (asked.before) turns.push({ name: 'Newest', href: to('') });
+  if (next !== undefined) turns.push({ name: older, href: to(next), rel: 'next' });
+  return turns.length === 0 ? null : <Beside text={text} turns={turns} />;
 }
 
 /**
@@ -167,5 +160,44 @@ export function Empty({ title, children, more }: { title: string; children: Chil
       <p>{children}</p>
       {more}
     </div>
+  );
+}
+
+/**
+ * The part of a page that refreshes itself.
+ * @param also the ids of {@link LivePart}s refreshed with it
+ */
+export function Live(props: { id: string; path: string; also?: readonly string[]; children: Child }) {
+  const { id, path, also = [], children } = props;
+  const others = also.length === 0 ? {} : { 'hx-select-oob': also.map((each) => `#${each}`).join(',') };
+  return (
+    <div
+      id={id}
+      hx-get={path}
+      hx-trigger="live from:body"
+      hx-select={`#${id}`}
+      hx-swap="outerHTML"
+      {...others}
+    >
+      {children}
+    </div>
+  );
+}
+
+/** See {@link Live}. */
+export function LivePart({ id, children }: { id: string; children: Child }) {
+  return <div id={id}>{children}</div>;
+}
+
+/** Details shown on demand; once opened, they stay open while their page is live. */
+export function More(props: { id: string; title: string; small?: boolean; children: Child }) {
+  const { id, title, small = false, children } = props;
+  return (
+    <details id={id}>
+      <summary id={`${id}-title`} class={small ? 'small' : ''}>
+        {title}
+      </summary>
+      {children}
+    </details>
   );
 }

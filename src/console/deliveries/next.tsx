@@ -1,9 +1,10 @@
 /** Where a delivery stands, and what can be done: the most useful first. */
+
 import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { queryText } from '../api-client.ts';
 import { Input } from '../form-fields.tsx';
 import { Form } from '../layout.tsx';
-import { LivePart } from '../live-parts.tsx';
+import { LivePart } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { useViewer } from '../viewer.ts';
 import { ACTIONS, isUnderWay } from './actions.ts';

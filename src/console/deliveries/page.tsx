@@ -6,8 +6,18 @@ import { State } from '../badges.tsx';
 import { ConfirmPage } from '../confirm.tsx';
 import type { SignedRequest } from '../deps.ts';
 import { Page } from '../layout.tsx';
-import { Live, LivePart, More } from '../live-parts.tsx';
-import { Card, Code, Facts, headerLines, pretty, recordPath, TypeName } from '../parts.tsx';
+import {
+  Card,
+  Code,
+  Facts,
+  headerLines,
+  Live,
+  LivePart,
+  More,
+  pretty,
+  recordPath,
+  TypeName,
+} from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';

@@ -13,8 +13,7 @@ import { nonEmpty, piece, type Query, queryText, rejectionOf } from '../api-clie
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { ChoiceFilter, FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Page, respond } from '../layout.tsx';
-import { Live } from '../live-parts.tsx';
-import { Empty, Pages } from '../parts.tsx';
+import { Empty, Live, Pages } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';

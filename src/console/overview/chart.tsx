@@ -1,7 +1,6 @@
 /** Deliveries over time as bars, with a table of the numbers, also for screen readers. */
 import { type CountStep, countOf } from '../../db/console/delivery-counts.ts';
-import { More } from '../live-parts.tsx';
-import { Table } from '../parts.tsx';
+import { More, Table } from '../parts.tsx';
 import { Time } from '../times.tsx';
 import type { Range } from './ranges.ts';
 

@@ -15,8 +15,7 @@ import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts
 import { Count } from '../badges.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
-import { Live } from '../live-parts.tsx';
-import { Card, Empty, recordPath } from '../parts.tsx';
+import { Card, Empty, Live, recordPath } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, duration } from '../times.tsx';
