@@ -11,7 +11,7 @@ import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { piece, type Query, queryText, rejectionOf } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
-import type { ConsoleEnv } from '../deps.ts';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { respond } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
@@ -20,29 +20,21 @@ import { fromField, Time, windowText } from '../times.tsx';
 import { ExaminationPage } from './examination.tsx';
 import { OwnSecret } from './form.tsx';
 import { ownSecretOf } from './input.ts';
-import { SIGNING_KEYS, SigningKeys } from './page.tsx';
-import type { WebhookPages } from './show.tsx';
+import { findOverlap, SIGNING_KEYS, SigningKeys } from './page.tsx';
+import { type WebhookPages, webhookOf } from './show.tsx';
 
 interface ConfirmationProps {
   readonly webhook: WebhookRecord;
   readonly policy: RetryPolicy;
   /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;
-  /** What was typed, and why it was refused. */
-  readonly fields?: Query;
-  readonly refused?: Rejection;
+  /** Where its form leads, what was typed, and why it was refused. */
+  readonly form: Pick<Parameters<typeof ConfirmPage>[0], 'here' | 'action' | 'back' | 'values' | 'refused'>;
 }
 
 const confirmations = {
-  deactivate: ({ webhook, policy }: ConfirmationProps) => (
-    <ConfirmPage
-      here="/webhooks"
-      title={`Deactivate ${nameOf(webhook)}?`}
-      button="Deactivate webhook"
-      kind="main"
-      action={`/webhooks/${webhook.id}/deactivate`}
-      back={`/webhooks/${webhook.id}`}
-    >
+  deactivate: ({ webhook, policy, form }: ConfirmationProps) => (
+    <ConfirmPage {...form} title={`Deactivate ${nameOf(webhook)}?`} button="Deactivate webhook" kind="main">
       <p>
         Its open deliveries are held until it is active again, and their window of {windowText(policy)} keeps
         running. New {shortTypes(typesOf(webhook))} events are not delivered to it; you can recover them once
@@ -50,9 +42,9 @@ const confirmations = {
       </p>
     </ConfirmPage>
   ),
-  pause: ({ webhook, webhook: { id, pausedUntil }, policy, fields = {}, refused }: ConfirmationProps) => (
+  pause: ({ webhook, webhook: { pausedUntil }, policy, form }: ConfirmationProps) => (
     <ConfirmPage
-      here="/webhooks"
+      {...form}
       title={
         pausedUntil === null
           ? `Pause ${nameOf(webhook)}?`
@@ -60,10 +52,8 @@ const confirmations = {
       }
       button={pausedUntil === null ? 'Pause webhook' : 'Move the end'}
       kind="main"
-      action={`/webhooks/${id}/pause`}
-      refused={refused}
       fields={['until']}
-      back={`/webhooks/${id}`}
+      values={{ until: pausedUntil?.slice(0, 16), ...form.values }}
     >
       <p>
         For a maintenance window of your receiver: events still create deliveries, but none is sent before the
@@ -74,34 +64,23 @@ const confirmations = {
         name="until"
         label={`Until (UTC; default: in ${MAX_PAUSE_DAYS} days, the longest)`}
         type="datetime-local"
-        value={fields.until ?? pausedUntil?.slice(0, 16)}
       />
     </ConfirmPage>
   ),
-  delete: ({ webhook, webhook: { id, url } }: ConfirmationProps) => (
-    <ConfirmPage
-      here="/webhooks"
-      title={`Delete ${nameOf(webhook)}?`}
-      button="Delete webhook"
-      action={`/webhooks/${id}/delete`}
-      back={`/webhooks/${id}`}
-    >
+  delete: ({ webhook, form }: ConfirmationProps) => (
+    <ConfirmPage {...form} title={`Delete ${nameOf(webhook)}?`} button="Delete webhook">
       <p class="wrap">
-        Nothing more is sent to <strong>{url}</strong>. Open deliveries are canceled, and past deliveries can
-        no longer be viewed or recovered. This cannot be undone.
+        Nothing more is sent to <strong>{webhook.url}</strong>. Open deliveries are canceled, and past
+        deliveries can no longer be viewed or recovered. This cannot be undone.
       </p>
     </ConfirmPage>
   ),
-  rotate: ({ webhook, webhook: { id }, overlapUntil, fields, refused }: ConfirmationProps) => (
+  rotate: ({ webhook, overlapUntil, form }: ConfirmationProps) => (
     <ConfirmPage
-      here="/webhooks"
+      {...form}
       title={`Regenerate the secret of ${nameOf(webhook)}?`}
       button="Regenerate secret"
-      action={`/webhooks/${id}/rotate`}
-      refused={refused}
       fields={['secret']}
-      values={fields}
-      back={`/webhooks/${id}`}
     >
       <p>
         The new secret is shown once, on the next page. For 24 hours, each request is signed with both the old
@@ -122,24 +101,25 @@ const confirmations = {
   ),
 } as const;
 
-export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
-  const { policy, secrets, overlapOf, shown, orRefused, act } = pages;
+export function webhookActionRoutes({ sql, policy }: ConsoleDeps, pages: WebhookPages): Hono<ConsoleEnv> {
+  const { secrets, shown, orRefused, act } = pages;
   const app = new Hono<ConsoleEnv>();
 
   async function confirmation(
     c: Context<ConsoleEnv>,
-    page: (typeof confirmations)[keyof typeof confirmations],
-    retryForm: { readonly fields?: Query; readonly refused?: Rejection } = {},
+    name: keyof typeof confirmations,
+    retryForm: { readonly values?: Query; readonly refused?: Rejection } = {},
   ) {
-    const at = `/v21/webhooks/${piece(c.req.param('id') ?? '')}`;
-    const webhook = await c.var.api.get(webhookRecordSchema, at);
-    const overlapUntil = await overlapOf(c, webhook.id);
-    const content = page({ webhook, policy, overlapUntil, ...retryForm });
+    const webhook = await webhookOf(c);
+    const back = `/webhooks/${webhook.id}`;
+    const form = { here: '/webhooks', action: `${back}/${name}`, back, ...retryForm };
+    const overlapUntil = await findOverlap(sql, c, webhook.id);
+    const content = confirmations[name]({ webhook, policy, overlapUntil, form });
     return respond(c, content, retryForm.refused === undefined ? 200 : 409);
   }
 
-  for (const [name, page] of Object.entries(confirmations)) {
-    app.get(`/webhooks/:id/${name}`, (c) => confirmation(c, page));
+  for (const name of ['deactivate', 'pause', 'delete', 'rotate'] as const) {
+    app.get(`/webhooks/:id/${name}`, (c) => confirmation(c, name));
   }
 
   app.post('/webhooks/:id/delete', (c) =>
@@ -163,8 +143,7 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
       await api.send(webhookRecordSchema, 'PUT', `/v21/webhooks/${id}/pause`, { until: end });
       return c.redirect(`${CONSOLE}/webhooks/${id}?done=paused`, 303);
     } catch (error) {
-      const retryForm = { fields: form, refused: rejectionOf(error) };
-      return await confirmation(c, confirmations.pause, retryForm);
+      return await confirmation(c, 'pause', { values: form, refused: rejectionOf(error) });
     }
   });
 
@@ -177,8 +156,7 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
       secrets.keep(c, webhook.id, webhook.secret);
       return c.redirect(`${CONSOLE}/webhooks/${webhook.id}?done=rotated`, 303);
     } catch (error) {
-      const retryForm = { fields: form, refused: rejectionOf(error) };
-      return await confirmation(c, confirmations.rotate, retryForm);
+      return await confirmation(c, 'rotate', { values: form, refused: rejectionOf(error) });
     }
   });
 
@@ -194,19 +172,14 @@ export function webhookActionRoutes(pages: WebhookPages): Hono<ConsoleEnv> {
     }),
   );
 
-  app.get('/webhooks/:id/examine', async (c) => {
-    const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
-    return respond(c, <ExaminationPage webhook={webhook} />);
-  });
+  app.get('/webhooks/:id/examine', async (c) => respond(c, <ExaminationPage webhook={await webhookOf(c)} />));
 
   app.post('/webhooks/:id/examine', async (c) => {
-    const { api } = c.var;
-    const at = `/v21/webhooks/${piece(c.req.param('id'))}`;
-    const webhook = await api.get(webhookRecordSchema, at);
+    const webhook = await webhookOf(c);
     const { type } = c.var.form;
     try {
-      const path = `${at}/examine${queryText({ type })}`;
-      const { data: found } = await api.send(examinationSchema, 'POST', path);
+      const path = `/v21/webhooks/${webhook.id}/examine${queryText({ type })}`;
+      const { data: found } = await c.var.api.send(examinationSchema, 'POST', path);
       return respond(c, <ExaminationPage {...{ webhook, found, type }} />);
     } catch (error) {
       const refused = rejectionOf(error);

@@ -1,7 +1,8 @@
 /** The form that creates or changes a webhook; the API checks it. */
 import { MASK } from '../../domain/static-headers.ts';
-import { webhookFields } from '../../domain/webhook.ts';
+import { type WebhookRecord, webhookFields } from '../../domain/webhook.ts';
 import { parameterNames } from '../../domain/webhook-fields.ts';
+import { nameOf } from '../../domain/webhook-name.ts';
 import type { Query } from '../api-client.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Form, Page } from '../layout.tsx';
@@ -37,22 +38,17 @@ export function OwnSecret() {
   );
 }
 
-/** @param id null for a new one */
-export function WebhookForm(props: {
-  id: string | null;
-  /** Of the stored webhook. */
-  name?: string;
-  fields: Query;
-  refused?: Rejection | undefined;
-}) {
-  const { id, name, fields } = props;
+/** @param webhook as it is stored; left out for a new one */
+export function WebhookForm(props: { webhook?: WebhookRecord; fields: Query; refused?: Rejection }) {
+  const { webhook, fields } = props;
+  const isNew = webhook === undefined;
   const refused = inForm(props.refused);
-  const title = id === null ? 'New webhook' : `Edit ${name}`;
-  const back = id === null ? '/webhooks' : `/webhooks/${id}`;
+  const title = isNew ? 'New webhook' : `Edit ${nameOf(webhook)}`;
+  const back = isNew ? '/webhooks' : `/webhooks/${webhook.id}`;
   return (
     <Page title={title} here="/webhooks" refused={refused} fields={PATHS}>
       <h1>{title}</h1>
-      <Form action={id === null ? back : `${back}/edit`} values={fields} class="card form">
+      <Form action={isNew ? back : `${back}/edit`} values={fields} class="card form">
         <Input
           name="url"
           label="URL"
@@ -96,10 +92,10 @@ export function WebhookForm(props: {
           label="Static headers (optional)"
           hint={`One per line, as in "X-Gateway-Key: …": added to every request, for a gateway in front of your receiver. ${MASK} keeps a stored value.`}
         />
-        {id === null ? <OwnSecret /> : null}
+        {isNew ? <OwnSecret /> : null}
         <fieldset>
           <legend>Options</legend>
-          {id === null ? (
+          {isNew ? (
             <Check name="active" label="Active" hint="Deliveries start as soon as the webhook is saved." />
           ) : null}
           <Check
@@ -130,7 +126,7 @@ export function WebhookForm(props: {
         </fieldset>
         <div class="acts">
           <button type="submit" class="main">
-            {id === null ? 'Create webhook' : 'Save changes'}
+            {isNew ? 'Create webhook' : 'Save changes'}
           </button>
           <a class="button" href={`${CONSOLE}${back}`}>
             Cancel

@@ -9,7 +9,7 @@ import {
   recoveryActions,
   usuallyRecovered,
 } from '../../domain/recovery.ts';
-import { webhookRecordSchema } from '../../domain/webhook.ts';
+import type { WebhookRecord } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { piece, type Query, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
@@ -18,7 +18,7 @@ import { Form, Page, respond } from '../layout.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { duration, fromField, Time } from '../times.tsx';
-import type { WebhookPages } from './show.tsx';
+import { type WebhookPages, webhookOf } from './show.tsx';
 
 const WORDS: Readonly<Record<Recoverable, string>> = {
   failed: 'Failed: all retries failed',
@@ -29,26 +29,26 @@ const WORDS: Readonly<Record<Recoverable, string>> = {
 
 /** @param counted the result of a dry run */
 function RecoverPage(props: {
-  id: string;
-  name: string;
+  webhook: WebhookRecord;
   fields: Query;
   include: readonly string[];
   counted?: v.InferOutput<typeof recoverAnswer> | undefined;
   refused?: Rejection | undefined;
 }) {
-  const { id, name, fields, include, counted, refused } = props;
+  const { webhook, fields, include, counted, refused } = props;
+  const path = `/webhooks/${webhook.id}`;
   return (
-    <Page title={`Recover ${name}`} here="/webhooks" refused={refused} fields={['since', 'until']}>
+    <Page title={`Recover ${nameOf(webhook)}`} here="/webhooks" refused={refused} fields={['since', 'until']}>
       <div class="top">
         <div>
           <h1>Recover</h1>
           <p class="quiet">
-            Sends <a href={`${CONSOLE}/webhooks/${id}`}>{name}</a> the events that it did not get. Delivered
-            events are not sent again.
+            Sends <a href={`${CONSOLE}${path}`}>{nameOf(webhook)}</a> the events that it did not get.
+            Delivered events are not sent again.
           </p>
         </div>
       </div>
-      <Form action={`/webhooks/${id}/recover`} values={fields} class="card form">
+      <Form action={`${path}/recover`} values={fields} class="card form">
         <div class="filters">
           <Input name="since" label="Events since (UTC)" type="datetime-local" required />
           <Input name="until" label="Until (UTC; default: now)" type="datetime-local" />
@@ -93,30 +93,29 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { act }: WebhookPages): 
   const app = new Hono<ConsoleEnv>();
 
   app.get('/webhooks/:id/recover', async (c) => {
-    const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
+    const webhook = await webhookOf(c);
     const { incident, lastDeactivation, registeredAt } = webhook;
     const at = lastDeactivation?.at ?? incident?.since;
     const earliest = at && lostSince(new Date(at), new Date(registeredAt), policy.windowMs).toISOString();
     const since = c.req.query('since') ?? earliest?.slice(0, 16);
-    const page = { id: String(webhook.id), name: nameOf(webhook) };
-    return respond(c, <RecoverPage {...page} fields={{ since }} include={usuallyRecovered} />);
+    const page = { webhook, fields: { since }, include: usuallyRecovered };
+    return respond(c, <RecoverPage {...page} />);
   });
 
   app.post('/webhooks/:id/recover', async (c) => {
     const { form, api } = c.var;
-    const id = c.req.param('id');
     const include = recoverable.filter((name) => form[name] === 'true');
-    const webhook = await api.get(webhookRecordSchema, `/v21/webhooks/${piece(id)}`);
-    const page = { id, name: nameOf(webhook), fields: form, include };
+    const webhook = await webhookOf(c);
+    const page = { webhook, fields: form, include };
     const until = form.until === '' ? undefined : fromField(form.until);
     const input = { since: fromField(form.since), ...(until === undefined ? {} : { until }), include };
     const dryRun = form.go !== 'begin';
     try {
-      const path = `/v21/webhooks/${piece(id)}/recover`;
+      const path = `/v21/webhooks/${webhook.id}/recover`;
       const { data: counted } = await api.send(recoverAnswer, 'POST', path, { ...input, dryRun });
       return dryRun
         ? respond(c, <RecoverPage {...page} counted={counted} />)
-        : c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=recovering`, 303);
+        : c.redirect(`${CONSOLE}/webhooks/${webhook.id}?done=recovering`, 303);
     } catch (error) {
       return respond(c, <RecoverPage {...page} refused={rejectionOf(error)} />, 400);
     }

@@ -1,8 +1,7 @@
 /** The pages of webhooks: their list, one of them, and its form. */
 import { Hono } from 'hono';
 import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
-import { nameOf } from '../../domain/webhook-name.ts';
-import { piece, rejectionOf } from '../api-client.ts';
+import { rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
@@ -11,7 +10,7 @@ import { WebhookForm } from './form.tsx';
 import { fieldsOf, inputOf, newFields, ownSecretOf } from './input.ts';
 import { webhookList } from './list.tsx';
 import { recoveryRoutes } from './recovery-routes.tsx';
-import { NOTICES, webhookPages } from './show.tsx';
+import { NOTICES, webhookOf, webhookPages } from './show.tsx';
 import { fieldsAbout } from './type-boxes.tsx';
 
 export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
@@ -23,7 +22,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.get('/webhooks/new', (c) => {
     const fields = { ...newFields, ...fieldsAbout(c.req.query('about')) };
-    return respond(c, <WebhookForm id={null} fields={fields} />);
+    return respond(c, <WebhookForm fields={fields} />);
   });
 
   app.post('/webhooks', async (c) => {
@@ -36,7 +35,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       secrets.keep(c, made.id, made.secret);
       return c.redirect(`${CONSOLE}/webhooks/${made.id}?done=created`, 303);
     } catch (error) {
-      return respond(c, <WebhookForm id={null} fields={form} refused={rejectionOf(error)} />, 400);
+      return respond(c, <WebhookForm fields={form} refused={rejectionOf(error)} />, 400);
     }
   });
 
@@ -45,29 +44,27 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
   );
 
   app.get('/webhooks/:id/edit', async (c) => {
-    const webhook = await c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id'))}`);
-    const page = { id: String(webhook.id), name: nameOf(webhook) };
+    const webhook = await webhookOf(c);
     const fields = { ...fieldsOf(webhook), ...fieldsAbout(c.req.query('about')) };
-    return respond(c, <WebhookForm {...page} fields={fields} />);
+    return respond(c, <WebhookForm webhook={webhook} fields={fields} />);
   });
 
   app.post('/webhooks/:id/edit', async (c) => {
     const { form, api } = c.var;
-    const id = c.req.param('id');
-    const at = `/v21/webhooks/${piece(id)}`;
-    const webhook = await api.get(webhookRecordSchema, at);
+    const webhook = await webhookOf(c);
+    const at = `/webhooks/${webhook.id}`;
     try {
       // The page does not switch it: what happened since it was shown stays.
       const input = inputOf(form, webhook.active);
-      await api.send(webhookRecordSchema, 'PUT', at, input, { keepsActive: true });
-      return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=saved`, 303);
+      await api.send(webhookRecordSchema, 'PUT', `/v21${at}`, input, { keepsActive: true });
+      return c.redirect(`${CONSOLE}${at}?done=saved`, 303);
     } catch (error) {
-      const page = { id, name: nameOf(webhook), fields: form, refused: rejectionOf(error) };
+      const page = { webhook, fields: form, refused: rejectionOf(error) };
       return respond(c, <WebhookForm {...page} />, 400);
     }
   });
 
-  app.route('/', webhookActionRoutes(pages));
+  app.route('/', webhookActionRoutes(deps, pages));
   app.route('/', recoveryRoutes(deps, pages));
   return app;
 }

@@ -1,10 +1,11 @@
 /** Reads and shows the page of a webhook. */
 import type { Context } from 'hono';
+import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { piece, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
-import { findOverlap, readWebhook, WebhookPage, type WebhookPageProps } from './page.tsx';
+import { readWebhook, WebhookPage, type WebhookPageProps } from './page.tsx';
 import { secretOnce } from './secret-once.ts';
 
 type PageContext = Context<ConsoleEnv>;
@@ -27,12 +28,14 @@ export const NOTICES: ReadonlyMap<string, string> = new Map([
   ['deleted', 'The webhook was deleted.'],
 ]);
 
+/** The webhook of the path. */
+export function webhookOf(c: PageContext): Promise<WebhookRecord> {
+  return c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id') ?? '')}`);
+}
+
 /** What the routes of webhooks share. */
 export function webhookPages(deps: ConsoleDeps) {
-  const { sql, policy } = deps;
   const secrets = secretOnce(deps);
-
-  const overlapOf = (c: PageContext, id: number) => findOverlap(sql, c, id);
 
   async function renderWebhook(c: PageContext, id: string, extra: Extra) {
     const page = await readWebhook(deps, c, id);
@@ -61,7 +64,7 @@ export function webhookPages(deps: ConsoleDeps) {
       return c.redirect(`${CONSOLE}${at}?done=${done}`, 303);
     });
 
-  return { policy, secrets, overlapOf, shown: renderWebhook, orRefused, act };
+  return { secrets, shown: renderWebhook, orRefused, act };
 }
 
 export type WebhookPages = ReturnType<typeof webhookPages>;
