@@ -58,20 +58,7 @@ export interface Authenticator {
   unauthenticated(c: Context<ConsoleEnv>): Response | Promise<Response>;
 }
 
-export interface ConsoleDeps
-  extends Pick<
-    ApiDeps,
-    | 'sql'
-    | 'keys'
-    | 'log'
-    | 'onAnswer'
-    | 'loginLimits'
-    | 'trustProxy'
-    | 'policy'
-    | 'version'
-    | 'requestAction'
-    | 'publicUrl'
-  > {
+export interface ConsoleDeps extends ApiDeps {
   /** The whole API: the console calls it like any client, so that the same rules apply. */
   readonly api: Hono<ApiEnv>;
   readonly signAgain: SignAgain;
