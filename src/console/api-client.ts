@@ -12,6 +12,16 @@ export function rejectionOf(error: unknown): Rejection {
   throw error;
 }
 
+/** What was found, or why the API refused the filters. @throws any other error */
+export async function unlessRefused<Found>(asked: Promise<Found>) {
+  try {
+    return { found: await asked, refused: undefined };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 400) throw error;
+    return { found: null, refused: rejectionOf(error) };
+  }
+}
+
 const Failure = v.object({ message: v.string() });
 const Answer = v.object({ message: v.string(), data: v.unknown() });
 

@@ -7,9 +7,8 @@ import { actionsAccepted } from '../../db/deliveries/operator-actions.ts';
 import { findSentRequest } from '../../db/webhooks/request-settings.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
-import { Problem } from '../../domain/problem.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
-import { nonEmpty, piece, type Query, queryText, rejectionOf } from '../api-client.ts';
+import { nonEmpty, piece, type Query, queryText, rejectionOf, unlessRefused } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { ChoiceFilter, FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Page, respond } from '../layout.tsx';
@@ -23,6 +22,9 @@ import { DeliveryPage, GiveUpPage } from './page.tsx';
 import { DeliveryList, DeliveryRows } from './rows.tsx';
 
 const PATH = '/deliveries';
+const SHOWN = ['entityId', 'state'] as const;
+const MORE = ['webhookType', 'lastStatus', 'since', 'until'] as const;
+const FILTERS = [...SHOWN, ...MORE, 'webhookId', 'attempts', 'page'] as const;
 
 /** @param found null if the API refused the filters */
 function DeliveriesPage(props: {
@@ -30,7 +32,7 @@ function DeliveriesPage(props: {
   /** Of all its webhooks. */
   names: WebhookNames;
   found: v.InferOutput<typeof DeliveryList> | null;
-  refused?: Rejection | undefined;
+  refused: Rejection | undefined;
 }) {
   const { asked, names, found, refused } = props;
   const { page: _, ...filters } = nonEmpty(asked);
@@ -38,12 +40,7 @@ function DeliveriesPage(props: {
   return (
     <Page title="Deliveries" here={PATH} fields={FILTER_FIELDS} refused={refused}>
       <h1>Deliveries</h1>
-      <Filters
-        path={PATH}
-        asked={asked}
-        shown={['entityId', 'state']}
-        more={['webhookType', 'lastStatus', 'since', 'until']}
-      >
+      <Filters path={PATH} asked={asked} shown={SHOWN} more={MORE}>
         <ChoiceFilter
           name="webhookId"
           label="Webhook"
@@ -77,17 +74,6 @@ function DeliveriesPage(props: {
   );
 }
 
-const FILTERS = [
-  'state',
-  'webhookId',
-  'webhookType',
-  'entityId',
-  'lastStatus',
-  'attempts',
-  'since',
-  'until',
-  'page',
-] as const;
 const REDELIVERED = 'Redelivered. This is the new delivery.';
 
 export function deliveryRoutes({ sql, signAgain, requestAction, policy }: ConsoleDeps): Hono<ConsoleEnv> {
@@ -132,17 +118,11 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const asked = Object.fromEntries(FILTERS.map((name) => [name, c.req.query(name)]));
     const { api } = c.var;
     const names = namesOf(await api.get(v.array(webhookRecordSchema), '/v21/webhooks'));
-    try {
-      // The form always sends both; alone the second is refused.
-      const attempts = asked.lastStatus ? asked.attempts : undefined;
-      const query = { ...asked, attempts, since: fromField(asked.since), until: fromField(asked.until) };
-      const found = await api.list(DeliveryList, '/v21/deliveries', query);
-      return respond(c, <DeliveriesPage {...{ asked, names, found }} />);
-    } catch (error) {
-      if (!(error instanceof Problem) || error.status !== 400) throw error;
-      const page = { asked, names, found: null, refused: rejectionOf(error) };
-      return respond(c, <DeliveriesPage {...page} />, 400);
-    }
+    // The form always sends both; alone the second is refused.
+    const attempts = asked.lastStatus ? asked.attempts : undefined;
+    const query = { ...asked, attempts, since: fromField(asked.since), until: fromField(asked.until) };
+    const answer = await unlessRefused(api.list(DeliveryList, '/v21/deliveries', query));
+    return respond(c, <DeliveriesPage {...{ asked, names, ...answer }} />, answer.found === null ? 400 : 200);
   });
 
   app.get('/deliveries/:id', (c) =>

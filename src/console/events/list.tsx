@@ -64,7 +64,7 @@ export function EventsPage(props: {
   asked: Query;
   found: FoundEvents | null;
   names: WebhookNames;
-  refused?: Rejection;
+  refused: Rejection | undefined;
 }) {
   const { asked, found, names, refused } = props;
   const filtered = Object.values(asked).some((value) => value !== undefined && value !== '');

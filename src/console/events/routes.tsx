@@ -5,9 +5,8 @@ import { withOutcomes } from '../../api/event-outcomes.ts';
 import { EventWithRecord, eventFilter } from '../../api/event-schemas.ts';
 import { listUndeliveredEvents } from '../../db/console/undelivered-events.ts';
 import { eventTypes } from '../../domain/event-types.ts';
-import { Problem } from '../../domain/problem.ts';
 import { dateOf } from '../../domain/timestamp.ts';
-import { nonEmpty, piece, type Query, rejectionOf } from '../api-client.ts';
+import { nonEmpty, piece, type Query, unlessRefused } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
 import { Card, Code, Facts, recordPath, Table, TypeName } from '../parts.tsx';
@@ -51,19 +50,11 @@ export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv>
   }
 
   app.get('/events', async (c) => {
-    const formQuery = Object.fromEntries(FILTERS.map((name) => [name, c.req.query(name)?.trim()]));
-    try {
-      const found = await search(c, formQuery);
-      const names = await namesIn(
-        sql,
-        found.data.flatMap(({ webhooks }) => webhooks),
-      );
-      return respond(c, <EventsPage {...{ asked: formQuery, found, names }} />);
-    } catch (error) {
-      if (!(error instanceof Problem) || error.status !== 400) throw error;
-      const page = { asked: formQuery, found: null, names: new Map(), refused: rejectionOf(error) };
-      return respond(c, <EventsPage {...page} />, 400);
-    }
+    const asked = Object.fromEntries(FILTERS.map((name) => [name, c.req.query(name)?.trim()]));
+    const answer = await unlessRefused(search(c, asked));
+    const outcomes = answer.found?.data.flatMap(({ webhooks }) => webhooks) ?? [];
+    const names = await namesIn(sql, outcomes);
+    return respond(c, <EventsPage {...{ asked, names, ...answer }} />, answer.found === null ? 400 : 200);
   });
 
   app.get('/events/:id', async (c) => {
