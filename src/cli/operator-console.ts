@@ -39,6 +39,8 @@ const MAX_ENDED_RECOVERIES = 50;
 /** A day, in milliseconds: the interval of the loop that waits for Ctrl-C. */
 const DAY_MS = 24 * 3_600_000;
 
+const shown = (count: number) => count.toLocaleString('en-US');
+
 async function readInstallation(
   sql: Pool,
   temporal: TemporalStatus,
@@ -49,17 +51,21 @@ async function readInstallation(
   const { outbox, open, failing, recoveries } = database;
   const { fresh, recovered, retry, undelivered, oldestSeconds } = outbox;
   const { pending, retrying, held } = open;
+  const oldest = oldestSeconds === null ? '' : `, the oldest for ${formatTime(oldestSeconds * 1_000)}`;
+  const underWay = recoveries.length;
+  const workers = temporal.problem === null ? temporal.workers.length : null;
   return {
     needs: needsOf({ database, temporal }),
+    counts: [
+      [`in the queue${oldest}`, shown(fresh + recovered + retry + undelivered), null],
+      ['waiting for first attempt', shown(pending), '/deliveries?state=pending'],
+      ['being retried', shown(retrying), '/deliveries?state=retrying'],
+      ['held', shown(held), '/deliveries?state=held'],
+      [failing === 1 ? 'webhook failing' : 'webhooks failing', shown(failing), '/webhooks?trouble=true'],
+      [underWay === 1 ? 'recovery under way' : 'recoveries under way', shown(underWay), '/recoveries'],
+      [workers === 1 ? 'worker seen' : 'workers seen', workers === null ? '–' : shown(workers), null],
+    ],
     rows: [...flowRows(flow), ...databaseRows(database), ...temporalRows(temporal)],
-    waiting: fresh + recovered + retry + undelivered,
-    oldest: oldestSeconds === null ? null : formatTime(oldestSeconds * 1_000),
-    pending,
-    retrying,
-    held,
-    incidents: failing,
-    recoveries: recoveries.length,
-    workers: temporal.problem === null ? temporal.workers.length : null,
   };
 }
 

@@ -30,14 +30,7 @@ beforeEach(() => {
         installation: async () => ({
           needs: ['No worker is polling the task queue.'],
           rows: [['Queue', 'empty']],
-          waiting: 0,
-          oldest: null,
-          pending: 0,
-          retrying: 0,
-          held: 0,
-          incidents: 0,
-          recoveries: 0,
-          workers: 0,
+          counts: [],
         }),
         recoveries: async () => [],
         control: async (id, action, comment) => {

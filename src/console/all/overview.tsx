@@ -5,10 +5,11 @@ import { recordOf } from '../../api/webhooks/record.ts';
 import { listAllWebhooks, type OperatorsWebhook, openByState } from '../../db/webhooks/all-webhooks.ts';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { queryText } from '../api-client.ts';
+import { Count } from '../badges.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
-import { installationParts } from '../operator/installation.tsx';
-import { Card, Code, Empty, Live, Table } from '../parts.tsx';
+import type { InstallationStatus } from '../operator/deps.ts';
+import { Card, Code, Empty, Facts, Live, Table } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { useViewer } from '../viewer.ts';
@@ -84,6 +85,30 @@ function Eshops({ webhooks }: { webhooks: readonly OperatorsWebhook[] }) {
   );
 }
 
+/** The installation itself, as in `waybill status`: what matters, above the e-shops. */
+function Installation({ needs, counts }: InstallationStatus) {
+  return (
+    <>
+      {needs.length === 0 ? (
+        <p class="note good">The installation itself is healthy.</p>
+      ) : (
+        <section class="note bad" aria-label="Needs attention">
+          <ul class="stack">
+            {needs.map((need) => (
+              <li>{need}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <div class="cards">
+        {counts.map(([name, value, path]) => (
+          <Count name={name} value={value} path={path === null ? null : `${ALL}${path}`} />
+        ))}
+      </div>
+    </>
+  );
+}
+
 export function overviewOfAll({ sql, policy, operator }: ConsoleDeps): Handler<ConsoleEnv> {
   return async (c) => {
     const { viewer } = c.var;
@@ -92,7 +117,6 @@ export function overviewOfAll({ sql, policy, operator }: ConsoleDeps): Handler<C
       listAllWebhooks(sql, { among: scopeOf(viewer) }, MAX_WEBHOOKS_LISTED),
       viewer.operator ? operator?.installation() : undefined,
     ]);
-    const { above, below } = status === undefined ? { above: null, below: null } : installationParts(status);
     const needing = webhooks.filter(isTroubled);
     return respond(
       c,
@@ -102,7 +126,7 @@ export function overviewOfAll({ sql, policy, operator }: ConsoleDeps): Handler<C
         </div>
         <Live id="everything" path={`${CONSOLE}${ALL}`}>
           <div class="stack">
-            {above}
+            {status === undefined ? null : <Installation {...status} />}
             <Card id="incidents" title="Webhooks that need attention">
               {needing.length === 0 ? (
                 <p class="quiet">None: no active webhook is failing.</p>
@@ -126,7 +150,11 @@ export function overviewOfAll({ sql, policy, operator }: ConsoleDeps): Handler<C
             ) : (
               <Eshops webhooks={webhooks} />
             )}
-            {below}
+            {status === undefined ? null : (
+              <Card id="installation" title="The installation">
+                <Facts facts={status.rows} />
+              </Card>
+            )}
           </div>
         </Live>
         <TemporalLinkList links={viewer.temporal?.lists({}, scopeOf(viewer) ?? null) ?? []} />

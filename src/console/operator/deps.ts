@@ -5,18 +5,10 @@ import type { RecoveryStatus } from '../../domain/recovery-progress.ts';
 export interface InstallationStatus {
   /** Problems that need attention, in one sentence each. */
   readonly needs: readonly string[];
+  /** Numbers, with the list of what they count, if there is one: its path below that of all e-shops. */
+  readonly counts: readonly (readonly [name: string, value: string, path: string | null])[];
   /** Everything shown by `waybill status` and `waybill top`. */
   readonly rows: readonly (readonly [string, string])[];
-  /** Deliveries in the queue, and the wait of the oldest. */
-  readonly waiting: number;
-  readonly oldest: string | null;
-  readonly pending: number;
-  readonly retrying: number;
-  readonly held: number;
-  readonly incidents: number;
-  readonly recoveries: number;
-  /** Null while Temporal cannot be used. */
-  readonly workers: number | null;
 }
 
 export interface ShownRecovery extends RecoveryStatus {
