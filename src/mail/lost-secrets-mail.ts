@@ -4,7 +4,7 @@ import type { LostWebhook } from '../domain/mailed.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesOf } from '../domain/webhook-types.ts';
 import type { MailBlock, MailContent } from './mail-template.ts';
-import type { MailedNotice } from './recovered-mail.ts';
+import type { MailedNotice } from './notice-mails.ts';
 
 interface LostSecrets extends MailedNotice {
   /** The affected webhooks of the e-shop; may be empty if the secret of its notices was lost. */

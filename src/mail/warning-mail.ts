@@ -4,7 +4,7 @@ import { counted, minute } from '../domain/text.ts';
 import { type NamedBy, nameOf } from '../domain/webhook-name.ts';
 import { type GivenTypes, typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { MailContent } from './mail-template.ts';
-import type { MailedNotice } from './recovered-mail.ts';
+import type { MailedNotice } from './notice-mails.ts';
 
 export interface Warning extends GivenTypes, NamedBy, MailedNotice {
   readonly webhookId: number;

@@ -1,7 +1,8 @@
-/** The mail about the recovery of a webhook (docs/interface.md, N8). */
+/** The mails that ask for a confirmation, and about the recovery of a webhook (docs/interface.md, N6 and N8). */
 import { shortTypes } from '../domain/event-types.ts';
 import type { RecoveredWebhook } from '../domain/mailed.ts';
-import { minute } from '../domain/text.ts';
+import { CONFIRM_PATH, CONFIRMATION_DAYS } from '../domain/notifications.ts';
+import { counted, minute } from '../domain/text.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import type { MailContent } from './mail-template.ts';
@@ -11,6 +12,22 @@ export interface MailedNotice {
   readonly id: string;
   readonly eshopName: string;
   readonly email: string;
+}
+
+/** Asks whether an address wants notices. @param token of the link */
+export function confirmationMail({ id, eshopName, email }: MailedNotice, token: string): MailContent {
+  return {
+    to: email,
+    subject: `Notices about the webhooks of ${eshopName}`,
+    messageId: noticeMessageId(id),
+    tone: 'good',
+    blocks: [
+      `${eshopName} would like this address to be notified when one of its webhooks is failing, was deactivated, or has recovered.`,
+      'If you want that, confirm it on this page:',
+      { link: `${CONFIRM_PATH}/${token}`, label: 'Confirm this address' },
+      `The link is valid for ${counted(CONFIRMATION_DAYS, 'day')}. If you do nothing, nothing is sent to you.`,
+    ],
+  };
 }
 
 export function recoveredMail({ id, eshopName, email }: MailedNotice, well: RecoveredWebhook): MailContent {
