@@ -41,19 +41,16 @@ export const icon: Asset = { type: 'image/svg+xml', text: shared('icon.svg') };
  */
 export function serveAssets<Name extends string>(prefix: string, assets: Readonly<Record<Name, Asset>>) {
   const entries: [string, Asset][] = Object.entries(assets);
-  const versions = new Map(
-    entries.map(([name, { text }]) => [
-      name,
-      createHash('sha256').update(text).digest('base64url').slice(0, 12),
-    ]),
-  );
+  const addresses = new Map<string, string>();
   const routes = new Hono();
   for (const [name, { type, text }] of entries) {
+    const version = createHash('sha256').update(text).digest('base64url').slice(0, 12);
+    addresses.set(name, `${prefix}/assets/${name}?v=${version}`);
     routes.get(`/assets/${name}`, (c) => {
       c.header('content-type', type);
       c.header('cache-control', 'public, max-age=31536000, immutable');
       return c.body(text);
     });
   }
-  return { address: (name: Name) => `${prefix}/assets/${name}?v=${versions.get(name)}`, routes };
+  return { address: (name: Name) => addresses.get(name) ?? '', routes };
 }
