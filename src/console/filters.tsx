@@ -43,10 +43,7 @@ const FILTERS = {
       <Select
         name="attempts"
         label="HTTP status of"
-        options={[
-          ['', 'the last attempt'],
-          ['any', 'any attempt'],
-        ]}
+        options={Object.entries({ '': 'the last attempt', any: 'any attempt' })}
       />
     </>
   ),

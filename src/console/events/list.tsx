@@ -75,10 +75,7 @@ export function EventsPage(props: {
         <Select
           name="arrived"
           label="Show"
-          options={[
-            ['', 'every event'],
-            [NOTHING_CAME, 'nothing came'],
-          ]}
+          options={Object.entries({ '': 'every event', [NOTHING_CAME]: 'nothing came' })}
         />
       </Filters>
       {found?.missing === undefined || found.missing.length === 0 ? null : (

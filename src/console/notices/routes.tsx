@@ -90,10 +90,7 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
           <Select
             name="format"
             label="Its form"
-            options={[
-              ['text', 'Slack, Mattermost, programs'],
-              ['teams', 'Microsoft Teams'],
-            ]}
+            options={Object.entries({ text: 'Slack, Mattermost, programs', teams: 'Microsoft Teams' })}
           />
           {url === null ? null : <Check name="newSecret" label="Make a new secret for the URL" />}
           <p class="acts">

@@ -61,10 +61,7 @@ export function WebhookForm(props: { webhook?: WebhookRecord; fields: Query; ref
           <Select
             name="method"
             label="Method"
-            options={[
-              ['POST', 'POST, with the record'],
-              ['GET', 'GET, identifier only'],
-            ]}
+            options={Object.entries({ POST: 'POST, with the record', GET: 'GET, identifier only' })}
           />
           <Select
             name="payloadVersion"
