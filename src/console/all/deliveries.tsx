@@ -114,10 +114,8 @@ export function AllDeliveriesPage(props: {
     return found === undefined ? id : `${found.eventType} ${found.entityId}`;
   };
   const choose = (id: string) => {
-    const found = byId.get(id);
-    if (found === undefined || (accepted.get(id) ?? []).length === 0) return null;
-    const label = `Select ${found.eventType} ${found.entityId}`;
-    return (
+    const label = `Select ${titleOf(id)}`;
+    return (accepted.get(id) ?? []).length === 0 ? null : (
       <input
         type="checkbox"
         name={`${CHOSEN}${id}`}
