@@ -26,20 +26,24 @@ export function State({ state }: { state: DeliveryState }) {
   return <Badge tone={TONES[state]}>{state}</Badge>;
 }
 
-/** A number with its name, linked to its list if there is one. */
-export function Count({ name, value, path }: { name: string; value: string; path: string | null }) {
-  const content = (
-    <>
-      <strong>{value}</strong>
-      <span>{name}</span>
-    </>
-  );
-  return path === null ? (
-    <div class="card count">{content}</div>
-  ) : (
-    <a class="card count" href={`${CONSOLE}${path}`}>
-      {content}
-    </a>
+/** A number, and the path of the list of what it counts, if there is one. */
+export type NamedCount = readonly [name: string, value: string, path: string | null];
+
+/** @param under the path before those of the lists */
+export function Counts({ counts, under = '' }: { counts: readonly NamedCount[]; under?: string }) {
+  return (
+    <div class="cards">
+      {counts.map(([name, value, path]) => {
+        const content = [<strong>{value}</strong>, <span>{name}</span>];
+        return path === null ? (
+          <div class="card count">{content}</div>
+        ) : (
+          <a class="card count" href={`${CONSOLE}${under}${path}`}>
+            {content}
+          </a>
+        );
+      })}
+    </div>
   );
 }
 

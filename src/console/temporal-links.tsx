@@ -1,12 +1,23 @@
 /** Links into Temporal's UI. */
-
-import type { TemporalLinks, Viewer } from './deps.ts';
+import type { TemporalLinks } from './deps.ts';
 import { Card } from './parts.tsx';
+import { useViewer } from './viewer.ts';
 
-type Lists = TemporalLinks['lists'];
-
-/** Links that leave the console, in a new window; nothing if there are none. */
-export function TemporalLinkList({ links }: { links: ReturnType<Lists> }) {
+/**
+ * Links that leave the console, in a new window: to lists of workflows; nothing for an e-shop's user.
+ * @param about a webhook or record
+ * @param eshops whose workflows: by default those of the page's e-shop, null for all
+ * @param workflow of one delivery, which comes first
+ */
+export function TemporalLinkList(props: {
+  about?: Parameters<TemporalLinks['lists']>[0];
+  eshops?: readonly number[] | null;
+  workflow?: string;
+}) {
+  const { temporal, session } = useViewer();
+  const { about = {}, eshops = [session.eshopId], workflow } = props;
+  const first = workflow === undefined ? [] : [{ name: 'Workflow of this delivery', url: workflow }];
+  const links = [...first, ...(temporal?.lists(about, eshops) ?? [])];
   if (links.length === 0) return null;
   return (
     <Card id="temporal" title="In the Temporal UI">
@@ -21,9 +32,4 @@ export function TemporalLinkList({ links }: { links: ReturnType<Lists> }) {
       </ul>
     </Card>
   );
-}
-
-/** Lists of workflows about a webhook or record of the page's e-shop; none for an e-shop's user. */
-export function linksOf({ temporal, session }: Viewer, about: Parameters<Lists>[0] = {}): ReturnType<Lists> {
-  return temporal?.lists(about, [session.eshopId]) ?? [];
 }

@@ -5,7 +5,7 @@ import { recordOf } from '../../api/webhooks/record.ts';
 import { listAllWebhooks, type OperatorsWebhook, openByState } from '../../db/webhooks/all-webhooks.ts';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { queryText } from '../api-client.ts';
-import { Count } from '../badges.tsx';
+import { Counts } from '../badges.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
 import type { InstallationStatus } from '../operator/deps.ts';
@@ -100,11 +100,7 @@ function Installation({ needs, counts }: InstallationStatus) {
           </ul>
         </section>
       )}
-      <div class="cards">
-        {counts.map(([name, value, path]) => (
-          <Count name={name} value={value} path={path === null ? null : `${ALL}${path}`} />
-        ))}
-      </div>
+      <Counts counts={counts} under={ALL} />
     </>
   );
 }
@@ -157,7 +153,7 @@ export function overviewOfAll({ sql, policy, operator }: ConsoleDeps): Handler<C
             )}
           </div>
         </Live>
-        <TemporalLinkList links={viewer.temporal?.lists({}, scopeOf(viewer) ?? null) ?? []} />
+        <TemporalLinkList eshops={scopeOf(viewer) ?? null} />
       </Page>,
     );
   };

@@ -20,9 +20,8 @@ import {
 } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
-import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
+import { TemporalLinkList } from '../temporal-links.tsx';
 import { Time } from '../times.tsx';
-import { useViewer } from '../viewer.ts';
 import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 import { Next, type NextProps, Reason } from './next.tsx';
 import type { Shown } from './standing.tsx';
@@ -107,7 +106,6 @@ export function DeliveryPage(
     refused?: Rejection | undefined;
   },
 ) {
-  const viewer = useViewer();
   const { delivery, names, request, workflow, policy, notice, refused } = props;
   const { id, webhookType, entityId, webhookId, eventId, sequence, origin, changed } = delivery;
   const { state, attemptsMade, createdAt } = delivery;
@@ -151,12 +149,7 @@ export function DeliveryPage(
             </LivePart>
           </Card>
           {workflow === null ? null : (
-            <TemporalLinkList
-              links={[
-                { name: 'Workflow of this delivery', url: workflow },
-                ...linksOf(viewer, { webhookId, entityId }),
-              ]}
-            />
+            <TemporalLinkList about={{ webhookId, entityId }} workflow={workflow} />
           )}
         </div>
       </div>

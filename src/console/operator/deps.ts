@@ -1,12 +1,13 @@
 /** The dependencies of the operators' pages. */
 import type { RecoveryAction } from '../../domain/recovery.ts';
 import type { RecoveryStatus } from '../../domain/recovery-progress.ts';
+import type { NamedCount } from '../badges.tsx';
 
 export interface InstallationStatus {
   /** Problems that need attention, in one sentence each. */
   readonly needs: readonly string[];
-  /** Numbers, with the list of what they count, if there is one: its path below that of all e-shops. */
-  readonly counts: readonly (readonly [name: string, value: string, path: string | null])[];
+  /** Their paths are below that of all e-shops. */
+  readonly counts: readonly NamedCount[];
   /** Everything shown by `waybill status` and `waybill top`. */
   readonly rows: readonly (readonly [string, string])[];
 }

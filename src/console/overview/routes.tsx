@@ -12,17 +12,16 @@ import {
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { capital } from '../../domain/text.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
-import { Count } from '../badges.tsx';
+import { Counts } from '../badges.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
 import { Card, Empty, Live, recordPath } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
-import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
+import { TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, duration } from '../times.tsx';
 import { useViewer } from '../viewer.ts';
 import { byUrgency, needsAttention, stateOf, TroubledWebhook } from '../webhooks/health.tsx';
-import { Chart } from './chart.tsx';
-import { type Range, rangeOf, ranges } from './ranges.ts';
+import { Chart, type Range, rangeOf, ranges } from './chart.tsx';
 
 const Counted = v.object({ pagination: Pagination });
 
@@ -69,7 +68,7 @@ function FirstSteps() {
           send it a test.
         </Empty>
       </section>
-      <TemporalLinkList links={linksOf(viewer)} />
+      <TemporalLinkList />
     </Page>
   );
 }
@@ -165,21 +164,19 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
         </div>
         <Live id="counts" path={`${CONSOLE}?range=${range.name}`}>
           <div class="stack">
-            <div class="cards">
-              <Count
-                name="waiting for first attempt"
-                value={count(pending)}
-                path="/deliveries?state=pending"
-              />
-              <Count name="being retried" value={count(retrying)} path="/deliveries?state=retrying" />
-              <Count name="held" value={count(held)} path="/deliveries?state=held" />
-              <Count
-                name={failing === 1 ? 'webhook failing' : 'webhooks failing'}
-                value={String(failing)}
-                path="/webhooks?state=failing"
-              />
-              <Count name="95th percentile of response times" value={speed} path="/deliveries" />
-            </div>
+            <Counts
+              counts={[
+                ['waiting for first attempt', count(pending), '/deliveries?state=pending'],
+                ['being retried', count(retrying), '/deliveries?state=retrying'],
+                ['held', count(held), '/deliveries?state=held'],
+                [
+                  `${failing === 1 ? 'webhook' : 'webhooks'} failing`,
+                  String(failing),
+                  '/webhooks?state=failing',
+                ],
+                ['95th percentile of response times', speed, '/deliveries'],
+              ]}
+            />
             <Behind blocked={blocked} />
             <Loop loop={loop} />
             <Incidents webhooks={webhooks} />
@@ -200,7 +197,7 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
             </Card>
           </div>
         </Live>
-        <TemporalLinkList links={linksOf(viewer)} />
+        <TemporalLinkList />
       </Page>,
     );
   });

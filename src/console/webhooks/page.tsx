@@ -23,9 +23,8 @@ import { NoticeRows } from '../notices/sent.tsx';
 import { Card, Empty, Facts, Live, LivePart, TypeName } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
-import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
+import { TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
-import { useViewer } from '../viewer.ts';
 import { Health, needsAttention, Paused, Trouble } from './health.tsx';
 import { namesOf } from './name.tsx';
 import { Recoveries } from './recoveries.tsx';
@@ -120,7 +119,6 @@ function Actions({ webhook, tested }: { webhook: WebhookRecord; tested: string |
 }
 
 export function WebhookPage(props: WebhookPageProps) {
-  const viewer = useViewer();
   const { webhook, policy, accepted, deliveries, recoveries, sent, overlapUntil } = props;
   const { secret, testResult, notice, refused } = props;
   const { addresses, userAgent } = props.deliveriesFrom;
@@ -169,7 +167,7 @@ export function WebhookPage(props: WebhookPageProps) {
         </div>
       </Card>
       {webhook.asymmetric ? <PublicKeys id={id} keys={props.signingKeys} /> : null}
-      <TemporalLinkList links={linksOf(viewer, { webhookId: id })} />
+      <TemporalLinkList about={{ webhookId: id }} />
       <LivePart id="latest">
         <Card id="deliveries" title="Latest deliveries" flush>
           {deliveries.length === 0 ? (
