@@ -8,7 +8,7 @@ import { LivePart } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { useViewer } from '../viewer.ts';
 import { ACTIONS, isUnderWay } from './actions.ts';
-import { Standing, type StandingProps } from './standing.tsx';
+import { type StandingProps, standingOf } from './standing.tsx';
 
 export interface NextProps extends StandingProps {
   /** The actions that would be accepted now and are allowed to the viewer. */
@@ -103,21 +103,19 @@ export function Reason() {
 /** One form for all of it: each button says where it goes. */
 export function Next(props: NextProps) {
   const { delivery } = props;
-  const { role } = useViewer().session;
+  const viewer = useViewer();
   const isOpen = isUnderWay(delivery.state);
   return (
     <Form action={`/deliveries/${delivery.id}/act`} class="card next" aria-label="Where it stands">
       <LivePart id="next">
         <p>
-          <strong class="wrap">
-            <Standing {...props} />
-          </strong>
+          <strong class="wrap">{standingOf(props, viewer)}</strong>
           {isOpen || props.webhook.active ? null : <span class="quiet"> Its webhook is inactive.</span>}
         </p>
         <div class="acts">{isOpen ? <WhileOpen {...props} /> : <AfterEnd {...props} />}</div>
       </LivePart>
       {/* Beside the part that refreshes itself, which would empty it. */}
-      {isOpen && role === 'warehouse' ? <Reason /> : null}
+      {isOpen && viewer.session.role === 'warehouse' ? <Reason /> : null}
     </Form>
   );
 }

@@ -6,6 +6,7 @@ import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
 import type { Role } from '../../domain/role.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { whyDeactivated } from '../../domain/webhook-facts.ts';
+import type { Viewer } from '../deps.ts';
 import { CONSOLE } from '../session.ts';
 import { Ago, Due, Time, windowText } from '../times.tsx';
 import { useViewer } from '../viewer.ts';
@@ -53,14 +54,13 @@ function expiry({ delivery, webhook, policy, windowLost }: StandingProps, viewer
   return `${ended} while its webhook was inactive.`;
 }
 
-function Held({ delivery: { heldBy, waitsFor } }: StandingProps) {
-  const { role } = useViewer().session;
+function whyHeld({ heldBy, waitsFor }: Shown, viewer: Role): Child {
   if (heldBy !== null) {
-    const who = whoAsked(heldBy.by, role);
-    return <>{`Held by ${who}${heldBy.reason === '' ? '.' : `: ${heldBy.reason}`}`}</>;
+    const who = whoAsked(heldBy.by, viewer);
+    return `Held by ${who}${heldBy.reason === '' ? '.' : `: ${heldBy.reason}`}`;
   }
   if (waitsFor?.reason !== 'pause' || waitsFor.nextAttemptAt === null)
-    return <>Held: its webhook is inactive.</>;
+    return 'Held: its webhook is inactive.';
   return (
     <>
       Held: its webhook is paused until <Time at={waitsFor.nextAttemptAt} />.
@@ -91,13 +91,12 @@ const WAITS = {
   pause: 'its recovery is paused',
 } as const;
 
-export function Standing(props: StandingProps) {
+export function standingOf(props: StandingProps, { now, session: { role } }: Viewer): Child {
   const { delivery, policy } = props;
-  const { now, session } = useViewer();
   const { state, attemptsMade, nextAttemptAt, finishedAt, supersededBy, waitsFor } = delivery;
   switch (state) {
     case 'held':
-      return <Held {...props} />;
+      return whyHeld(delivery, role);
     case 'pending':
     case 'retrying':
       if (waitsFor?.reason === 'order') {
@@ -110,19 +109,14 @@ export function Standing(props: StandingProps) {
         );
       }
       if (waitsFor?.reason === 'limit')
-        return (
-          <>
-            Waits for other requests: the limit on concurrent requests is reached, of its receiver, of the
-            e-shop, or of all receivers that hang.
-          </>
-        );
+        return 'Waits for other requests: the limit on concurrent requests is reached, of its receiver, of the e-shop, or of all receivers that hang.';
       if (waitsFor?.reason === 'pause')
         return (
           <>
             Waits for <a href={`${CONSOLE}/webhooks/${delivery.webhookId}`}>its recovery</a>, which is paused.
           </>
         );
-      if (nextAttemptAt === null || attemptsMade === 0) return <>Waits for its next attempt.</>;
+      if (nextAttemptAt === null || attemptsMade === 0) return 'Waits for its next attempt.';
       return (
         <>
           Attempt {attemptsMade + 1} of {maxAttempts(policy)}{' '}
@@ -137,17 +131,13 @@ export function Standing(props: StandingProps) {
         </>
       );
     case 'failed':
-      return (
-        <>
-          {delivery.attempts.at(-1)?.outcome === 'gone'
-            ? 'The receiver is gone: HTTP 410.'
-            : 'All retries failed.'}
-        </>
-      );
+      return delivery.attempts.at(-1)?.outcome === 'gone'
+        ? 'The receiver is gone: HTTP 410.'
+        : 'All retries failed.';
     case 'expired':
-      return <>{expiry(props, session.role)}</>;
+      return expiry(props, role);
     case 'canceled':
-      return <>{cancellation(delivery)}</>;
+      return cancellation(delivery);
     case 'superseded':
       return (
         <>
