@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import { uuid } from '../../domain/fields.ts';
 import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { Problem } from '../../domain/problem.ts';
-import { isUnderWay, type RecoveryAction, recoveryActions } from '../../domain/recovery.ts';
+import { isUnderWay, recoveryActions } from '../../domain/recovery.ts';
+import { capital } from '../../domain/text.ts';
 import { titlesOf } from '../all/scope.ts';
 import { RecoveryBadge } from '../badges.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
@@ -14,16 +15,11 @@ import { Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
 import { namesIn, WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
+import { actionsOf } from '../webhooks/recoveries.tsx';
 import type { OperatorDeps, ShownRecovery } from './deps.ts';
 
 const PATH = `${ALL}/recoveries`;
 const FORM = 'control';
-
-function actionsOf({ state }: ShownRecovery): readonly (readonly [RecoveryAction, string])[] {
-  if (!isUnderWay(state)) return [];
-  const toggle = state === 'running' ? (['pause', 'Pause'] as const) : (['resume', 'Resume'] as const);
-  return [toggle, ['cancel', 'Cancel']];
-}
 
 function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookNames }) {
   const { recovery, eshop, names } = props;
@@ -57,7 +53,7 @@ function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookName
           started <Ago at={createdAt.toISOString()} />
         </span>
         <p class="acts">
-          {actionsOf(recovery).map(([action, name]) => (
+          {actionsOf(state, false).map((action) => (
             <button
               type="submit"
               form={FORM}
@@ -65,9 +61,9 @@ function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookName
               value={`${action} ${recoveryId}`}
               class={action === 'cancel' ? 'danger' : 'plain'}
               id={`${action}-${recoveryId}`}
-              aria-label={`${name} the recovery of ${names.get(webhookId)?.name ?? webhookId}`}
+              aria-label={`${capital(action)} the recovery of ${names.get(webhookId)?.name ?? webhookId}`}
             >
-              {name}
+              {capital(action)}
             </button>
           ))}
         </p>

@@ -1,7 +1,8 @@
 /** The recoveries of a webhook, on its page. */
 import type * as v from 'valibot';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
-import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
+import { isUnderWay, type RecoveryAction, type RecoveryState } from '../../domain/recovery.ts';
+import { capital } from '../../domain/text.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { RecoveryBadge } from '../badges.tsx';
 import { Act } from '../layout.tsx';
@@ -10,12 +11,11 @@ import { Ago, Time } from '../times.tsx';
 
 type Recovery = v.InferOutput<typeof recoveryRecord>;
 
-/** What can be asked of it now. @param waits whether its webhook is inactive or paused: resuming changes nothing */
-function actionsOf({ state }: Recovery, waits: boolean): readonly (readonly [RecoveryAction, string])[] {
+/** What can be asked of a recovery now. @param waits whether its webhook is inactive or paused: resuming changes nothing */
+export function actionsOf(state: RecoveryState, waits: boolean): readonly RecoveryAction[] {
   if (!isUnderWay(state)) return [];
-  const cancel = ['cancel', 'Cancel recovery'] as const;
-  if (state === 'running') return [['pause', 'Pause recovery'], cancel];
-  return waits ? [cancel] : [['resume', 'Resume recovery'], cancel];
+  if (state === 'running') return ['pause', 'cancel'];
+  return waits ? ['cancel'] : ['resume', 'cancel'];
 }
 
 function Row({ recovery, waits }: { recovery: Recovery; waits: boolean }) {
@@ -44,8 +44,10 @@ function Row({ recovery, waits }: { recovery: Recovery; waits: boolean }) {
         <RecoveryBadge state={state} />
         <Ago at={createdAt} />
         <div class="acts">
-          {actionsOf(recovery, waits).map(([action, name]) => (
-            <Act action={`/webhooks/${webhookId}/recoveries/${recoveryId}/${action}`}>{name}</Act>
+          {actionsOf(state, waits).map((action) => (
+            <Act action={`/webhooks/${webhookId}/recoveries/${recoveryId}/${action}`}>
+              {capital(action)} recovery
+            </Act>
           ))}
         </div>
       </div>
