@@ -13,8 +13,9 @@ interface Moment {
   readonly at: string;
   readonly tone: Tone;
   readonly line: Child;
-  /** An id, and what is shown on demand. */
-  readonly fold?: { readonly id: string; readonly content: Child } | null;
+  readonly id?: string;
+  /** What is shown on demand. */
+  readonly more?: Child;
 }
 
 const DONE = {
@@ -40,18 +41,14 @@ function attemptMoment(attempt: Shown['attempts'][number]): Moment {
         {durationMs === null ? null : <span>{duration(durationMs)}</span>}
       </>
     ),
-    fold:
-      response === ''
-        ? null
-        : {
-            id: `response-${number}`,
-            content: (
-              <>
-                {error === null ? null : <p class="quiet small wrap">{error}</p>}
-                <Code text={response} named={`Response to attempt ${number}`} fold />
-              </>
-            ),
-          },
+    id: `response-${number}`,
+    more:
+      response === '' ? null : (
+        <>
+          {error === null ? null : <p class="quiet small wrap">{error}</p>}
+          <Code text={response} named={`Response to attempt ${number}`} fold />
+        </>
+      ),
   };
 }
 
@@ -83,7 +80,7 @@ export function Timeline({ delivery }: { delivery: Shown }) {
   const ordered = moments.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).reverse();
   return (
     <ol class="line">
-      {ordered.map(({ at, tone, line, fold = null }) => {
+      {ordered.map(({ at, tone, line, id = '', more = null }) => {
         const content = (
           <>
             {line}
@@ -92,12 +89,12 @@ export function Timeline({ delivery }: { delivery: Shown }) {
         );
         return (
           <li class={tone}>
-            {fold === null ? (
+            {more === null ? (
               <p class="moment">{content}</p>
             ) : (
-              <details id={fold.id}>
+              <details id={id}>
                 <summary class="moment">{content}</summary>
-                {fold.content}
+                {more}
               </details>
             )}
           </li>

@@ -33,14 +33,9 @@ export interface FoundEvents extends Omit<v.InferOutput<typeof EventList>, 'pagi
   readonly pagination?: Pagination;
 }
 
-/** Why an event has no delivery, where no webhook says so. */
-function NoWebhook({ event: { webhooks, cause } }: { event: Shown }) {
-  if (webhooks.length > 0) return null;
-  return <Badge tone="">{cause === 'noLongerThere' ? 'no longer kept' : 'no webhook of this type'}</Badge>;
-}
-
 function Row({ event, names }: { event: Shown; names: WebhookNames }) {
-  const { id, webhookType, entityId, createdAt, webhooks } = event;
+  const { id, webhookType, entityId, createdAt, webhooks, cause } = event;
+  const without = cause === 'noLongerThere' ? 'no longer kept' : 'no webhook of this type';
   return (
     <li>
       <p class="name">
@@ -52,7 +47,7 @@ function Row({ event, names }: { event: Shown; names: WebhookNames }) {
         <OutcomeLine outcomes={webhooks} names={names} />
       </p>
       <p class="end">
-        <NoWebhook event={event} />
+        {webhooks.length > 0 ? null : <Badge tone="">{without}</Badge>}
         <Ago at={createdAt} />
       </p>
     </li>
