@@ -27,15 +27,10 @@ export interface TemporalLinks {
   ): readonly { readonly name: string; readonly url: string }[];
 }
 
-interface Authenticated {
+/** The owner of a session, as far as it is not about one e-shop. */
+type Authenticated = Pick<Viewer, 'eshops' | 'operator' | 'now'> & {
   readonly user: Omit<Session, 'eshopId'>;
-  /** All e-shops that it may see. */
-  readonly eshops: readonly EshopName[];
-  /** Whether it has the keys of the installation itself. */
-  readonly operator: boolean;
-  /** By the database's clock. */
-  readonly now: Date;
-}
+};
 
 export interface Authenticator {
   /** Runs first for every request. */
@@ -73,7 +68,9 @@ export interface ConsoleDeps extends ApiDeps {
 export interface Viewer extends SignedIn {
   /** Of the e-shop that the page is about. */
   readonly eshopName: string;
+  /** All that the person may see. */
   readonly eshops: readonly EshopName[];
+  /** Whether it has the keys of the installation itself. */
   readonly operator: boolean;
   /** Null for an e-shop's user: Temporal's UI shows the workflows of others, too. */
   readonly temporal: TemporalLinks | null;
