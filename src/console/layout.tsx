@@ -8,12 +8,11 @@ import { asset } from './assets.ts';
 import type { ConsoleEnv, Viewer } from './deps.ts';
 import { ESHOP_HEADER } from './eshops.ts';
 import { ValuesOfForm } from './form-fields.tsx';
+import { Sentence, type WebhookNames } from './names.tsx';
 import { type FieldPaths, ProblemsOfForm, problemsIn, type Rejection } from './problems.ts';
-import { Sentence } from './sentence.tsx';
 import { ALL, CONSOLE } from './session.ts';
 import { Switcher } from './switcher.tsx';
 import { useViewer, ViewerOfPage } from './viewer.ts';
-import type { WebhookNames } from './webhooks/name.tsx';
 
 const places = [
   ['', 'Overview'],

@@ -1,5 +1,4 @@
 /** Live pages: rendered again while somebody looks, and streamed when changed. A stream has the rules of its page. */
-
 import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { createCounts } from '../concurrency/counts.ts';

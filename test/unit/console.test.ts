@@ -1,14 +1,14 @@
 /** The pure parts of the console. */
+
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { queryText } from '../../src/console/api-client.ts';
 import { curlOf } from '../../src/console/deliveries/page.tsx';
+import { namesOf, Sentence } from '../../src/console/names.tsx';
 import { Chart, rangeOf, roundAbove } from '../../src/console/overview/chart.tsx';
 import { problemsIn } from '../../src/console/problems.ts';
-import { Sentence } from '../../src/console/sentence.tsx';
 import { csrfToken, isCsrfToken } from '../../src/console/session.ts';
 import { fromField } from '../../src/console/times.tsx';
-import { namesOf } from '../../src/console/webhooks/name.tsx';
 import { nameOf } from '../../src/domain/webhook-name.ts';
 
 test.each(["it's", '$(touch /tmp/no) `id` \\ "x"', 'Zoë\nnew line', "'; rm -rf / #"])(

@@ -10,11 +10,10 @@ import { DeliveryRows } from '../deliveries/rows.tsx';
 import { Filters } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
 import { Form, Page } from '../layout.tsx';
+import { Sentence, type WebhookNames } from '../names.tsx';
 import { Empty, Live, Turns } from '../parts.tsx';
-import { Sentence } from '../sentence.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { useViewer } from '../viewer.ts';
-import type { WebhookNames } from '../webhooks/name.tsx';
 import { MAX_ROWS, titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/deliveries`;

@@ -1,5 +1,4 @@
 /** The webhooks of all e-shops of a person, with their health. */
-
 import type { Handler } from 'hono';
 import * as v from 'valibot';
 import { recordOf } from '../../api/webhooks/record.ts';

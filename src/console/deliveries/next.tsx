@@ -1,5 +1,4 @@
 /** Where a delivery stands, and what can be done: the most useful first. */
-
 import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { queryText } from '../api-client.ts';
 import { Input } from '../form-fields.tsx';

@@ -6,6 +6,7 @@ import { State } from '../badges.tsx';
 import { ConfirmPage } from '../confirm.tsx';
 import type { SignedRequest } from '../deps.ts';
 import { Page } from '../layout.tsx';
+import { WebhookLink, type WebhookNames } from '../names.tsx';
 import {
   Card,
   Code,
@@ -22,7 +23,6 @@ import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { Time } from '../times.tsx';
-import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 import { Next, type NextProps, Reason } from './next.tsx';
 import type { Shown } from './standing.tsx';
 import { Timeline } from './timeline.tsx';

@@ -12,11 +12,11 @@ import { nonEmpty, piece, type Query, queryText, rejectionOf, unlessRefused } fr
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { ChoiceFilter, FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Page, respond } from '../layout.tsx';
+import { namesIn, namesOf, type WebhookNames } from '../names.tsx';
 import { Empty, Live, Pages } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
-import { namesIn, namesOf, type WebhookNames } from '../webhooks/name.tsx';
 import { ActionForm, actionsOf, isUnderWay } from './actions.ts';
 import { DeliveryPage, GiveUpPage } from './page.tsx';
 import { DeliveryList, DeliveryRows } from './rows.tsx';

@@ -4,10 +4,10 @@ import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
 import { Pagination } from '../../api/pagination.ts';
 import { State } from '../badges.tsx';
+import { WebhookLink, type WebhookNames } from '../names.tsx';
 import { TypeName } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago, Due } from '../times.tsx';
-import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 import { Why } from './standing.tsx';
 
 export const DeliveryList = v.object({ data: v.array(Delivery), pagination: Pagination });

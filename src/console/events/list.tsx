@@ -8,12 +8,11 @@ import { Badge } from '../badges.tsx';
 import { FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Select } from '../form-fields.tsx';
 import { Page } from '../layout.tsx';
+import { Sentence, type WebhookNames } from '../names.tsx';
 import { Empty, Pages, TypeName } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
-import { Sentence } from '../sentence.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
-import type { WebhookNames } from '../webhooks/name.tsx';
 import { OutcomeLine } from './outcomes.tsx';
 
 export const EVENTS = '/events';

@@ -3,8 +3,8 @@ import type * as v from 'valibot';
 import type { Event } from '../../api/event-schemas.ts';
 import type { webhookCauses } from '../../domain/absence.ts';
 import { Badge, State, TONES, type Tone } from '../badges.tsx';
+import { WebhookLink, type WebhookNames } from '../names.tsx';
 import { CONSOLE } from '../session.ts';
-import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 
 export type Outcome = v.InferOutput<typeof Event>['webhooks'][number];
 

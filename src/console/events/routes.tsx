@@ -9,10 +9,9 @@ import { dateOf } from '../../domain/timestamp.ts';
 import { nonEmpty, piece, type Query, unlessRefused } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
+import { namesIn, Sentence, WebhookLink } from '../names.tsx';
 import { Card, Code, Facts, recordPath, Table, TypeName } from '../parts.tsx';
-import { Sentence } from '../sentence.tsx';
 import { fromField, Time } from '../times.tsx';
-import { namesIn, WebhookLink } from '../webhooks/name.tsx';
 import { EVENTS, EventList, EventsPage, type FoundEvents, NOTHING_CAME } from './list.tsx';
 import { byUrgency, type Outcome, OutcomeBadge } from './outcomes.tsx';
 

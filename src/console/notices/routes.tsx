@@ -8,9 +8,9 @@ import { type Query, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
+import { namesIn } from '../names.tsx';
 import { Card, Empty } from '../parts.tsx';
 import type { Rejection } from '../problems.ts';
-import { namesIn } from '../webhooks/name.tsx';
 import { NewSecret } from '../webhooks/secret.tsx';
 import { NoticeRows } from './sent.tsx';
 

@@ -1,8 +1,8 @@
 /** The notices of an e-shop, with their recipients and times. */
 import type { ListedNotice } from '../../db/console/notices.ts';
 import { Badge, type Tone } from '../badges.tsx';
+import { WebhookLink, type WebhookNames } from '../names.tsx';
 import { Ago } from '../times.tsx';
-import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 
 const WORDS: Readonly<Record<ListedNotice['kind'], string>> = {
   warning: 'is failing',

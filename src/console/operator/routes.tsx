@@ -11,10 +11,10 @@ import { RecoveryBadge } from '../badges.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
+import { namesIn, WebhookLink, type WebhookNames } from '../names.tsx';
 import { Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
-import { namesIn, WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 import { actionsOf } from '../webhooks/recoveries.tsx';
 import type { OperatorDeps, ShownRecovery } from './deps.ts';
 

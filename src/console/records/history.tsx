@@ -4,10 +4,9 @@ import type { Delivery } from '../../api/deliveries/record.ts';
 import type { Event } from '../../api/event-schemas.ts';
 import type { Tone } from '../badges.tsx';
 import { byUrgency, type Outcome, OutcomeBadge, toneOf } from '../events/outcomes.tsx';
-import { Sentence } from '../sentence.tsx';
+import { Sentence, WebhookLink, type WebhookNames } from '../names.tsx';
 import { CONSOLE } from '../session.ts';
 import { Due, Time } from '../times.tsx';
-import { WebhookLink, type WebhookNames } from '../webhooks/name.tsx';
 
 type Happened = v.InferOutput<typeof Event>;
 type Deliveries = readonly v.InferOutput<typeof Delivery>[];

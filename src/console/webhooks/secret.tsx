@@ -1,5 +1,4 @@
 /** The signing secret of a webhook, on its page. */
-
 import type { SigningKeyRecord } from '../../domain/signing-key.ts';
 import { Act } from '../layout.tsx';
 import { Card, Code } from '../parts.tsx';
