@@ -29,7 +29,6 @@ export interface DocumentedSchema {
   readonly maxItems?: number;
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly pattern?: string;
   readonly examples?: readonly unknown[];
 }
 

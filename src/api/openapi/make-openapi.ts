@@ -10,7 +10,7 @@ import { Pagination } from '../pagination.ts';
 import type { DocumentedOperation, OpenApiDocument } from './document.ts';
 import { authentication, conventions, events, receiving, tags, versions } from './texts.ts';
 import { describeWebhooks } from './webhooks.ts';
-import { withExamples } from './with-examples.ts';
+import { mapValues, withExamples } from './with-examples.ts';
 
 const envelopeSchema = {
   type: 'object',
@@ -102,18 +102,18 @@ function complete(path: string, operation: DocumentedOperation): DocumentedOpera
     return [String(status), { description, content: errorContent }] as const;
   });
   const responses = { ...Object.fromEntries(added), ...operation.responses };
-  const withHeaders = Object.entries(responses).map(([status, response]) => {
-    const keyed = acceptsKey(operation);
+  const keyed = acceptsKey(operation);
+  const admitted = operation.security === undefined;
+  const withHeaders = mapValues(responses, (response, status) => {
     const waits = status === '429' || status === '503' || (keyed && status === '409');
     const retryAfter = waits ? { 'Retry-After': retryAfterHeader } : {};
     const repeated =
       keyed && (status === '200' || status === '409') ? { 'Idempotency-Replayed': replayedHeader } : {};
-    const admitted = operation.security === undefined;
     const rateLimit = admitted && (status === '200' || status === '429') ? rateLimitHeaders : {};
     const headers = { 'X-Request-Id': requestIdHeader, ...retryAfter, ...repeated, ...rateLimit };
-    return [status, { ...response, headers }] as const;
+    return { ...response, headers };
   });
-  return { ...operation, responses: Object.fromEntries(withHeaders) };
+  return { ...operation, responses: withHeaders };
 }
 
 /** @param app the whole application, all routes mounted */
@@ -145,17 +145,13 @@ export async function makeOpenApi(
   });
   // A copy through JSON: from here on the document as clients read it, not the generator's types.
   const document: OpenApiDocument = JSON.parse(JSON.stringify(generated));
-  const paths = Object.entries(document.paths).map(([path, operations]) => {
-    const completed = Object.entries(operations).map(([method, operation]) => [
-      method,
-      withExamples(method, path, complete(path, operation)),
-    ]);
-    return [path, Object.fromEntries(completed)];
-  });
+  const paths = mapValues(document.paths, (operations, path) =>
+    mapValues(operations, (operation, method) => withExamples(method, path, complete(path, operation))),
+  );
   return JSON.parse(
     JSON.stringify({
       ...document,
-      paths: Object.fromEntries(paths),
+      paths,
       webhooks,
       components: {
         securitySchemes,

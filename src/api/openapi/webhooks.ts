@@ -13,6 +13,8 @@ import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
 import { capital } from '../../domain/text.ts';
 import { describeSchema } from '../json-schema.ts';
 
+const uuid = { type: 'string', format: 'uuid' };
+
 function header(name: string, description: string, schema: object = { type: 'string' }) {
   return { name, in: 'header', required: true, description, schema };
 }
@@ -37,7 +39,7 @@ const headers = (type: EventType, policy: RetryPolicy) => [
   header(
     'X-Service-Event-Id',
     'The id of the event, the same at every webhook, in redeliveries and in recoveries.',
-    { type: 'string', format: 'uuid' },
+    uuid,
   ),
   header(
     'X-Service-Event-Time',
@@ -56,16 +58,13 @@ const headers = (type: EventType, policy: RetryPolicy) => [
   ),
   ...changedHeader(type),
   header('X-Service-Webhook', 'The id of the webhook, by which its secret is found.', { type: 'integer' }),
-  header('X-Service-Delivery', 'The id of the delivery, the same on every attempt.', {
-    type: 'string',
-    format: 'uuid',
-  }),
+  header('X-Service-Delivery', 'The id of the delivery, the same on every attempt.', uuid),
   header('X-Service-Attempt', 'The number of the attempt.', {
     type: 'integer',
     minimum: 1,
     maximum: maxAttempts(policy),
   }),
-  header('webhook-id', 'The id of the delivery (Standard Webhooks).', { type: 'string', format: 'uuid' }),
+  header('webhook-id', 'The id of the delivery (Standard Webhooks).', uuid),
   header('webhook-timestamp', 'The time of the attempt, in Unix seconds (Standard Webhooks).', {
     type: 'integer',
   }),
@@ -109,8 +108,8 @@ export function describeWebhooks(policy: RetryPolicy) {
   const webhooks: Record<string, object> = {};
   for (const type of eventTypeNames) {
     const entry = entryOf(type);
-    const common = { tags: ['Events'], parameters: headers(type, policy), responses, security: [] };
     const summary = `When ${eventTypes[type].firesWhen}`;
+    const common = { tags: ['Events'], parameters: headers(type, policy), responses, security: [] };
     const payload = content(entry, type);
     Object.assign(components, payload.components);
     webhooks[type] = {

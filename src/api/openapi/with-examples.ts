@@ -11,6 +11,14 @@ type Response = Responses[string];
 /** The example of a failed validation; of another error it is its description, as a sentence. */
 const INVALID = 'url: must be an absolute http: or https: URL.';
 
+/** A record with another value for each name. */
+export function mapValues<Value, Result>(
+  record: Readonly<Record<string, Value>>,
+  make: (value: Value, name: string) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, make(value, name)]));
+}
+
 function nameOf(schema: DocumentedSchema | undefined): string {
   return schema?.$ref?.split('/').at(-1) ?? '';
 }
@@ -45,17 +53,16 @@ const importResult = {
 };
 
 function withExample(path: string, status: string, response: Response): Response {
-  const media = Object.entries(response.content ?? {}).map(([type, { schema }]) => {
-    const code = Number(status);
-    if (code >= 400) {
-      const when = response.description?.replace(/^[^:]*: /, '') ?? '';
-      return [type, { schema, example: errorBody(code, code === 400 ? INVALID : capital(when)) }] as const;
-    }
-    const example =
-      type === 'application/json' ? success(path, response.description ?? '', schema ?? {}) : importResult;
-    return [type, { schema, example }] as const;
-  });
-  return media.length === 0 ? response : { ...response, content: Object.fromEntries(media) };
+  const { content, description = '' } = response;
+  if (content === undefined) return response;
+  const code = Number(status);
+  const failed = code === 400 ? INVALID : capital(description.replace(/^[^:]*: /, ''));
+  const exampleOf = (schema: DocumentedSchema = {}, type: string) => {
+    if (code >= 400) return errorBody(code, failed);
+    return type === 'application/json' ? success(path, description, schema) : importResult;
+  };
+  const examples = mapValues(content, ({ schema }, type) => ({ schema, example: exampleOf(schema, type) }));
+  return { ...response, content: examples };
 }
 
 export function withExamples(
@@ -63,23 +70,17 @@ export function withExamples(
   path: string,
   operation: DocumentedOperation,
 ): DocumentedOperation {
-  const body = exampleBody(`${method.toUpperCase()} ${path}`);
-  const content = Object.entries(operation.requestBody?.content ?? {}).map(
-    ([type, media]) => [type, { ...media, example: body }] as const,
-  );
+  const { requestBody, responses = {} } = operation;
+  const example = exampleBody(`${method.toUpperCase()} ${path}`);
+  const content = mapValues(requestBody?.content ?? {}, (media) => ({ ...media, example }));
   const parameters = operation.parameters?.map((parameter) => {
-    const example = exampleParameter(method, path, parameter);
-    return example === undefined ? parameter : { ...parameter, example };
+    const value = exampleParameter(method, path, parameter);
+    return value === undefined ? parameter : { ...parameter, example: value };
   });
-  const responses = Object.entries(operation.responses ?? {}).map(
-    ([status, response]) => [status, withExample(path, status, response)] as const,
-  );
   return {
     ...operation,
     ...(parameters === undefined ? {} : { parameters }),
-    ...(operation.requestBody === undefined
-      ? {}
-      : { requestBody: { ...operation.requestBody, content: Object.fromEntries(content) } }),
-    responses: Object.fromEntries(responses),
+    ...(requestBody === undefined ? {} : { requestBody: { ...requestBody, content } }),
+    responses: mapValues(responses, (response, status) => withExample(path, status, response)),
   };
 }
