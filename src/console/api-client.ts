@@ -2,8 +2,10 @@
 import type { Hono } from 'hono';
 import * as v from 'valibot';
 import type { ApiEnv, SignedIn } from '../api/deps.ts';
-import { Problem } from '../domain/problem.ts';
-import type { Rejection } from './problems.ts';
+import { type FieldProblem, Problem } from '../domain/problem.ts';
+
+/** Why the API refused: problems of fields, or one sentence. */
+export type Rejection = string | readonly FieldProblem[];
 
 /** Why the API refused, for the page that asked. @throws the error if it is no refusal, or 404: nothing to show */
 export function rejectionOf(error: unknown): Rejection {

@@ -1,8 +1,8 @@
 /** The confirmation of an action: a separate page, so that it works without script. */
 import type { Child } from 'hono/jsx';
-import type { Query } from './api-client.ts';
+import type { Query, Rejection } from './api-client.ts';
 import { Form, Page } from './layout.tsx';
-import type { FieldPaths, Rejection } from './problems.ts';
+import type { FieldPaths } from './problems.ts';
 import { CONSOLE } from './session.ts';
 
 /** Paths are relative to `/console`. */

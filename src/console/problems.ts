@@ -2,9 +2,7 @@
 import { createContext } from 'hono/jsx';
 import { type FieldProblem, problemsText } from '../domain/problem.ts';
 import { capital, counted } from '../domain/text.ts';
-
-/** Why the API refused: problems of fields, or one sentence. */
-export type Rejection = string | readonly FieldProblem[];
+import type { Rejection } from './api-client.ts';
 
 /** By the name of the field: read by the fields of a form; set by its page. */
 export const ProblemsOfForm = createContext<Readonly<Record<string, string>>>({});

@@ -2,6 +2,7 @@
 import { eventTypes } from '../../domain/event-types.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
 import { MASK } from '../../domain/static-headers.ts';
+import type { Rejection } from '../api-client.ts';
 import { State } from '../badges.tsx';
 import { ConfirmPage } from '../confirm.tsx';
 import type { SignedRequest } from '../deps.ts';
@@ -19,7 +20,6 @@ import {
   recordPath,
   TypeName,
 } from '../parts.tsx';
-import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { Time } from '../times.tsx';

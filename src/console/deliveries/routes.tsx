@@ -8,13 +8,12 @@ import { findSentRequest } from '../../db/webhooks/request-settings.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
-import { nonEmpty, piece, type Query, queryText, rejectionOf, unlessRefused } from '../api-client.ts';
+import { piece, type Query, queryText, type Rejection, rejectionOf, unlessRefused } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { ChoiceFilter, FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Page, respond } from '../layout.tsx';
 import { namesIn, namesOf, type WebhookNames } from '../names.tsx';
 import { Empty, Live, Pages } from '../parts.tsx';
-import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
 import { ActionForm, actionsOf, isUnderWay } from './actions.ts';
@@ -35,8 +34,7 @@ function DeliveriesPage(props: {
   refused: Rejection | undefined;
 }) {
   const { asked, names, found, refused } = props;
-  const { page: _, ...filters } = nonEmpty(asked);
-  const filtered = Object.keys(filters).length > 0;
+  const filtered = FILTERS.some((name) => name !== 'page' && asked[name]);
   return (
     <Page title="Deliveries" here={PATH} fields={FILTER_FIELDS} refused={refused}>
       <h1>Deliveries</h1>

@@ -4,13 +4,12 @@ import type * as v from 'valibot';
 import { listNotices } from '../../db/console/notices.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
 import type { Notifications } from '../../domain/notifications.ts';
-import { type Query, rejectionOf } from '../api-client.ts';
+import { type Query, type Rejection, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
 import { namesIn } from '../names.tsx';
 import { Card, Empty } from '../parts.tsx';
-import type { Rejection } from '../problems.ts';
 import { NewSecret } from '../webhooks/secret.tsx';
 import { NoticeRows } from './sent.tsx';
 

@@ -9,12 +9,11 @@ import { type WebhookRecord, webhookRecordSchema, webhookWithSecretSchema } from
 import { nameOf } from '../../domain/webhook-name.ts';
 import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
-import { piece, type Query, queryText, rejectionOf } from '../api-client.ts';
+import { piece, type Query, queryText, type Rejection, rejectionOf } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { respond } from '../layout.tsx';
-import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { fromField, Time, windowText } from '../times.tsx';
 import { ExaminationPage } from './examination.tsx';

@@ -4,11 +4,11 @@ import { counted } from '../../domain/text.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
+import type { Rejection } from '../api-client.ts';
 import { Badge } from '../badges.tsx';
 import { TypeChoice } from '../form-fields.tsx';
 import { Act, Page } from '../layout.tsx';
 import { Table } from '../parts.tsx';
-import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { duration } from '../times.tsx';
 

@@ -3,10 +3,9 @@ import { MASK } from '../../domain/static-headers.ts';
 import { type WebhookRecord, webhookFields } from '../../domain/webhook.ts';
 import { parameterNames } from '../../domain/webhook-fields.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
-import type { Query } from '../api-client.ts';
+import type { Query, Rejection } from '../api-client.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Form, Page } from '../layout.tsx';
-import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { TypeBoxes } from './type-boxes.tsx';
 

@@ -7,14 +7,14 @@ import { lastAccepted } from '../../db/console/health.ts';
 import { listNotices } from '../../db/console/notices.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
-import { type EventType, eventTypes } from '../../domain/event-types.ts';
+import { eventTypes } from '../../domain/event-types.ts';
 import { signingKeySchema } from '../../domain/signing-key.ts';
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { factsOf } from '../../domain/webhook-facts.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
-import { piece } from '../api-client.ts';
+import { piece, type Rejection } from '../api-client.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { TypeChoice } from '../form-fields.tsx';
@@ -22,7 +22,6 @@ import { Act, Page } from '../layout.tsx';
 import { namesOf } from '../names.tsx';
 import { NoticeRows } from '../notices/sent.tsx';
 import { Card, Empty, Facts, Live, LivePart, TypeName } from '../parts.tsx';
-import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
@@ -66,14 +65,6 @@ export interface WebhookPageProps extends Awaited<ReturnType<typeof readWebhook>
   readonly testResult?: TestDeliveryResult | undefined;
   readonly notice?: string | undefined;
   readonly refused?: Rejection | undefined;
-}
-
-function TypeLine({ type }: { type: EventType }) {
-  return (
-    <div>
-      <TypeName type={type} /> <span class="quiet small">{eventTypes[type].firesWhen}</span>
-    </div>
-  );
 }
 
 /** The most useful first. @param tested the type that was tested before */
@@ -124,6 +115,11 @@ export function WebhookPage(props: WebhookPageProps) {
   const { addresses, userAgent } = props.deliveriesFrom;
   const { id, url, method, headers } = webhook;
   const types = typesOf(webhook);
+  const typeLines = types.map((type) => (
+    <div>
+      <TypeName type={type} /> <span class="quiet small">{eventTypes[type].firesWhen}</span>
+    </div>
+  ));
   const name = nameOf(webhook);
   const names = namesOf([webhook]);
   const path = `/webhooks/${id}`;
@@ -156,7 +152,7 @@ export function WebhookPage(props: WebhookPageProps) {
         <div class="wide">
           <Facts
             facts={[
-              [types.length === 1 ? 'Type' : 'Types', types.map((type) => <TypeLine type={type} />)],
+              [types.length === 1 ? 'Type' : 'Types', typeLines],
               ...factsOf(webhook, headers === null ? null : Object.keys(headers)),
               ['Source addresses', addresses.length === 0 ? null : addresses.join(', ')],
               ['User-Agent', userAgent],

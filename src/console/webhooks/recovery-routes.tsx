@@ -11,11 +11,10 @@ import {
 } from '../../domain/recovery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
-import { piece, type Query, rejectionOf } from '../api-client.ts';
+import { piece, type Query, type Rejection, rejectionOf } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
-import type { Rejection } from '../problems.ts';
 import { CONSOLE } from '../session.ts';
 import { duration, fromField, Time } from '../times.tsx';
 import { type WebhookPages, webhookOf } from './show.tsx';
