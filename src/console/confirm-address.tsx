@@ -2,18 +2,17 @@
  * The page behind the link in a confirmation's mail (docs/interface.md, N6). Its button confirms, since programs that
  * look for malware open every link. Needs no sign-in: the link is the proof.
  */
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import { type Confirmable, confirmAddress, findConfirmable } from '../db/notices/confirmation.ts';
 import { CONFIRM_PATH } from '../domain/notifications.ts';
-import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
+import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { respondPlain } from './layout.tsx';
 import { CONSOLE } from './session.ts';
 
 /** What a token looks like: 32 bytes in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
-export function confirmationRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
-  const app = new Hono<ConsoleEnv>();
+export function confirmationRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
   const path = `${CONFIRM_PATH.slice(CONSOLE.length)}/:token`;
 
   /**
@@ -34,7 +33,6 @@ export function confirmationRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.get(path, (c) => renderConfirmation(c, (token) => findConfirmable(sql, token)));
   app.post(path, (c) => renderConfirmation(c, (token) => confirmAddress(sql, token)));
-  return app;
 }
 
 function Ask({ token, address, eshopName }: Confirmable & { token: string }) {

@@ -20,7 +20,7 @@ import { assetRoutes } from './assets.ts';
 import { confirmationRoutes } from './confirm-address.tsx';
 import { deliveryRoutes } from './deliveries/routes.tsx';
 import type { Authenticator, ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
-import { ESHOP_HEADER, rememberEshop, requestedEshop } from './eshops.ts';
+import { rememberEshop, requestedEshop } from './eshops.ts';
 import { eventRoutes } from './events/routes.tsx';
 import { ownForms, smallForms } from './forms.ts';
 import { Page, respond, respondPlain } from './layout.tsx';
@@ -165,24 +165,13 @@ export function createConsole(
   });
   app.route('/', assetRoutes);
   app.use(smallForms);
-  app.route('/', authenticator.routes);
-  if (deps.operator === undefined) app.route('/', confirmationRoutes(deps));
+  authenticator.routes(app);
+  if (deps.operator === undefined) confirmationRoutes(app, deps);
   app.use(signedIn(deps, authenticator), ownForms(authenticator.sessionOf, authenticator.acceptFormOnce));
-  app.route(
-    '/',
-    liveRoutes(deps, async (c, path) => {
-      const headers = {
-        host: c.req.header('host') ?? '',
-        cookie: c.req.header('cookie') ?? '',
-        'hx-request': 'true',
-        [ESHOP_HEADER]: String(c.var.viewer.session.eshopId),
-      };
-      return await app.request(path, { headers }, c.env);
-    }),
-  );
+  liveRoutes(app, deps);
   const forEshops = [overviewRoutes, webhookRoutes, deliveryRoutes, eventRoutes, recordRoutes, noticeRoutes];
-  for (const routes of [...forEshops, allRoutes]) app.route('/', routes(deps));
-  if (deps.operator !== undefined) app.route('/', operatorRoutes(deps.operator, deps.sql));
+  for (const addRoutes of [...forEshops, allRoutes]) addRoutes(app, deps);
+  if (deps.operator !== undefined) operatorRoutes(app, deps.operator, deps.sql);
   return app;
 }
 

@@ -35,8 +35,8 @@ type Authenticated = Pick<Viewer, 'eshops' | 'operator' | 'now'> & {
 export interface Authenticator {
   /** Runs first for every request. */
   readonly guard?: MiddlewareHandler<ConsoleEnv>;
-  /** Routes without authentication. */
-  readonly routes: Hono<ConsoleEnv>;
+  /** Adds the routes without authentication. */
+  routes(app: ConsoleApp): void;
   /** The session id in the cookie of a request. */
   sessionOf(c: Context<ConsoleEnv>): string | undefined;
   /**
@@ -77,6 +77,9 @@ export interface Viewer extends SignedIn {
   /** Part of every form of this session. */
   readonly csrf: string;
 }
+
+/** The application at `/console`, which gets the routes of all pages. */
+export type ConsoleApp = Hono<ConsoleEnv>;
 
 export interface ConsoleEnv {
   Bindings: ApiEnv['Bindings'];

@@ -1,11 +1,12 @@
 /** Live pages: rendered again while somebody looks, and streamed when changed. A stream has the rules of its page. */
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { createCounts } from '../concurrency/counts.ts';
 import { Problem } from '../domain/problem.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
-import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
+import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from './deps.ts';
+import { ESHOP_HEADER } from './eshops.ts';
 import { CONSOLE, pageOf } from './session.ts';
 
 export const LIVE = '/live';
@@ -27,9 +28,6 @@ const MAX_STREAMS = 400;
 /** The answers after which a page is not shown any more: the session has ended, or what it may see. */
 const OVER: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** Renders a page as the person of this request would get it. */
-type MakePage = (c: Context<ConsoleEnv>, path: string) => Promise<Response>;
-
 /** The main part of a page, which contains all live parts. */
 function mainOf(page: string): string {
   const from = page.indexOf('<main');
@@ -44,8 +42,18 @@ function followedPage(path: string): string | null {
 }
 
 /** The path of the page is in `?of=`. */
-export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): Hono<ConsoleEnv> {
-  const app = new Hono<ConsoleEnv>();
+export function liveRoutes(app: ConsoleApp, { log, stopping }: ConsoleDeps): void {
+  /** Renders a page as the person of this request would get it. */
+  async function makePage(c: Context<ConsoleEnv>, path: string): Promise<Response> {
+    const headers = {
+      host: c.req.header('host') ?? '',
+      cookie: c.req.header('cookie') ?? '',
+      'hx-request': 'true',
+      [ESHOP_HEADER]: String(c.var.viewer.session.eshopId),
+    };
+    return await app.request(path, { headers }, c.env);
+  }
+
   const byPerson = createCounts<number>();
   const byEshop = createCounts<number>();
   app.get(LIVE, (c) => {
@@ -114,5 +122,4 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
       async (error) => log.warn({ err: error }, 'a live page of the console ended'),
     );
   });
-  return app;
 }

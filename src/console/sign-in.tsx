@@ -1,5 +1,4 @@
 /** Signing in and out, with the users of the API and the same limits. */
-import { Hono } from 'hono';
 import { createPlaces } from '../api/budget/places.ts';
 import { clientAddresses } from '../api/client-address.ts';
 import { CONCURRENT_PASSWORD_CHECKS, credentialCheck } from '../api/credentials.ts';
@@ -7,7 +6,7 @@ import { acceptFormOnce, beginSession, endSession, findSession } from '../db/con
 import { Problem } from '../domain/problem.ts';
 import { MAX_USERNAME_CHARS } from '../domain/role.ts';
 import { asset } from './assets.ts';
-import type { Authenticator, ConsoleDeps, ConsoleEnv } from './deps.ts';
+import type { Authenticator, ConsoleApp, ConsoleDeps } from './deps.ts';
 import { Input } from './form-fields.tsx';
 import { ownForms } from './forms.ts';
 import { Csrf, Document, html } from './layout.tsx';
@@ -97,7 +96,7 @@ function SignIn(props: {
 export function userAuthenticator(deps: ConsoleDeps): Authenticator {
   const cookies = sessionCookies(deps);
   return {
-    routes: signInRoutes(deps, cookies),
+    routes: (app) => signInRoutes(app, deps, cookies),
     sessionOf: cookies.read,
     async authenticate(id, seen) {
       const found = await findSession(deps.sql, id, seen);
@@ -117,10 +116,9 @@ export function userAuthenticator(deps: ConsoleDeps): Authenticator {
 /** How long a sign-in waits for its turn, in milliseconds. */
 const SIGN_IN_QUEUE_TIMEOUT_MS = 10_000;
 
-function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleEnv> {
+function signInRoutes(app: ConsoleApp, deps: ConsoleDeps, cookies: SessionCookies): void {
   const { sql, trustProxy, log } = deps;
   const trial = deps.publicUrl === null;
-  const app = new Hono<ConsoleEnv>();
   const check = credentialCheck(deps);
   const addressOf = clientAddresses(trustProxy, log);
   const places = createPlaces(
@@ -170,5 +168,4 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
     cookies.end(c);
     return c.redirect(`${CONSOLE}/sign-in`, 303);
   });
-  return app;
 }

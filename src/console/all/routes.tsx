@@ -1,5 +1,5 @@
 /** The pages about all e-shops of a user of the warehouse, or of an operator. */
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
 import { eshopOf } from '../../db/console/eshops.ts';
@@ -14,7 +14,7 @@ import { attemptsFilter, statusFilter, statusFilterOf } from '../../domain/statu
 import { timestamp } from '../../domain/timestamp.ts';
 import { nonEmpty, type Query } from '../api-client.ts';
 import { ActionForm, isUnderWay } from '../deliveries/actions.ts';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import { namesIn } from '../names.tsx';
 import { ALL } from '../session.ts';
@@ -60,9 +60,8 @@ const severalOnly: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
   await next();
 };
 
-export function allRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
+export function allRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
   const { sql, policy, requestAction } = deps;
-  const app = new Hono<ConsoleEnv>();
   app.use(ALL, severalOnly);
   app.use(`${ALL}/*`, severalOnly);
 
@@ -135,5 +134,4 @@ export function allRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     };
     return await list(c, back, await pLimit(ASKED_AT_ONCE).map(ids, ask));
   });
-  return app;
 }

@@ -1,5 +1,5 @@
 /** The pages of deliveries, and operators' actions on one. */
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { wasWindowLost } from '../../db/console/lost-window.ts';
@@ -9,7 +9,7 @@ import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
 import { piece, type Query, queryText, type Rejection, rejectionOf, unlessRefused } from '../api-client.ts';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { ChoiceFilter, FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Page, respond } from '../layout.tsx';
 import { namesIn, namesOf, type WebhookNames } from '../names.tsx';
@@ -74,9 +74,9 @@ function DeliveriesPage(props: {
 
 const REDELIVERED = 'Redelivered. This is the new delivery.';
 
-export function deliveryRoutes({ sql, signAgain, requestAction, policy }: ConsoleDeps): Hono<ConsoleEnv> {
-  const app = new Hono<ConsoleEnv>();
-  type PageContext = Context<ConsoleEnv>;
+export function deliveryRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
+  const { sql, signAgain, requestAction, policy } = deps;
+  type Asking = Context<ConsoleEnv>;
 
   /** The request of the next attempt, or of the last one, signed now. */
   async function requestOf(eshopId: number, delivery: v.InferOutput<typeof DeliveryWithAttempts>) {
@@ -162,5 +162,4 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const messages = accepted ? { notice: message } : { refused: message };
     return await renderDelivery(c, id, messages, accepted ? 200 : 409);
   });
-  return app;
 }

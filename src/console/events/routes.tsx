@@ -1,5 +1,5 @@
 /** The pages of events. */
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import * as v from 'valibot';
 import { withOutcomes } from '../../api/event-outcomes.ts';
 import { EventWithRecord, eventFilter } from '../../api/event-schemas.ts';
@@ -7,7 +7,7 @@ import { listUndeliveredEvents } from '../../db/console/undelivered-events.ts';
 import { eventTypes } from '../../domain/event-types.ts';
 import { dateOf } from '../../domain/timestamp.ts';
 import { nonEmpty, piece, type Query, unlessRefused } from '../api-client.ts';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
 import { namesIn, Sentence, WebhookLink } from '../names.tsx';
 import { Card, Code, Facts, recordPath, Table, TypeName } from '../parts.tsx';
@@ -29,9 +29,7 @@ const Filter = v.object(eventFilter);
 /** Rows without pages. */
 const MAX_ROWS = 100;
 
-export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv> {
-  const app = new Hono<ConsoleEnv>();
-
+export function eventRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
   /** @throws Problem 400 if a filter is invalid */
   async function search(
     { var: { api, viewer } }: Context<ConsoleEnv>,
@@ -111,5 +109,4 @@ export function eventRoutes({ sql }: Pick<ConsoleDeps, 'sql'>): Hono<ConsoleEnv>
       </Page>,
     );
   });
-  return app;
 }

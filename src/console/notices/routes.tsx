@@ -1,11 +1,11 @@
 /** The page of an e-shop's notices, and its form. */
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import type * as v from 'valibot';
 import { listNotices } from '../../db/console/notices.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
 import type { Notifications } from '../../domain/notifications.ts';
 import { type Query, type Rejection, rejectionOf } from '../api-client.ts';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Check, Input, Select, TextArea } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
 import { namesIn } from '../names.tsx';
@@ -44,9 +44,7 @@ function changeOf(fields: Query): object {
 
 const SHOWN = 50;
 
-export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
-  const app = new Hono<ConsoleEnv>();
-
+export function noticeRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
   async function renderNotices(
     c: Context<ConsoleEnv>,
     { email, notifications }: v.InferOutput<typeof eshopRecordSchema>,
@@ -126,5 +124,4 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       return await renderNotices(c, await read(c), { fields: form, refused: rejectionOf(error) });
     }
   });
-  return app;
 }

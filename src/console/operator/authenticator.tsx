@@ -3,13 +3,13 @@
  * started with the keys of the installation.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { allEshops } from '../../db/console/eshops.ts';
 import { SESSION_HOURS } from '../../db/console/sessions.ts';
 import { forbidden, Problem } from '../../domain/problem.ts';
 import { isLocalHost } from '../../lib/local-host.ts';
-import type { Authenticator, ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { Authenticator, ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { ownForms } from '../forms.ts';
 import { respondPlain } from '../layout.tsx';
 import { ALL, CONSOLE, newId } from '../session.ts';
@@ -50,42 +50,43 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
   const isSession = (id: string) =>
     session !== null && performance.now() < endsAt && timingSafeEqual(session, hashOf(id));
 
-  const routes = new Hono<ConsoleEnv>();
-  routes.get(ENTER, (c) => {
-    const given = hashOf(c.req.query('token') ?? '');
-    if (unused === null || !timingSafeEqual(unused, given)) {
-      throw new Problem(
-        403,
-        'This link has already been used, or is not the one that the command printed. Start the command again for a new link.',
+  function routes(app: ConsoleApp): void {
+    app.get(ENTER, (c) => {
+      const given = hashOf(c.req.query('token') ?? '');
+      if (unused === null || !timingSafeEqual(unused, given)) {
+        throw new Problem(
+          403,
+          'This link has already been used, or is not the one that the command printed. Start the command again for a new link.',
+        );
+      }
+      // A HEAD request, such as a chat program's, does not use up the link.
+      if (c.req.method === 'HEAD') return c.body(null);
+      unused = null;
+      const id = newId();
+      session = hashOf(id);
+      endsAt = performance.now() + SESSION_HOURS * 3_600_000;
+      setCookie(c, cookieName(c), id, { ...cookie, maxAge: SESSION_HOURS * 3600 });
+      // A page that goes on: being same-site, it makes the browser send the cookie, wherever the link was opened.
+      const to = `${CONSOLE}${ALL}`;
+      c.header('refresh', `0; url=${to}`);
+      return respondPlain(
+        c,
+        'Waybill',
+        <p>
+          <a href={to}>Open the console</a>
+        </p>,
       );
-    }
-    // A HEAD request, such as a chat program's, does not use up the link.
-    if (c.req.method === 'HEAD') return c.body(null);
-    unused = null;
-    const id = newId();
-    session = hashOf(id);
-    endsAt = performance.now() + SESSION_HOURS * 3_600_000;
-    setCookie(c, cookieName(c), id, { ...cookie, maxAge: SESSION_HOURS * 3600 });
-    // A page that goes on: being same-site, it makes the browser send the cookie, wherever the link was opened.
-    const to = `${CONSOLE}${ALL}`;
-    c.header('refresh', `0; url=${to}`);
-    return respondPlain(
-      c,
-      'Waybill',
-      <p>
-        <a href={to}>Open the console</a>
-      </p>,
-    );
-  });
-  routes.post('/sign-out', ownForms(sessionOf), (c) => {
-    if (isSession(sessionOf(c) ?? '')) session = null;
-    deleteCookie(c, cookieName(c), cookie);
-    return respondPlain(
-      c,
-      'Signed out',
-      <p>The command is still running in its terminal. Press Ctrl-C there to stop it.</p>,
-    );
-  });
+    });
+    app.post('/sign-out', ownForms(sessionOf), (c) => {
+      if (isSession(sessionOf(c) ?? '')) session = null;
+      deleteCookie(c, cookieName(c), cookie);
+      return respondPlain(
+        c,
+        'Signed out',
+        <p>The command is still running in its terminal. Press Ctrl-C there to stop it.</p>,
+      );
+    });
+  }
 
   const authenticator: Authenticator = {
     guard,

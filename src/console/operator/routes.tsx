@@ -1,5 +1,5 @@
 /** The pages for operators only. */
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import * as v from 'valibot';
 import { uuid } from '../../domain/fields.ts';
 import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
@@ -8,7 +8,7 @@ import { isUnderWay, recoveryActions } from '../../domain/recovery.ts';
 import { capital } from '../../domain/text.ts';
 import { titlesOf } from '../all/scope.ts';
 import { RecoveryBadge } from '../badges.tsx';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
 import { namesIn, WebhookLink, type WebhookNames } from '../names.tsx';
@@ -81,11 +81,10 @@ const ControlForm = v.object({ asked: RecoveryActionOfId, reason: v.pipe(v.strin
 
 /** Only authenticated operators reach these pages: no other console has them. */
 export function operatorRoutes(
+  app: ConsoleApp,
   { recoveries, control }: OperatorDeps,
   sql: ConsoleDeps['sql'],
-): Hono<ConsoleEnv> {
-  const app = new Hono<ConsoleEnv>();
-
+): void {
   async function renderOperator(c: Context<ConsoleEnv>, messages: { notice?: string; refused?: string }) {
     const listed = await recoveries();
     const names = await namesIn(sql, listed);
@@ -143,5 +142,4 @@ export function operatorRoutes(
     const { done, message } = await control(id, action, reason === '' ? by : `${reason} (${by})`);
     return await renderOperator(c, done ? { notice: message } : { refused: message });
   });
-  return app;
 }

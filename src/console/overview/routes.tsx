@@ -1,5 +1,4 @@
 /** The overview: deliveries, their speed, and problems that need attention. */
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Pagination } from '../../api/pagination.ts';
 import { type BlockedRecords, readBlockedRecords } from '../../db/console/blocked-records.ts';
@@ -13,7 +12,7 @@ import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { capital } from '../../domain/text.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { Counts } from '../badges.tsx';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
 import { Card, Empty, Live, recordPath } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
@@ -125,8 +124,7 @@ function createCountsReader(sql: ConsoleDeps['sql']) {
   };
 }
 
-export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
-  const app = new Hono<ConsoleEnv>();
+export function overviewRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
   const countsOf = createCountsReader(sql);
   app.get('/', async (c) => {
     const { api, viewer } = c.var;
@@ -201,5 +199,4 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       </Page>,
     );
   });
-  return app;
 }

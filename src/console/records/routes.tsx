@@ -1,5 +1,4 @@
 /** The five kinds of record, read-only: lists, and single records with their deliveries. */
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Pagination } from '../../api/pagination.ts';
 import { newestRecords } from '../../db/console/records.ts';
@@ -7,7 +6,7 @@ import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import { capital } from '../../domain/text.ts';
 import { piece, queryText } from '../api-client.ts';
 import { DeliveryList } from '../deliveries/rows.tsx';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps } from '../deps.ts';
 import { EventList } from '../events/list.tsx';
 import { Page, respond } from '../layout.tsx';
 import { namesIn } from '../names.tsx';
@@ -22,8 +21,7 @@ const ROWS = 30;
 const Shown = v.looseObject({});
 const Many = v.object({ data: v.array(Shown), pagination: Pagination });
 
-export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
-  const app = new Hono<ConsoleEnv>();
+export function recordRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
   for (const kind of kinds) {
     const { path } = kind.entry;
     app.get(`/find${path}`, (c) =>
@@ -99,5 +97,4 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       );
     });
   }
-  return app;
 }

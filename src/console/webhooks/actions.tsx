@@ -1,5 +1,5 @@
 /** Actions on a webhook, with their confirmations. */
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import * as v from 'valibot';
 import { shortTypes } from '../../domain/event-types.ts';
 import { examinationSchema } from '../../domain/examination.ts';
@@ -11,7 +11,7 @@ import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { piece, type Query, queryText, type Rejection, rejectionOf } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
@@ -100,9 +100,9 @@ const confirmations = {
   ),
 } as const;
 
-export function webhookActionRoutes({ sql, policy }: ConsoleDeps, pages: WebhookPages): Hono<ConsoleEnv> {
+export function webhookActionRoutes(app: ConsoleApp, deps: ConsoleDeps, pages: WebhookPages): void {
+  const { sql, policy } = deps;
   const { secrets, shown, orRefused, act } = pages;
-  const app = new Hono<ConsoleEnv>();
 
   async function confirmation(
     c: Context<ConsoleEnv>,
@@ -185,5 +185,4 @@ export function webhookActionRoutes({ sql, policy }: ConsoleDeps, pages: Webhook
       return respond(c, <ExaminationPage {...{ webhook, type, refused }} />, 409);
     }
   });
-  return app;
 }

@@ -1,5 +1,4 @@
 /** Recoveries of a webhook: counted, started, paused, resumed, canceled. */
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
 import {
@@ -12,7 +11,7 @@ import {
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { piece, type Query, type Rejection, rejectionOf } from '../api-client.ts';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
@@ -88,9 +87,7 @@ function RecoverPage(props: {
   );
 }
 
-export function recoveryRoutes({ policy }: ConsoleDeps, { act }: WebhookPages): Hono<ConsoleEnv> {
-  const app = new Hono<ConsoleEnv>();
-
+export function recoveryRoutes(app: ConsoleApp, { policy }: ConsoleDeps, { act }: WebhookPages): void {
   app.get('/webhooks/:id/recover', async (c) => {
     const webhook = await webhookOf(c);
     const { incident, lastDeactivation, registeredAt } = webhook;
@@ -128,5 +125,4 @@ export function recoveryRoutes({ policy }: ConsoleDeps, { act }: WebhookPages): 
       }),
     );
   }
-  return app;
 }

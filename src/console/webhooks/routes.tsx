@@ -1,8 +1,7 @@
 /** The pages of webhooks: their list, one of them, and its form. */
-import { Hono } from 'hono';
 import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { rejectionOf } from '../api-client.ts';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { webhookActionRoutes } from './actions.tsx';
@@ -13,8 +12,7 @@ import { recoveryRoutes } from './recovery-routes.tsx';
 import { NOTICES, webhookOf, webhookPages } from './show.tsx';
 import { fieldsAbout } from './type-boxes.tsx';
 
-export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
-  const app = new Hono<ConsoleEnv>();
+export function webhookRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
   const pages = webhookPages(deps);
   const { secrets, shown } = pages;
 
@@ -64,7 +62,6 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     }
   });
 
-  app.route('/', webhookActionRoutes(deps, pages));
-  app.route('/', recoveryRoutes(deps, pages));
-  return app;
+  webhookActionRoutes(app, deps, pages);
+  recoveryRoutes(app, deps, pages);
 }
