@@ -2,6 +2,7 @@
 import type { Child } from 'hono/jsx';
 import type { DeliveryState } from '../domain/delivery-state.ts';
 import type { RecoveryState } from '../domain/recovery.ts';
+import type { NamedCount } from './deps.ts';
 import { CONSOLE } from './session.ts';
 
 /** A state as a colour; its name says the same. */
@@ -25,9 +26,6 @@ export function Badge({ tone, children }: { tone: Tone; children: Child }) {
 export function State({ state }: { state: DeliveryState }) {
   return <Badge tone={TONES[state]}>{state}</Badge>;
 }
-
-/** A number, and the path of the list of what it counts, if there is one. */
-export type NamedCount = readonly [name: string, value: string, path: string | null];
 
 /** @param under the path before those of the lists */
 export function Counts({ counts, under = '' }: { counts: readonly NamedCount[]; under?: string }) {

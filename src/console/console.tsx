@@ -170,8 +170,7 @@ export function createConsole(
   app.use(signedIn(deps, authenticator), ownForms(authenticator.sessionOf, authenticator.acceptFormOnce));
   liveRoutes(app, deps);
   const forEshops = [overviewRoutes, webhookRoutes, deliveryRoutes, eventRoutes, recordRoutes, noticeRoutes];
-  for (const addRoutes of [...forEshops, allRoutes]) addRoutes(app, deps);
-  if (deps.operator !== undefined) operatorRoutes(app, deps.operator, deps.sql);
+  for (const addRoutes of [...forEshops, allRoutes, operatorRoutes]) addRoutes(app, deps);
   return app;
 }
 

@@ -3,9 +3,10 @@ import type { Context, Hono, MiddlewareHandler } from 'hono';
 import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';
 import type { SentEvent } from '../domain/payload.ts';
+import type { RecoveryAction } from '../domain/recovery.ts';
+import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import type { TestDeliveryResult, WebhookWithSecrets } from '../domain/test-delivery.ts';
 import type { ApiClient } from './api-client.ts';
-import type { OperatorDeps } from './operator/deps.ts';
 
 export type SignedRequest = TestDeliveryResult['request'];
 
@@ -51,6 +52,37 @@ export interface Authenticator {
    */
   acceptFormOnce(id: string, form: string): Promise<boolean>;
   unauthenticated(c: Context<ConsoleEnv>): Response | Promise<Response>;
+}
+
+/** A number, and the path of the list of what it counts, if there is one. */
+export type NamedCount = readonly [name: string, value: string, path: string | null];
+
+export interface InstallationStatus {
+  /** Problems that need attention, in one sentence each. */
+  readonly needs: readonly string[];
+  /** Their paths are below that of all e-shops. */
+  readonly counts: readonly NamedCount[];
+  /** Everything shown by `waybill status` and `waybill top`. */
+  readonly rows: readonly (readonly [string, string])[];
+}
+
+export interface ShownRecovery extends RecoveryStatus {
+  readonly count: number;
+  readonly since: Date;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+export interface OperatorDeps {
+  installation(): Promise<InstallationStatus>;
+  /** Of all e-shops: those under way, and the newest of the others. */
+  recoveries(): Promise<readonly ShownRecovery[]>;
+  /** @param comment the reason, and the operator */
+  control(
+    recoveryId: string,
+    action: RecoveryAction,
+    comment: string,
+  ): Promise<{ readonly done: boolean; readonly message: string }>;
 }
 
 export interface ConsoleDeps extends ApiDeps {

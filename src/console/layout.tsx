@@ -152,23 +152,21 @@ interface PageProps {
   readonly children: Child;
 }
 
-/** Attributes that keep a live page with this e-shop. */
-function aboutEshop(eshopId: number) {
-  return { 'data-eshop': String(eshopId), 'hx-headers': JSON.stringify({ [ESHOP_HEADER]: String(eshopId) }) };
-}
-
 export function Page(props: PageProps) {
   const { title, here, notice, refused, fields = [], names = new Map(), children } = props;
   const viewer = useViewer();
   const { at, rest } = problemsIn(refused, fields);
   const { username, role, eshopId } = viewer.session;
   const several = seesSeveral(viewer);
+  // They keep a live page with this e-shop.
+  const headers = JSON.stringify({ [ESHOP_HEADER]: String(eshopId) });
+  const about = several ? { 'data-eshop': String(eshopId), 'hx-headers': headers } : {};
   return (
     <Document title={title}>
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <div class="frame" {...(several ? aboutEshop(eshopId) : {})}>
+      <div class="frame" {...about}>
         <header class="side">
           <a class="brand" href={CONSOLE}>
             <img src={asset('icon.svg')} alt="" width="22" height="22" />

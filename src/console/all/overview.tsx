@@ -1,14 +1,12 @@
 /** All e-shops at a glance: webhooks that need attention, and waiting deliveries. */
-import type { Handler } from 'hono';
 import type { Child } from 'hono/jsx';
 import { recordOf } from '../../api/webhooks/record.ts';
 import { listAllWebhooks, type OperatorsWebhook, openByState } from '../../db/webhooks/all-webhooks.ts';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { queryText } from '../api-client.ts';
 import { Counts } from '../badges.tsx';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps, InstallationStatus } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
-import type { InstallationStatus } from '../operator/deps.ts';
 import { Card, Code, Empty, Facts, Live, Table } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
@@ -105,8 +103,8 @@ function Installation({ needs, counts }: InstallationStatus) {
   );
 }
 
-export function overviewOfAll({ sql, policy, operator }: ConsoleDeps): Handler<ConsoleEnv> {
-  return async (c) => {
+export function overviewOfAll(app: ConsoleApp, { sql, policy, operator }: ConsoleDeps): void {
+  app.get(ALL, async (c) => {
     const { viewer } = c.var;
     const titles = titlesOf(viewer);
     const [webhooks, status] = await Promise.all([
@@ -156,5 +154,5 @@ export function overviewOfAll({ sql, policy, operator }: ConsoleDeps): Handler<C
         <TemporalLinkList eshops={scopeOf(viewer) ?? null} />
       </Page>,
     );
-  };
+  });
 }

@@ -65,8 +65,8 @@ export function allRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
   app.use(ALL, severalOnly);
   app.use(`${ALL}/*`, severalOnly);
 
-  app.get(ALL, overviewOfAll(deps));
-  app.get(`${ALL}/webhooks`, webhooksOfAll(deps));
+  overviewOfAll(app, deps);
+  webhooksOfAll(app, deps);
 
   async function list(
     c: Context<ConsoleEnv>,

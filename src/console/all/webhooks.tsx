@@ -1,5 +1,4 @@
 /** The webhooks of all e-shops of a person, with their health. */
-import type { Handler } from 'hono';
 import * as v from 'valibot';
 import { recordOf } from '../../api/webhooks/record.ts';
 import { listAllWebhooks, openByState } from '../../db/webhooks/all-webhooks.ts';
@@ -7,7 +6,7 @@ import { eventTypeNames, shortTypes } from '../../domain/event-types.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { nonEmpty, type Query, queryText } from '../api-client.ts';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps } from '../deps.ts';
 import { Filters } from '../filters.tsx';
 import { Page, respond } from '../layout.tsx';
 import { Empty, Live } from '../parts.tsx';
@@ -25,8 +24,8 @@ const WebhookQuery = v.object({
   receiver: v.optional(v.pipe(v.string(), v.trim())),
 });
 
-export function webhooksOfAll({ sql, policy }: ConsoleDeps): Handler<ConsoleEnv> {
-  return async (c) => {
+export function webhooksOfAll(app: ConsoleApp, { sql, policy }: ConsoleDeps): void {
+  app.get(PATH, async (c) => {
     const { viewer } = c.var;
     const titles = titlesOf(viewer);
     const asked: Query = c.req.query();
@@ -93,5 +92,5 @@ export function webhooksOfAll({ sql, policy }: ConsoleDeps): Handler<ConsoleEnv>
       </Page>,
       query.success ? 200 : 400,
     );
-  };
+  });
 }

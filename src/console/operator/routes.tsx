@@ -8,7 +8,7 @@ import { isUnderWay, recoveryActions } from '../../domain/recovery.ts';
 import { capital } from '../../domain/text.ts';
 import { titlesOf } from '../all/scope.ts';
 import { RecoveryBadge } from '../badges.tsx';
-import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps, ConsoleEnv, ShownRecovery } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
 import { namesIn, WebhookLink, type WebhookNames } from '../names.tsx';
@@ -16,7 +16,6 @@ import { Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
 import { actionsOf } from '../webhooks/recoveries.tsx';
-import type { OperatorDeps, ShownRecovery } from './deps.ts';
 
 const PATH = `${ALL}/recoveries`;
 const FORM = 'control';
@@ -80,11 +79,10 @@ const RecoveryActionOfId = v.pipe(
 const ControlForm = v.object({ asked: RecoveryActionOfId, reason: v.pipe(v.string(), v.trim()) });
 
 /** Only authenticated operators reach these pages: no other console has them. */
-export function operatorRoutes(
-  app: ConsoleApp,
-  { recoveries, control }: OperatorDeps,
-  sql: ConsoleDeps['sql'],
-): void {
+export function operatorRoutes(app: ConsoleApp, { sql, operator }: ConsoleDeps): void {
+  if (operator === undefined) return;
+  const { recoveries, control } = operator;
+
   async function renderOperator(c: Context<ConsoleEnv>, messages: { notice?: string; refused?: string }) {
     const listed = await recoveries();
     const names = await namesIn(sql, listed);

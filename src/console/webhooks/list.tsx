@@ -1,5 +1,4 @@
 /** The webhooks of the e-shop, those that need attention first. */
-import type { Handler } from 'hono';
 import * as v from 'valibot';
 import { lastAccepted } from '../../db/console/health.ts';
 import { shortTypes } from '../../domain/event-types.ts';
@@ -8,7 +7,7 @@ import { webhookStates } from '../../domain/webhook-facts.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { type Query, queryText } from '../api-client.ts';
-import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import type { ConsoleApp, ConsoleDeps } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Page, respond } from '../layout.tsx';
 import { Empty, Live } from '../parts.tsx';
@@ -88,8 +87,8 @@ function hasText(webhook: WebhookRecord, text: string): boolean {
   );
 }
 
-export function webhookList({ sql }: ConsoleDeps): Handler<ConsoleEnv> {
-  return async (c) => {
+export function webhookList(app: ConsoleApp, { sql }: ConsoleDeps): void {
+  app.get(PATH, async (c) => {
     const { api, viewer } = c.var;
     const [webhooks, accepted] = await Promise.all([
       api.get(v.array(webhookRecordSchema), '/v21/webhooks'),
@@ -146,5 +145,5 @@ export function webhookList({ sql }: ConsoleDeps): Handler<ConsoleEnv> {
         </Live>
       </Page>,
     );
-  };
+  });
 }

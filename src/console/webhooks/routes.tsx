@@ -16,7 +16,7 @@ export function webhookRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
   const pages = webhookPages(deps);
   const { secrets, shown } = pages;
 
-  app.get('/webhooks', webhookList(deps));
+  webhookList(app, deps);
 
   app.get('/webhooks/new', (c) => {
     const fields = { ...newFields, ...fieldsAbout(c.req.query('about')) };
