@@ -10,8 +10,7 @@ import type { Pool } from '../src/db/connection/pool.ts';
 import { claimMail, giveBackClaim } from '../src/db/notices/mail-budget.ts';
 import type { Notice } from '../src/db/notices/notice.ts';
 import { recordMailError, recordMailRejected, recordNoticeSent } from '../src/db/notices/outcome.ts';
-import type { Mail, Mailer } from '../src/mail/mail.ts';
-import { MailError } from '../src/mail/mail-error.ts';
+import { type Mail, MailError, type Mailer } from '../src/mail/mail.ts';
 import type { NoticeResult } from '../workflows/delivery-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 

@@ -25,3 +25,74 @@ export function mailMessage(from: string, { to, subject, text, html, messageId }
   // An address as an object is one recipient, even with commas in it.
   return { from, to: { name: '', address: to }, subject, text, html, messageId, headers: AUTOMATIC };
 }
+
+/**
+ * A mail was not accepted. The message has no addresses, names or passwords; nor is the library's error kept as the
+ * cause, because causes end up in workflow histories.
+ */
+export class MailError extends Error {
+  /** The reply code of the mail server (550 …); null if there was none. */
+  readonly responseCode: number | null;
+  /** Refused for good (5xx to its sender, recipient or text): sending it again would get the same reply. */
+  readonly refused: boolean;
+
+  constructor(message: string, responseCode: number | null, refused = false) {
+    super(message);
+    this.name = 'MailError';
+    this.responseCode = responseCode;
+    this.refused = refused;
+  }
+}
+
+const STEPS: Readonly<Record<string, string>> = {
+  EABORT: 'did not answer in time',
+  EAUTH: 'refused our user name and password',
+  EENVELOPE: 'refused the recipient or the sender',
+  EMESSAGE: 'refused the message',
+  ETLS: 'could not be reached over TLS',
+  EDNS: 'has no address',
+  ECONNECTION: 'closed the connection',
+  ETIMEDOUT: 'did not answer in time',
+  ESOCKET: 'cannot be reached',
+};
+
+/** Codes of the steps at which a reply is about the mail, not about us. */
+const ABOUT_THE_MAIL: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
+
+/** A certificate that is not accepted has no code of its own left, only the words of OpenSSL and Node. */
+const CERTIFICATES: readonly (readonly [pattern: RegExp, problem: string])[] = [
+  [/^certificate has expired$/, 'has a TLS certificate that has expired'],
+  [/^certificate is not yet valid$/, 'has a TLS certificate that is not valid yet'],
+  [/^Hostname\/IP does not match/, 'has a TLS certificate for another name'],
+  [
+    /^self-signed certificate|^unable to (?:verify|get)/,
+    'has a TLS certificate that is not from a trusted authority',
+  ],
+];
+
+/** Uses codes and fixed words only: the reply of a mail server may quote addresses. */
+export function mailErrorFrom(error: unknown): MailError {
+  const code = codeOf(error);
+  const response = propertyOf(error, 'responseCode');
+  const responseCode = typeof response === 'number' ? response : null;
+  const detail = responseCode === null ? code : `${code}, ${responseCode}`;
+  // 503 (bad sequence of commands) is not permanent: it is about the conversation, not the mail.
+  const refused = ABOUT_THE_MAIL.has(code) && propertyOf(error, 'permanent') === true;
+  const message = error instanceof Error ? error.message : '';
+  const certificate = CERTIFICATES.find(([pattern]) => pattern.test(message))?.[1];
+  return new MailError(
+    `the mail server ${certificate ?? STEPS[code] ?? 'did not accept the mail'} (${detail})`,
+    responseCode,
+    refused,
+  );
+}
+
+/** The library's code or the system's (`EENVELOPE`, `ENOSPC`). */
+export function codeOf(error: unknown): string {
+  const code = propertyOf(error, 'code');
+  return typeof code === 'string' ? code : 'unknown error';
+}
+
+function propertyOf(error: unknown, name: string): unknown {
+  return error instanceof Error ? Reflect.get(error, name) : undefined;
+}

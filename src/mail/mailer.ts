@@ -7,8 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
-import { type Mailer, mailMessage } from './mail.ts';
-import { codeOf, MailError } from './mail-error.ts';
+import { codeOf, MailError, type Mailer, mailMessage } from './mail.ts';
 import { createSmtpMailer } from './smtp-mailer.ts';
 
 interface MailerOptions {

@@ -1,7 +1,6 @@
 /** Mails through a mail server, each in a conversation of bounded length. */
 import { createTransport } from 'nodemailer';
-import { type Mail, type Mailer, mailMessage } from './mail.ts';
-import { MailError, mailErrorFrom } from './mail-error.ts';
+import { type Mail, MailError, type Mailer, mailErrorFrom, mailMessage } from './mail.ts';
 
 /** The time for the server's greeting, TLS included, in milliseconds. */
 const CONNECT_MS = 10_000;

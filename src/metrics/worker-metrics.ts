@@ -2,8 +2,7 @@
 import { phases } from '../attempt/phases.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import { attemptClasses } from '../db/outbox/notify.ts';
-import type { Mailer } from '../mail/mail.ts';
-import { MailError } from '../mail/mail-error.ts';
+import { MailError, type Mailer } from '../mail/mail.ts';
 import type { Repair } from '../reconciler/repair.ts';
 import { repairsMade } from '../reconciler/verdict.ts';
 import { type ClassName, type RelayLoop, relayLoops, workflowClasses } from '../relay/classes.ts';

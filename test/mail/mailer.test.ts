@@ -4,7 +4,7 @@ import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import type { Deactivation } from '../../src/domain/mailed.ts';
 import { deactivationMail } from '../../src/mail/deactivation-mail.ts';
-import { MailError } from '../../src/mail/mail-error.ts';
+import { MailError } from '../../src/mail/mail.ts';
 import { mailOf } from '../../src/mail/mail-template.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { folderOfTest } from '../support/ends.ts';

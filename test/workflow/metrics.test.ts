@@ -1,7 +1,7 @@
 /** The metrics of a worker: each moves with the thing that it measures. */
 import { expect, test } from 'vitest';
 import { InternalFailure } from '../../src/attempt/internal-failure.ts';
-import { MailError } from '../../src/mail/mail-error.ts';
+import { MailError } from '../../src/mail/mail.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { sampleOf, samplesOf } from '../support/metrics.ts';
 
