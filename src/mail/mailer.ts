@@ -4,7 +4,7 @@
  * Module mail, which imports domain. Begin: `deactivation-mail.ts`, `warning-mail.ts` and `lost-secrets-mail.ts`.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { codeOf, MailError, type Mailer, mailMessage } from './mail.ts';
@@ -52,13 +52,7 @@ export async function writeEml(directory: string, messageId: string, message: Ui
   if (names.some((name) => name.endsWith(ending))) return;
   const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
   try {
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(message);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(temporary, message, { flag: 'wx', mode: 0o600, flush: true });
     await rename(temporary, join(directory, `${new Date().toISOString().replace(/[-:.]/g, '')}${ending}`));
   } catch (error) {
     // The first error matters; it may not even have been created.

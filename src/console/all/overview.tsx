@@ -31,14 +31,13 @@ function sums(webhooks: readonly OperatorsWebhook[]): ReadonlyMap<number, typeof
   const found = new Map<number, typeof nothing>();
   for (const webhook of webhooks) {
     const { pending, retrying, held } = openByState(webhook);
-    const before = found.get(webhook.eshopId) ?? nothing;
-    found.set(webhook.eshopId, {
-      webhooks: before.webhooks + 1,
-      troubled: before.troubled + (isTroubled(webhook) ? 1 : 0),
-      pending: before.pending + pending,
-      retrying: before.retrying + retrying,
-      held: before.held + held,
-    });
+    const counts = found.get(webhook.eshopId) ?? { ...nothing };
+    found.set(webhook.eshopId, counts);
+    counts.webhooks += 1;
+    if (isTroubled(webhook)) counts.troubled += 1;
+    counts.pending += pending;
+    counts.retrying += retrying;
+    counts.held += held;
   }
   return found;
 }
