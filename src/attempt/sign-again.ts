@@ -3,21 +3,14 @@
  * static headers are masked.
  */
 import { buildRequest } from '../delivery/request.ts';
-import { payloadOf, type SentEvent } from '../domain/payload.ts';
+import { payloadOf } from '../domain/payload.ts';
 import { masked } from '../domain/static-headers.ts';
-import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
+import type { SignAgain } from '../domain/test-delivery.ts';
 import { version } from '../lib/version.ts';
 import { type SecretKeys, signersOf, staticHeadersOf } from './prepare.ts';
 
-interface RequestToSign {
-  readonly deliveryId: string;
-  readonly number: number;
-  readonly webhook: WebhookWithSecrets;
-  readonly event: SentEvent;
-}
-
-export function createSignAgain(keys: SecretKeys) {
-  return ({ deliveryId, number, webhook, event }: RequestToSign) => {
+export function createSignAgain(keys: SecretKeys): SignAgain {
+  return ({ deliveryId, number, webhook, event }) => {
     const { method, url, body } = payloadOf(event);
     const { eshopId, webhookId } = webhook;
     const request = {

@@ -2,21 +2,10 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';
-import type { SentEvent } from '../domain/payload.ts';
 import type { RecoveryAction } from '../domain/recovery.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
-import type { TestDeliveryResult, WebhookWithSecrets } from '../domain/test-delivery.ts';
+import type { SignAgain } from '../domain/test-delivery.ts';
 import type { ApiClient } from './api-client.ts';
-
-export type SignedRequest = TestDeliveryResult['request'];
-
-export type SignAgain = (asked: {
-  readonly deliveryId: string;
-  readonly number: number;
-  /** The webhook whose secrets sign. */
-  readonly webhook: WebhookWithSecrets;
-  readonly event: SentEvent;
-}) => SignedRequest;
 
 /** Pages of Temporal's UI, for the warehouse and for operators. */
 export interface TemporalLinks {

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { type EventType, eventTypeNames } from './event-types.ts';
 import { component, described, oneOf, wholeNumber } from './fields.ts';
+import type { SentEvent } from './payload.ts';
 import { invalid } from './problem.ts';
 import type { RequestSettings } from './webhook.ts';
 import { webhookMethods } from './webhook-fields.ts';
@@ -89,6 +90,16 @@ export const testResultSchema = component('TestResult', {
   error: described(v.nullable(v.string()), 'What went wrong, in a sentence; null after a success.'),
 });
 export type TestDeliveryResult = v.InferOutput<typeof testResultSchema>;
+export type SignedRequest = TestDeliveryResult['request'];
+
+/** Signs the request of a delivery now, to be shown: nothing is sent. */
+export type SignAgain = (asked: {
+  readonly deliveryId: string;
+  readonly number: number;
+  /** The webhook whose secrets sign. */
+  readonly webhook: WebhookWithSecrets;
+  readonly event: SentEvent;
+}) => SignedRequest;
 
 /** Makes one request to a webhook. Records nothing. @throws Error if its secret cannot be opened */
 export type SendTest = (webhook: WebhookWithSecrets) => Promise<TestDeliveryResult>;

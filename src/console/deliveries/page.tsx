@@ -2,10 +2,10 @@
 import { eventTypes } from '../../domain/event-types.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
 import { MASK } from '../../domain/static-headers.ts';
+import type { SignedRequest } from '../../domain/test-delivery.ts';
 import type { Rejection } from '../api-client.ts';
 import { State } from '../badges.tsx';
 import { ConfirmPage } from '../confirm.tsx';
-import type { SignedRequest } from '../deps.ts';
 import { Page } from '../layout.tsx';
 import { WebhookLink, type WebhookNames } from '../names.tsx';
 import {

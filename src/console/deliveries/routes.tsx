@@ -76,7 +76,6 @@ const REDELIVERED = 'Redelivered. This is the new delivery.';
 
 export function deliveryRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
   const { sql, signAgain, requestAction, policy } = deps;
-  type Asking = Context<ConsoleEnv>;
 
   /** The request of the next attempt, or of the last one, signed now. */
   async function requestOf(eshopId: number, delivery: v.InferOutput<typeof DeliveryWithAttempts>) {
@@ -89,7 +88,7 @@ export function deliveryRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
   }
 
   async function renderDelivery(
-    c: PageContext,
+    c: Context<ConsoleEnv>,
     id: string,
     messages: { notice?: string | undefined; refused?: Rejection },
     status: 200 | 403 | 409 = 200,

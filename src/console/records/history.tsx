@@ -20,11 +20,10 @@ function toneOfEvent({ webhooks }: Happened): Tone {
 /** The delivery that it waits for, or that replaced it; otherwise its reason, if any. */
 function Place({ outcome, deliveries }: { outcome: Outcome; deliveries: Deliveries }) {
   const { reason, deliveryId, state, lastError } = outcome;
-  const numberOf = (id: string) => deliveries.find((relatedId) => relatedId.id === id)?.sequence;
   const delivery = deliveries.find(({ id }) => id === deliveryId);
   const relatedId = delivery?.supersededBy ?? delivery?.waitsFor?.deliveryId ?? null;
-  const number = relatedId === null ? undefined : numberOf(relatedId);
-  if (delivery === undefined || relatedId === null || number === undefined) {
+  const number = deliveries.find(({ id }) => id === relatedId)?.sequence;
+  if (delivery === undefined || number === undefined) {
     // Of one without a delivery, the state says why.
     const detail = deliveryId === null || state === 'delivered' ? null : (reason ?? lastError);
     if (detail === null) return null;
