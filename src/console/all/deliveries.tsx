@@ -40,9 +40,8 @@ function Results({
     <section class={`note ${done === results.length ? 'good' : 'warn'}`} role="status" aria-label="Results">
       <p>
         <strong>
-          {done === results.length
-            ? `Done: ${counted(done, 'delivery', 'deliveries')}.`
-            : `Done: ${done} of ${counted(results.length, 'delivery', 'deliveries')}.`}
+          Done: {done === results.length ? '' : `${done} of `}
+          {counted(results.length, 'delivery', 'deliveries')}.
         </strong>
       </p>
       <ul>

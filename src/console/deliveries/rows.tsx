@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
 import { Pagination } from '../../api/pagination.ts';
+import { counted } from '../../domain/text.ts';
 import { State } from '../badges.tsx';
 import { WebhookLink, type WebhookNames } from '../names.tsx';
 import { TypeName } from '../parts.tsx';
@@ -38,9 +39,7 @@ export function DeliveryRows(props: {
             <p class="more">
               {eshopOf(id) === null ? null : <span class="eshop">{eshopOf(id)}</span>}
               {names === undefined ? null : <WebhookLink id={webhookId} names={names} />}
-              <span>
-                {attemptsMade} {attemptsMade === 1 ? 'attempt' : 'attempts'}
-              </span>
+              <span>{counted(attemptsMade, 'attempt')}</span>
               {lastError === null || state === 'delivered' ? null : <span>{lastError}</span>}
               <Why delivery={delivery} />
               {nextAttemptAt === null ? null : (

@@ -1,6 +1,5 @@
 /** A record of any kind: its fields as names and values, its lists as tables. */
 import type { Child } from 'hono/jsx';
-import type { CatalogueEntry } from '../../domain/catalogue.ts';
 import { capital } from '../../domain/text.ts';
 import { Facts, Table } from '../parts.tsx';
 import { Time } from '../times.tsx';
@@ -18,10 +17,6 @@ export function plain(value: unknown): string | null {
   if (value === null || value === undefined || value === '' || typeof value === 'object') return null;
   if (value === true) return 'yes';
   return value === false ? 'no' : String(value);
-}
-
-export function idIn(item: Item, { idField }: CatalogueEntry): string {
-  return plain(item[idField]) ?? '';
 }
 
 function displayed(value: unknown): Child | null {

@@ -1,5 +1,6 @@
 /** The records of a kind: the newest first, or filtered. */
 import type { Pagination } from '../../api/pagination.ts';
+import { idOf } from '../../domain/catalogue.ts';
 import { piece, type Query } from '../api-client.ts';
 import { ChoiceFilter, Filters } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
@@ -7,11 +8,11 @@ import { Page } from '../layout.tsx';
 import { Empty, Pages, Turns } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
-import { type Item, idIn, plain } from './fields.tsx';
+import { type Item, plain } from './fields.tsx';
 import type { Kind } from './kinds.ts';
 
 function Row({ kind: { entry, summaryFields }, item }: { kind: Kind; item: Item }) {
-  const id = idIn(item, entry);
+  const id = idOf(entry, item);
   const [status, at] = [plain(item.status), plain(item.updatedAt) ?? plain(item.createdAt)];
   return (
     <li>

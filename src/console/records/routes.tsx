@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { Pagination } from '../../api/pagination.ts';
 import { newestRecords } from '../../db/console/records.ts';
+import { idOf } from '../../domain/catalogue.ts';
 import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import { capital } from '../../domain/text.ts';
 import { piece, queryText } from '../api-client.ts';
@@ -12,7 +13,7 @@ import { Page, respond } from '../layout.tsx';
 import { namesIn } from '../names.tsx';
 import { Card, Code, Empty, Live, More } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
-import { Fields, idIn, Lists, plain } from './fields.tsx';
+import { Fields, Lists, plain } from './fields.tsx';
 import { History } from './history.tsx';
 import { kinds } from './kinds.ts';
 import { ListPage } from './list.tsx';
@@ -44,7 +45,7 @@ export function recordRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
       const rows = await newestRecords(sql, kind.entry.kind, viewer.session.eshopId, wanted);
       const items = rows.slice(0, ROWS);
       const last = rows.length > ROWS ? items.at(-1) : undefined;
-      const next = last === undefined ? undefined : idIn(last, kind.entry);
+      const next = last === undefined ? undefined : idOf(kind.entry, last);
       return respond(c, <ListPage {...{ kind, items, asked, next }} />);
     });
 
