@@ -156,9 +156,8 @@ export function deliveryRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
     }
     const { action, reason } = asked.output;
     const answer = await requestAction(action, id, { ...askedBy(role, username), reason });
-    const { accepted } = answer;
     const message = (c.var.viewer.operator ? answer.forOperators : undefined) ?? answer.message;
-    const messages = accepted ? { notice: message } : { refused: message };
-    return await renderDelivery(c, id, messages, accepted ? 200 : 409);
+    const messages = answer.accepted ? { notice: message } : { refused: message };
+    return await renderDelivery(c, id, messages, answer.accepted ? 200 : 409);
   });
 }

@@ -11,7 +11,7 @@ import { Ago, Time } from '../times.tsx';
 
 type Recovery = v.InferOutput<typeof recoveryRecord>;
 
-/** What can be asked of a recovery now. @param waits whether its webhook is inactive or paused: resuming changes nothing */
+/** What can be asked of one now. @param waits whether its webhook is inactive or paused: resuming changes nothing */
 export function actionsOf(state: RecoveryState, waits: boolean): readonly RecoveryAction[] {
   if (!isUnderWay(state)) return [];
   if (state === 'running') return ['pause', 'cancel'];
