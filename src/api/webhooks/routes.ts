@@ -161,12 +161,13 @@ export function webhookRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const { headers: sent, ...input } = c.req.valid('json');
-      const before = orNotFound('webhook', id, await findWebhook(sql, eshopId, id));
-      await checkInput(sql, eshopId, withDefaults(input, before), before.url);
-      if (input.asymmetric === true) await ensureSigningKey(sql, eshopId, () => newSealedPair(keys, eshopId));
       const owner = { eshopId, webhookId: id };
       const active = c.env?.keepsActive === true ? null : input.active;
-      const row = await replaceWebhook(sql, eshopId, id, { ...input, active }, ({ url, headers: sealed }) => {
+      const row = await replaceWebhook(sql, eshopId, id, { ...input, active }, async (tx, before) => {
+        await checkInput(tx, eshopId, withDefaults(input, before), before.url);
+        if (input.asymmetric === true)
+          await ensureSigningKey(tx, eshopId, () => newSealedPair(keys, eshopId));
+        const { url, headers: sealed } = before;
         const open = sealed === null ? null : () => openHeaders(keys, sealed, owner);
         const headers = replacedHeaders(sent, input.url, { url, open });
         return headers === undefined ? undefined : sealHeaders(keys, headers, owner);

@@ -56,7 +56,8 @@ export async function setActive(sql: Pool, eshopId: number, id: number, active: 
 /**
  * Replaces all fields by those of the body, except fields that `withDefaults` keeps.
  * @param input with null as `active`, that stays too
- * @param headersAfter returns the new static headers; undefined, or omitted: they stay
+ * @param prepare called with the locked webhook: checks the input, and returns the new static headers; undefined, or
+ * omitted: they stay
  * @returns null if there is no such webhook
  * @throws Problem 400 if a setting that stays does not fit the body's types
  */
@@ -65,15 +66,12 @@ export async function replaceWebhook(
   eshopId: number,
   id: number,
   input: Omit<GivenSettings, 'active'> & { readonly active: boolean | null },
-  headersAfter?: (before: {
-    readonly url: string;
-    readonly headers: Buffer | null;
-  }) => SealedHeaders | undefined,
+  prepare?: (tx: Transaction, before: LockedWebhook) => Promise<SealedHeaders | undefined>,
 ): Promise<WebhookRow | null> {
   return await transaction(sql, async (tx) => {
     const before = await lockWebhook(tx, eshopId, id);
     if (before === null) return null;
-    const sealed = headersAfter?.(before);
+    const sealed = await prepare?.(tx, before);
     if (sealed !== undefined) {
       await tx`
         update webhooks set headers = ${sealed.headers}, header_names = ${headerNamesOf(sealed.headerNames)}::text[]
