@@ -87,6 +87,9 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
       show(await controlRecovery({ recoveryId, action: 'cancel', reason: '' }));
     });
     throw error;
+  } finally {
+    // Every update gets its response before the workflow ends.
+    if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   }
 
   async function run(): Promise<RecoveryProgress> {
@@ -96,14 +99,8 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
       const changesSeen = changes;
       const progress = show(await advanceRecovery(recoveryId));
       const { state, exhausted } = progress;
-      if (state === 'completed' || state === 'canceled') {
-        await condition(allHandlersFinished);
-        return progress;
-      }
-      if (workflowInfo().continueAsNewSuggested) {
-        await condition(allHandlersFinished);
-        await continueAsNew<typeof recoverWebhook>(input);
-      }
+      if (state === 'completed' || state === 'canceled') return progress;
+      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof recoverWebhook>(input);
       if (state === 'paused') {
         await condition(() => changes > changesSeen);
         look = STEP_MS;
