@@ -15,7 +15,8 @@ export const incidentSchema = component('Incident', {
     v.nullable(time()),
     'The earliest time at which the retries of a delivery will be exhausted, and the webhook deactivated. It may be delayed by ' +
       'the remaining attempts themselves (15 s each at most by default), by `Retry-After`, and by outages of the service; it comes ' +
-      'sooner only if the receiver responds with 410, or by `try-now`. Null while nothing is being retried.',
+      'sooner only if the receiver responds with 410, by `try-now`, or if a `Retry-After` leaves no time for the last attempts. ' +
+      'Null while nothing is being retried.',
   ),
 });
 type Incident = v.InferOutput<typeof incidentSchema>;
