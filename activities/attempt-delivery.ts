@@ -114,6 +114,6 @@ async function signalWorkflow(
     if (workflowExecution === undefined) throw new Error('This activity is made for a workflow.');
     await deps.signalAttemptFailed(workflowExecution.workflowId, failed);
   } catch (error) {
-    deps.log.debug({ deliveryId, err: error }, 'a failed attempt could not be signalled to the workflow');
+    deps.log.debug({ deliveryId, err: error }, 'a failed attempt could not be signaled to the workflow');
   }
 }

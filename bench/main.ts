@@ -63,7 +63,7 @@ const options = new Command('bench')
   .option('--quick', 'as little of everything as proves that it runs', false)
   .option('--scale <share>', 'of the full sizes, such as 0.1', share, 1)
   .option('--before <folder>', 'another checkout, installed, for the section of the same name')
-  .option('--beside <words>', 'only the scenarios of neighbours that have these in their names', '')
+  .option('--beside <words>', 'only the scenarios of neighbors that have these in their names', '')
   .option(
     '--slow-link',
     'add 50 ms to every call to Temporal and 5 ms to every round trip to Postgres',

@@ -151,7 +151,7 @@ function benchOrder(eshopOrderId: string, skus: readonly string[]) {
     ...ordinaryOrder,
     recipientEmail: 'jana@example.com',
     recipientPhone: '+420 601 000 000',
-    note: 'Leave it with the neighbours.',
+    note: 'Leave it with the neighbors.',
     orderProducts: skus.map((sku) => ({ sku, ...line })),
   };
 }

@@ -10,7 +10,7 @@ export interface Sizes {
   readonly workflows: number;
   /** Deliveries of a drain. */
   readonly backlog: number;
-  /** How long a trial of neighbours lasts. */
+  /** How long a trial of neighbors lasts. */
   readonly trialSeconds: number;
   /** The troubles: lines of an import, open deliveries of a webhook switched off, webhooks that never answer. */
   readonly troubleLines: number;

@@ -1,5 +1,5 @@
 /**
- * A trial of neighbours: one e-shop sends orders at an easy pace, alone and then beside a trouble.
+ * A trial of neighbors: one e-shop sends orders at an easy pace, alone and then beside a trouble.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atPace } from './pace.ts';
@@ -55,17 +55,17 @@ export async function feel(
   };
 }
 
-/** The number of neighbours before and after a delivery in the order of the commits. */
-const NEIGHBOURS = 10;
+/** The number of neighbors before and after a delivery in the order of the commits. */
+const NEIGHBORS = 10;
 
 /**
  * How much later each delivery came than those around it, in milliseconds: its latency minus the median of theirs.
  * @param latencies in the order of the commits
  */
-export function latenessAmongNeighbours(latencies: readonly number[]): number[] {
+export function latenessAmongNeighbors(latencies: readonly number[]): number[] {
   return latencies.map((own, index) => {
     const around = latencies
-      .slice(Math.max(0, index - NEIGHBOURS), index + NEIGHBOURS + 1)
+      .slice(Math.max(0, index - NEIGHBORS), index + NEIGHBORS + 1)
       .sort((a, b) => a - b);
     return own - (around[Math.floor(around.length / 2)] ?? own);
   });

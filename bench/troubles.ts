@@ -1,4 +1,4 @@
-/** Troubles for a neighbour: scenarios in which Waybill once failed. */
+/** Troubles for a neighbor: scenarios in which Waybill once failed. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '../src/db/transaction.ts';
@@ -68,7 +68,7 @@ async function sendAtEase({ shop }: Place, _webhooks: readonly number[], over: A
   }
 }
 
-/** Orders at ease to many webhooks, each at its own host. @param path the receiver's behaviour */
+/** Orders at ease to many webhooks, each at its own host. @param path the receiver's behavior */
 const manyThat = (name: string, path: string): Trouble => ({
   name,
   prepare: (place) => many(place, 'CREATE_ORDER', path),

@@ -41,7 +41,7 @@ export interface Ledger {
   readonly pauses: WebhookPause[];
   /** Pauses of the recovery at a webhook: no first attempt may come. */
   readonly recoveryPauses: WebhookPause[];
-  /** Deliveries that may end differently from their receiver's behaviour, by id: due to an operator. */
+  /** Deliveries that may end differently from their receiver's behavior, by id: due to an operator. */
   readonly exceptions: Map<string, readonly Outcome[]>;
   /** Webhooks whose deliveries may end so, by id: due to a fault. */
   readonly webhookExceptions: Map<number, readonly Outcome[]>;

@@ -44,7 +44,7 @@ export interface Receiver {
   readonly unseen?: boolean;
 }
 
-/** The behaviour of one kind of receiver. */
+/** The behavior of one kind of receiver. */
 export interface Script {
   readonly type: EventType;
   readonly outcome: Outcome;

@@ -1,6 +1,6 @@
 /**
- * `npm run licenses`: the licences of all packages of the lock file, counted, and those that nobody has allowed.
- * What is shipped has permissive licences; what only tests and builds use may ask for its own changes back (MPL).
+ * `npm run licenses`: the licenses of all packages of the lock file, counted, and those that nobody has allowed.
+ * What is shipped has permissive licenses; what only tests and builds use may ask for its own changes back (MPL).
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,7 @@ const PERMISSIVE = [
 ];
 const FOR_DEVELOPMENT = [...PERMISSIVE, 'MPL-2.0'];
 
-/** Packages whose manifest names no licence by its SPDX identifier, and what was found in the package. */
+/** Packages whose manifest names no license by its SPDX identifier, and what was found in the package. */
 const READ_BY_HAND: Readonly<Record<string, string>> = {
   // Data about browsers, behind the workflows' bundler: not shipped in a bundle, and nothing of it is changed.
   'caniuse-lite': 'CC-BY-4.0',
@@ -71,7 +71,7 @@ function isAllowed(expression: string, allowed: readonly string[]): boolean {
     .some((choice) => choice.split(' AND ').every((license) => allowed.includes(license)));
 }
 
-/** A sentence for each package whose licence is not allowed. */
+/** A sentence for each package whose license is not allowed. */
 export function licenseProblems(packages: readonly Licensed[]): string[] {
   return packages
     .filter(({ name, license, dev }) => {
@@ -81,7 +81,7 @@ export function licenseProblems(packages: readonly Licensed[]): string[] {
     .map(({ name, license }) => `${name} is under ${license}: not allowed in release/licenses.ts.`);
 }
 
-/** How many packages are under each licence, the most common first. */
+/** How many packages are under each license, the most common first. */
 export function licenseCounts(packages: readonly Licensed[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const { license } of packages) counts.set(license, (counts.get(license) ?? 0) + 1);

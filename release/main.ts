@@ -5,7 +5,7 @@
  *     npm run release -- --dry-run       # tests, then makes and checks what would be published, at any time
  *     npm run release                    # the same, of a tagged tree
  *
- * `--without-tests` leaves out `.ci/run`; `--out FOLDER` says where the artefacts go (dist.release).
+ * `--without-tests` leaves out `.ci/run`; `--out FOLDER` says where the artifacts go (dist.release).
  */
 import { spawnSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import {
   writeChecksums,
   writeNotes,
   writeSbom,
-} from './artefacts.ts';
+} from './artifacts.ts';
 import { FROZEN, freezable, frozenProblems, readFrozen } from './frozen.ts';
 import { licensedPackages, licenseProblems } from './licenses.ts';
 import { unready } from './ready.ts';

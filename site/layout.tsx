@@ -1,10 +1,10 @@
-/** The frame of every page: head, search, contents, neighbours. */
+/** The frame of every page: head, search, contents, neighbors. */
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import { asset, DOCS } from './assets.ts';
 
-/** A page, as named in the contents and in its neighbours' links. */
+/** A page, as named in the contents and in its neighbors' links. */
 export interface NavEntry {
   readonly path: string;
   readonly title: string;
@@ -40,7 +40,7 @@ interface PageProps {
   readonly children: Child;
 }
 
-/** The method of an operation, in its colour. @param method in any case */
+/** The method of an operation, in its color. @param method in any case */
 export function Method({ method }: { method: string }) {
   return <span class={`method ${method.toLowerCase()}`}>{method.toUpperCase()}</span>;
 }
@@ -151,13 +151,13 @@ function Bar() {
   );
 }
 
-function Neighbours({ books, here }: { books: readonly Book[]; here: string }) {
+function Neighbors({ books, here }: { books: readonly Book[]; here: string }) {
   const places = books.flatMap(({ parts }) => parts.flatMap((part) => part.places));
   const index = places.findIndex(({ path }) => path === here);
   if (index === -1) return null;
   const [before, after] = [places[index - 1], places[index + 1]];
   return (
-    <nav class="neighbours" aria-label="Previous and next page">
+    <nav class="neighbors" aria-label="Previous and next page">
       {before === undefined ? (
         <span />
       ) : (
@@ -214,7 +214,7 @@ export function Page({ path, title, description, books, sections = [], children 
           <Contents books={books} here={path} />
           <main id="main" tabindex={-1}>
             {children}
-            <Neighbours books={books} here={path} />
+            <Neighbors books={books} here={path} />
           </main>
           <OnThisPage sections={sections} />
         </div>

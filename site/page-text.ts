@@ -1,4 +1,4 @@
-/** A document's Markdown → HTML, with links between pages, anchors to copy, coloured code, choices of languages. */
+/** A document's Markdown → HTML, with links between pages, anchors to copy, colored code, choices of languages. */
 import { raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import MarkdownIt, { type Token } from 'markdown-it';
@@ -44,7 +44,7 @@ function snippetOf({ info, content }: Token): Snippet {
   return { language, label: label.join(' '), text: content };
 }
 
-function isLabelled(token: Token | undefined): boolean {
+function isLabeled(token: Token | undefined): boolean {
   return token?.type === 'fence' && snippetOf(token).label !== '';
 }
 
@@ -64,7 +64,7 @@ function linked(parts: readonly Token[], hrefOf: HrefOf): Token[] {
   });
 }
 
-/** Marks links and headings, and groups adjacent labelled code. */
+/** Marks links and headings, and groups adjacent labeled code. */
 function prepared(
   tokens: readonly Token[],
   hrefOf: HrefOf,
@@ -93,11 +93,11 @@ function prepared(
     if (token.children !== null) token.children = linked(token.children, hrefOf);
     const last = kept.at(-1);
     const before = last === undefined ? undefined : together.get(last);
-    if (isLabelled(token) && before !== undefined) {
+    if (isLabeled(token) && before !== undefined) {
       before.push(snippetOf(token));
       continue;
     }
-    if (isLabelled(token) && isLabelled(tokens[index + 1])) {
+    if (isLabeled(token) && isLabeled(tokens[index + 1])) {
       together.set(token, [snippetOf(token)]);
     }
     kept.push(token);

@@ -4,7 +4,7 @@
 export const phrases: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [
     /\b(?:un)?told\b(?! (?:him |her |them |it )?(?:to|apart)\b)/i,
-    'notified, sent, signalled, shown or reported',
+    'notified, sent, signaled, shown or reported',
   ],
   [/\bow(?:ed|es?|ing)\b/i, 'pending, outstanding, expected'],
   [/\banew\b/i, 'again'],
@@ -33,11 +33,17 @@ export const phrases: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/\bwarranted\b/i, 'still needed'],
   [/\bas ever\b/i, 'as before, unchanged'],
   [/\b(?:digits|text|brackets|`v1`,?) behind\b/i, 'after'],
+  [/signall(?:ed|ing)|labelled(?!by)|fulfilment/i, 'the American spelling'],
+  [/behaviour|neighbour|colour|favour|flavour|honour(?!s)/i, 'the American spelling'],
+  [/judgement|artefact|licence|defence|recognise/i, 'the American spelling'],
+  [/\bkept[ _]answers?\b/i, 'stored response'],
+  [/\bAs above\b|\b[Ss]ee above\b/, 'say it'],
+  [/\btak(?:es?|ing) no writes\b/i, 'is read-only'],
 ];
 
 /** Sequences of parts in identifiers of several parts, in camel case or with underscores. */
 export const identifierParts: readonly (readonly [sequence: string, instead: string])[] = [
-  ['told', 'notified, sent, signalled'],
+  ['told', 'notified, sent, signaled'],
   ['untold', 'pending'],
   ['owed', 'pending'],
   ['owes', 'pending'],

@@ -1,7 +1,7 @@
 /**
  * The order in which workers take work from Temporal. Releases of pre-orders come first, since they lead to first
  * attempts. Notices and the workflows of deliveries come next, as equals: no first attempt waits for them, and
- * Temporal's priorities have no ageing. Recoveries come last. Among equals the e-shops take turns, in addition to the
+ * Temporal's priorities have no aging. Recoveries come last. Among equals the e-shops take turns, in addition to the
  * turns in Postgres (docs/decisions/0003), which keep most work from ever waiting in Temporal. A server without
  * priorities ignores them.
  */

@@ -2,9 +2,9 @@
 import { before } from './before.ts';
 import { calm } from './calm.ts';
 import { importing } from './import.ts';
-import { neighbours } from './neighbours.ts';
+import { neighbors } from './neighbors.ts';
 import { restart } from './restart.ts';
 import { rush } from './rush.ts';
 import type { Section } from './section.ts';
 
-export const sections: readonly Section[] = [before, calm, rush, importing, neighbours, restart];
+export const sections: readonly Section[] = [before, calm, rush, importing, neighbors, restart];

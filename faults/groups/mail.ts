@@ -1,17 +1,17 @@
-/** Mail servers with real-life behaviour: away, refusing for now, refusing for good, gone after accepting a mail. */
+/** Mail servers with real-life behavior: away, refusing for now, refusing for good, gone after accepting a mail. */
 import type { Fault } from '../fault.ts';
-import type { MailBehaviour } from '../stack/mail-server.ts';
+import type { MailBehavior } from '../stack/mail-server.ts';
 
 const POLICIES = ['hours', 'scaled'] as const;
 
-function behaving(name: string, behaviour: MailBehaviour): Fault {
+function behaving(name: string, behavior: MailBehavior): Fault {
   return {
     group: 'mail',
     name,
     policies: POLICIES,
     lasts: [0, 1_000],
     async prepare({ stack }) {
-      stack.mail.behave(behaviour);
+      stack.mail.behave(behavior);
     },
   };
 }

@@ -114,7 +114,7 @@ interface Order {
   /** The operator's command; `workflow` is the id of the delivery's workflow. */
   readonly inject: (scene: Scene, workflow: string) => Promise<unknown>;
   readonly heal?: (scene: Scene, workflow: string) => Promise<unknown>;
-  /** The possible outcomes of the delivery, if they do not follow from its receiver's behaviour. */
+  /** The possible outcomes of the delivery, if they do not follow from its receiver's behavior. */
   readonly outcomes?: readonly Outcome[];
   /** It orders an attempt. */
   readonly orders?: boolean;

@@ -13,7 +13,7 @@ export interface TakenMail {
 }
 
 /** Its response to each try of a mail for this recipient. */
-export type MailBehaviour = (
+export type MailBehavior = (
   to: string,
   attempt: number,
 ) =>
@@ -30,7 +30,7 @@ export interface MailServer extends Pick<Part, 'name' | 'stop' | 'start'> {
   readonly url: string;
   /** All mails accepted so far for this recipient. */
   mailsTo(address: string): readonly TakenMail[];
-  behave(behaviour: MailBehaviour): void;
+  behave(behavior: MailBehavior): void;
   /** Resolves once a mail to this address has arrived, whether answered or not. */
   mailUnderWay(address: string): Promise<void>;
 }
@@ -42,7 +42,7 @@ const SLOW_REPLY_MS = 1_000;
 export async function startMailServer(port: number): Promise<MailServer> {
   const mails: TakenMail[] = [];
   const tries = new Map<string, number>();
-  let behaviour: MailBehaviour = () => 'take';
+  let behavior: MailBehavior = () => 'take';
   const watchers = new Set<(to: string) => void>();
   const sockets = new Set<Socket>();
   let server: SMTPServer | undefined;
@@ -61,7 +61,7 @@ export async function startMailServer(port: number): Promise<MailServer> {
         stream.on('end', () => {
           const attempt = (tries.get(to) ?? 0) + 1;
           tries.set(to, attempt);
-          const answer = behaviour(to, attempt);
+          const answer = behavior(to, attempt);
           if (typeof answer === 'number') {
             const rejection = Object.assign(new Error('Not this time.'), { responseCode: answer });
             return done(rejection);
@@ -81,7 +81,7 @@ export async function startMailServer(port: number): Promise<MailServer> {
     url: `smtp://127.0.0.1:${port}`,
     mailsTo: (address) => mails.filter(({ to }) => to === address),
     behave(next) {
-      behaviour = next;
+      behavior = next;
     },
     mailUnderWay: (address) =>
       new Promise((resolve) => {

@@ -51,9 +51,9 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'changes-that-join-during-the-last-page-are-lost',
     file: 'src/db/outbox/changes.ts',
-    text: 'and signalled_id is null and claimed_until is null',
+    text: 'and signaled_id is null and claimed_until is null',
     replacement: '',
     noticed: 'Switched off and on within a second, a webhook stays silent for hours.',
-    caughtBy: fanOut('a change that comes while a page is being signalled reaches that page as well'),
+    caughtBy: fanOut('a change that comes while a page is being signaled reaches that page as well'),
   },
 ];

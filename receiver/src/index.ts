@@ -9,7 +9,7 @@
 export { Gone, RetryLater } from './answers.ts';
 export { type ListedDelivery, type WaybillApi, waybill } from './api.ts';
 export type { Delivery, Origin } from './delivery.ts';
-export type { SignatureVersion } from './judgement.ts';
+export type { SignatureVersion } from './judgment.ts';
 export { type Kind, kinds } from './kinds.ts';
 export type { Handler, Handling, Receiver, ReceiverOptions, RequestContext } from './options.ts';
 export { type MemoryOrderOptions, memoryOrder, type Order } from './order.ts';

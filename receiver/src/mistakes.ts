@@ -1,6 +1,6 @@
 /** Why a signature does not match: common mistakes of receivers, each tested before it is named. */
 import { type Bytes, join } from './bytes.ts';
-import type { Judgement, ReceivedRequest, SignatureVersion } from './judgement.ts';
+import type { Judgment, ReceivedRequest, SignatureVersion } from './judgment.ts';
 import { Refused } from './refused.ts';
 import type { SecretSource } from './secrets.ts';
 
@@ -72,7 +72,7 @@ export function rewrittenBody(): Refused {
 /** The sentence for a matching signature whose time is off. */
 export function wrongTime(
   timestamp: number,
-  { now, tolerance }: Pick<Judgement, 'now' | 'tolerance'>,
+  { now, tolerance }: Pick<Judgment, 'now' | 'tolerance'>,
 ): Refused {
   const seconds = Math.round(now / 1_000 - timestamp);
   const off = `${Math.abs(seconds)} s ${seconds > 0 ? 'in the past' : 'in the future'}`;

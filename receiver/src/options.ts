@@ -1,6 +1,6 @@
 /** What a receiver is given, and what it can do. */
 import type { Delivery } from './delivery.ts';
-import type { SignatureVersion } from './judgement.ts';
+import type { SignatureVersion } from './judgment.ts';
 import type { Kind } from './kinds.ts';
 import type { Order } from './order.ts';
 import type { Payload, PayloadVersion } from './payloads.generated.ts';

@@ -4,7 +4,7 @@
  */
 import { type Bytes, equalInConstantTime, fromBase64, join } from './bytes.ts';
 import { type HeaderValues, header } from './headers.ts';
-import type { ReceivedRequest } from './judgement.ts';
+import type { ReceivedRequest } from './judgment.ts';
 import { emptyBody, rewritten, rewrittenBody } from './mistakes.ts';
 import type { PublicKeySource } from './public-keys.ts';
 import { Refused } from './refused.ts';

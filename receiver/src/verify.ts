@@ -11,7 +11,7 @@
 import { type Bytes, equalInConstantTime } from './bytes.ts';
 import { fieldsIn, isOrigin, type Origin } from './delivery.ts';
 import { type HeaderValues, header, headersOf } from './headers.ts';
-import type { Judgement, ReceivedRequest, SignatureVersion } from './judgement.ts';
+import type { Judgment, ReceivedRequest, SignatureVersion } from './judgment.ts';
 import { explainMismatch, wrongTime } from './mistakes.ts';
 import { Refused } from './refused.ts';
 import type { SecretSource } from './secrets.ts';
@@ -46,8 +46,8 @@ export interface VerifiedHeaders {
  * The delivery in a request.
  * @throws Refused saying what is wrong, with common causes
  */
-export async function verify(request: ReceivedRequest, judgement: Judgement): Promise<VerifiedHeaders> {
-  const { secrets, publicKeys, accept } = judgement;
+export async function verify(request: ReceivedRequest, judgment: Judgment): Promise<VerifiedHeaders> {
+  const { secrets, publicKeys, accept } = judgment;
   // First: a browser that opens the address should learn that the request is not signed.
   if (secrets !== null) header(request.headers, 'X-Service-Signature');
   const said = headersOf(request.headers);
@@ -59,8 +59,7 @@ export async function verify(request: ReceivedRequest, judgement: Judgement): Pr
   // A receiver that verifies nothing must not be possible.
   if (timestamp === undefined) throw new Refused('setup', 500, 'There are neither secrets nor publicKeys.');
   // Last, so that a report of a wrong clock is reliable.
-  if (Math.abs(judgement.now / 1_000 - timestamp) > judgement.tolerance)
-    throw wrongTime(timestamp, judgement);
+  if (Math.abs(judgment.now / 1_000 - timestamp) > judgment.tolerance) throw wrongTime(timestamp, judgment);
   const { id, eventId, kind, test } = said;
   return {
     id,

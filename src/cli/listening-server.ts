@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { entityIdIn, entityIdInTarget } from '../../receiver/src/delivery.ts';
-import type { ReceivedRequest as Received } from '../../receiver/src/judgement.ts';
+import type { ReceivedRequest as Received } from '../../receiver/src/judgment.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { readBody } from '../../receiver/src/read-body.ts';
 import { Refused } from '../../receiver/src/refused.ts';

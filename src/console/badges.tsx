@@ -1,11 +1,11 @@
-/** States as colours, and numbers with their names. */
+/** States as colors, and numbers with their names. */
 import type { Child } from 'hono/jsx';
 import type { DeliveryState } from '../domain/delivery-state.ts';
 import type { RecoveryState } from '../domain/recovery.ts';
 import type { NamedCount } from './deps.ts';
 import { CONSOLE } from './session.ts';
 
-/** A state as a colour; its name says the same. */
+/** A state as a color; its name says the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'busy' | '';
 
 export const TONES: Readonly<Record<DeliveryState, Tone>> = {

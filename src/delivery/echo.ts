@@ -92,7 +92,7 @@ function inOtherCodes(value: string): string[] {
   const codes = [bytes.toString('hex'), base64, base64.replace(/=+$/, ''), bytes.toString('base64url')];
   for (const before of [0, 1, 2]) {
     const longer = Buffer.concat([Buffer.alloc(before), bytes]);
-    // Without the characters that hold bits of its neighbours.
+    // Without the characters that hold bits of its neighbors.
     const [from, to] = [Math.ceil((before * 8) / 6), Math.floor((longer.length * 8) / 6)];
     for (const alphabet of ['base64', 'base64url'] as const)
       codes.push(longer.toString(alphabet).slice(from, to));

@@ -114,7 +114,7 @@ const alike = (characters: string) => [...characters].map((each) => LIKES[each] 
 const unmarked = (text: string) =>
   text.replaceAll(/[\\*`[\]]/g, '\\$&').replaceAll(OUTER_UNDERSCORE, (outer) => outer.replaceAll('_', '\\_'));
 
-const COLOURS = { warning: 'Warning', deactivated: 'Attention', recovered: 'Good' } as const;
+const COLORS = { warning: 'Warning', deactivated: 'Attention', recovered: 'Good' } as const;
 
 /** The message that a workflow of Teams posts ("When a Teams webhook request is received"): one adaptive card. */
 function teamsBody(content: NoticeContent) {
@@ -135,7 +135,7 @@ function teamsBody(content: NoticeContent) {
               text: unmarked(headlineOf(content)),
               weight: 'Bolder',
               size: 'Medium',
-              color: COLOURS[content.kind],
+              color: COLORS[content.kind],
               wrap: true,
             },
             {

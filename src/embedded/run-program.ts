@@ -64,7 +64,7 @@ export async function runProgram(
   { env = childEnvironment(), timeoutMs, signal, ...user }: ProgramOptions = {},
 ): Promise<string> {
   signal?.throwIfAborted();
-  // In a process group of its own, so that its children can be signalled too.
+  // In a process group of its own, so that its children can be signaled too.
   const child = spawn(command, args, {
     ...user,
     env,

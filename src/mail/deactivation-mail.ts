@@ -8,7 +8,7 @@ import type { MailContent } from './mail-template.ts';
 
 const RECOVER = 'POST /v21/webhooks/{id}/recover';
 
-/** Webhook, generation and delivery make its Message-ID, so that a repetition after a crash is recognised. */
+/** Webhook, generation and delivery make its Message-ID, so that a repetition after a crash is recognized. */
 export function deactivationMail(deactivation: Deactivation): MailContent {
   const { webhookId, generation, url, reason, at, deliveryId, attemptsMade, lastError, activeAgain } =
     deactivation;

@@ -93,7 +93,7 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 /** Escapes a text for HTML, between tags and in double quotes. */
 const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? '');
 
-const COLOURS = { bad: '#b42318', warning: '#b54708', good: '#067647' } as const;
+const COLORS = { bad: '#b42318', warning: '#b54708', good: '#067647' } as const;
 /** Long addresses and errors break anywhere rather than widen the page on a phone. */
 const BREAKS = 'overflow-wrap:anywhere;word-break:break-word';
 
@@ -113,8 +113,8 @@ function htmlOf({ subject, tone, blocks }: MailContent, publicUrl: string | null
 <title>${escapeHtml(subject)}</title>
 </head>
 <body style="margin:0;padding:16px;background:#f2f4f7;color:#1d2939;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif">
-<div style="max-width:600px;margin:0 auto;padding:24px;box-sizing:border-box;background:#ffffff;border:1px solid #d0d5dd;border-top:4px solid ${COLOURS[tone]};border-radius:6px">
-<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3;color:${COLOURS[tone]};${BREAKS}">${escapeHtml(subject)}</h1>
+<div style="max-width:600px;margin:0 auto;padding:24px;box-sizing:border-box;background:#ffffff;border:1px solid #d0d5dd;border-top:4px solid ${COLORS[tone]};border-radius:6px">
+<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3;color:${COLORS[tone]};${BREAKS}">${escapeHtml(subject)}</h1>
 ${rendered.join('\n')}
 <p style="margin:24px 0 0;padding-top:12px;border-top:1px solid #eaecf0;font-size:13px;color:#667085">${FOOTER}</p>
 </div>

@@ -155,19 +155,19 @@ function readingsOf(metrics: Metrics, sql: Pool, deadRows?: VacuumBlockerBounds)
 }
 
 type Single<Found> = readonly [gauge: Gauge, value: (found: Found) => number];
-type Labelled<Found, Label extends string> = readonly [
+type Labeled<Found, Label extends string> = readonly [
   gauge: Gauge<Label>,
   values: (found: Found) => Readonly<Record<string, number>>,
 ];
 
 /**
  * One statement, and the gauges that show its result.
- * @param labelled a gauge with one label: its values by the label's; a series that is gone is shown no longer
+ * @param labeled a gauge with one label: its values by the label's; a series that is gone is shown no longer
  */
 function reading<Found, Label extends string>(
   find: () => Promise<Found>,
   single: readonly Single<Found>[],
-  labelled?: Labelled<Found, Label>,
+  labeled?: Labeled<Found, Label>,
 ) {
   return {
     /** When it was last read, in milliseconds, on a clock that does not jump; before that, since when it is tried. */
@@ -176,15 +176,15 @@ function reading<Found, Label extends string>(
     async read(): Promise<void> {
       const result = await find();
       for (const [gauge, value] of single) gauge.set(value(result));
-      if (labelled === undefined) return;
-      const [gauge, values] = labelled;
+      if (labeled === undefined) return;
+      const [gauge, values] = labeled;
       gauge.reset();
       for (const [name, count] of Object.entries(values(result))) gauge.labels(name).set(count);
     },
     /** Unknown is not zero. */
     forget(): void {
       for (const [gauge] of single) gauge.remove();
-      labelled?.[0].reset();
+      labeled?.[0].reset();
     },
   };
 }

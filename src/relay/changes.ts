@@ -10,7 +10,7 @@ import {
   markStarted,
   nextToSignal,
   removeChanges,
-  type SignalledDelivery,
+  type SignaledDelivery,
   saveProgress,
   type WebhookChange,
 } from '../db/outbox/changes.ts';
@@ -62,7 +62,7 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   );
 }
 
-/** How many deliveries are signalled in one pass over a change, and how many of them at once. */
+/** How many deliveries are signaled in one pass over a change, and how many of them at once. */
 interface Pace {
   readonly page: number;
   readonly concurrency: number;
@@ -74,21 +74,21 @@ async function passOnPage(
   { page, concurrency }: Pace,
 ): Promise<void> {
   const { sql } = deps;
-  const { id, eshopId, signalledId, deleted, orderingOnly } = change;
+  const { id, eshopId, signaledId, deleted, orderingOnly } = change;
   // The webhook's ordering may have changed: settle it at the first page, and again after the last.
-  if (signalledId === null) await settleOrdering(sql, { eshopId });
+  if (signaledId === null) await settleOrdering(sql, { eshopId });
   if (orderingOnly) return await removeChanges(sql, [id]);
-  const passedOn = signalledId ?? (await begin(deps, change));
+  const passedOn = signaledId ?? (await begin(deps, change));
   if ((await applyToQueued(deps, change)) === PAGE_WITHOUT_WORKFLOW)
     return await saveProgress(sql, id, passedOn);
   // One delivery more than the page holds: it tells whether any are left after the page.
   const next = await nextToSignal(sql, change, page + 1);
-  const signalled = next.slice(0, page);
-  if (!(await signal(deps, signalled, concurrency))) return await saveProgress(sql, id, passedOn);
+  const signaled = next.slice(0, page);
+  if (!(await signal(deps, signaled, concurrency))) return await saveProgress(sql, id, passedOn);
   // Deliveries that are being attempted have to be canceled too.
   const goesOn = next.length > page || (deleted && (await hasDeliveriesWithoutWorkflow(sql, change)));
-  if (goesOn) return await saveProgress(sql, id, signalled.at(-1)?.id ?? passedOn);
-  if (signalledId !== null || deleted) await settleOrdering(sql, { eshopId });
+  if (goesOn) return await saveProgress(sql, id, signaled.at(-1)?.id ?? passedOn);
+  if (signaledId !== null || deleted) await settleOrdering(sql, { eshopId });
   await removeChanges(sql, [id]);
 }
 
@@ -118,7 +118,7 @@ async function applyToQueued({ sql, watch, policy }: ChangesDeps, change: Webhoo
 /** @returns false if the relay is being stopped: the next claim passes the page on again */
 async function signal(
   deps: ChangesDeps,
-  deliveries: readonly SignalledDelivery[],
+  deliveries: readonly SignaledDelivery[],
   concurrency: number,
 ): Promise<boolean> {
   const { left, failure } = await callEach(deps, deliveries, concurrency, {

@@ -46,7 +46,7 @@ export interface BulkStatus {
   readonly query: string;
   readonly total: number;
   readonly done: number;
-  /** Those that could not be signalled because they had ended. */
+  /** Those that could not be signaled because they had ended. */
   readonly failed: number;
 }
 

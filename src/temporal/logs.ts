@@ -40,7 +40,7 @@ export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
     Runtime.install({
       // We handle the signals: the shutdown drains the worker in its turn.
       shutdownSignals: [],
-      // Otherwise its native part writes to the terminal, in colours, at each try.
+      // Otherwise its native part writes to the terminal, in colors, at each try.
       telemetryOptions: { logging: FORWARDED, ...(metrics === undefined ? {} : { metrics }) },
       logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
         const { error, ...rest } = meta ?? {};

@@ -1,5 +1,5 @@
 /**
- * The behaviour shared by all routes, tested on a route of the test.
+ * The behavior shared by all routes, tested on a route of the test.
  */
 import { generateSpecs } from 'hono-openapi';
 import * as v from 'valibot';
@@ -66,14 +66,14 @@ test('response-only fields are ignored, others refused, all problems named at on
   const refused = await api.shop('POST', path, {
     nam: 'x',
     id: 3,
-    parts: [{ sku: 'A', count: 'many', colour: 'red' }],
+    parts: [{ sku: 'A', count: 'many', color: 'red' }],
   });
   expect(refused.status).toBe(400);
   expect(refused.body).toMatchObject({ statusCode: 400, error: 'Bad Request' });
   for (const part of [
     'name: is required',
     'nam: unknown field',
-    'parts.0.colour: unknown field',
+    'parts.0.color: unknown field',
     'parts.0.count: ',
   ])
     expect(refused.body.message).toContain(part);

@@ -11,7 +11,7 @@ describe('creation refuses', () => {
   test('with all problems of schema and rules at once', async () => {
     const answer = await api.shop('POST', '/v21/orders', {
       eshopOrderId: 'many',
-      colour: 'red',
+      color: 'red',
       size: 'XL',
       orderType: 'transfer',
       sanction: true,
@@ -39,7 +39,7 @@ describe('creation refuses', () => {
       'orderProducts.0.quantity: must be greater than 0',
       'orderProducts.0.unitPrice: has more than 4 decimals: send a shorter value',
       'orderProducts.0.vatRate: must be at most 100',
-      'colour: unknown field',
+      'color: unknown field',
       'size: unknown field',
       'transferCompany: is required for transfer orders',
       'sanction: allowed only for b2b orders',

@@ -111,7 +111,7 @@ test.each<[object, string]>([
   [{ price: -1 }, 'price: must be at least 0'],
   [{ weight: 99_999_999_999 }, 'weight: must be a whole number from 0 to 1000000000'],
   [{ originCountry: 'Japan' }, 'originCountry: must be a country code'],
-  [{ colour: 1 }, 'colour: unknown field'],
+  [{ color: 1 }, 'color: unknown field'],
 ])('a change to %j is refused', async (more, message) => {
   await api.shop('POST', '/v21/products', { sku: 'BAD', name: 'Bad' });
   for (const method of ['PUT', 'PATCH']) {

@@ -5,7 +5,7 @@ import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.t
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createWebhook, takeSignalledWebhooks, webhookRow } from '../support/api/webhooks.ts';
+import { createWebhook, takeSignaledWebhooks, webhookRow } from '../support/api/webhooks.ts';
 import { beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 
@@ -33,20 +33,20 @@ test('paused until a time; again: another end, the same begin; resumed, and agai
 
   const resumed = await resume(made.id);
   expect(resumed).toMatchObject({ status: 200, data: { pausedUntil: null, active: true } });
-  const signalled = await takeSignalledWebhooks(api.sql, eshop.eshopId);
-  expect(signalled).toEqual([made.id]);
+  const signaled = await takeSignaledWebhooks(api.sql, eshop.eshopId);
+  expect(signaled).toEqual([made.id]);
   expect(await resume(made.id)).toMatchObject({ status: 200, data: resumed.data });
-  expect(await takeSignalledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
+  expect(await takeSignaledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
 });
 
 test('an earlier end is told to the open deliveries, which wait for the old one; a later end is not', async () => {
   const { id } = await create();
   await pause(id);
-  expect(await takeSignalledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
+  expect(await takeSignaledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
   await pause(id, { until: inMs(HOUR) });
-  expect(await takeSignalledWebhooks(api.sql, eshop.eshopId)).toEqual([id]);
+  expect(await takeSignaledWebhooks(api.sql, eshop.eshopId)).toEqual([id]);
   await pause(id, { until: inMs(2 * HOUR) });
-  expect(await takeSignalledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
+  expect(await takeSignaledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
 });
 
 test('the clock was set back since the pause began: it can be moved and ended, and what was before it stays known', async () => {

@@ -1,4 +1,4 @@
-/** The output of `waybill`, on a terminal too, and its behaviour when the reader stops reading. */
+/** The output of `waybill`, on a terminal too, and its behavior when the reader stops reading. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';

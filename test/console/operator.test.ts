@@ -131,7 +131,7 @@ test('a recovery is paused with a reason that its e-shop reads, resumed, and can
   const name = `${new URL(receiver.url).host}/products`;
   // Under way, with no workflow until there is an action.
   const begin = () => stack.sql`
-    insert into recoveries (id, eshop_id, webhook_id, since, until, include, found, signalled_version, check_at)
+    insert into recoveries (id, eshop_id, webhook_id, since, until, include, found, signaled_version, check_at)
     values (gen_random_uuid(), ${stack.eshopId}, ${id}, now() - interval '1 hour', now(), '{failed}', 3, 1, now() + interval '1 day')`;
   await begin();
   await page.goto(`${origin}/console/all/recoveries`);

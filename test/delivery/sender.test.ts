@@ -221,7 +221,7 @@ describe('a process that stands still', () => {
 });
 
 describe('own ports', () => {
-  test('are not called, exempt or not, as an address or behind a name; their neighbours are', async () => {
+  test('are not called, exempt or not, as an address or behind a name; their neighbors are', async () => {
     const [mine, other] = await Promise.all([startReceiver(), startReceiver()]);
     const dns = await startNames({ 'here.example': ['127.0.0.1'] });
     const own = createOwnEndpoints();

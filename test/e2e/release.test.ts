@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { COMPOSE } from '../../release/artefacts.ts';
+import { COMPOSE } from '../../release/artifacts.ts';
 import { imageOf, readOwner } from '../../release/owner.ts';
 import { readTopSection, readVersion, topSection, VERSIONED, versionsIn } from '../../release/version.ts';
 import { folderOfFile, folderOfTest } from '../support/ends.ts';

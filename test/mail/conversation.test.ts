@@ -103,7 +103,7 @@ test('a connection that dies right after the 250 is a mail taken', async () => {
   expect(server.mails).toHaveLength(1);
 });
 
-test('a connection that dies before the 250 arrives is an error: sent again, the mail is recognised by its Message-ID', async () => {
+test('a connection that dies before the 250 arrives is an error: sent again, the mail is recognized by its Message-ID', async () => {
   const server = await mailServerOfTest();
   let dying = true;
   const url = await startLink(server, (bytes, client, said) => {
@@ -126,8 +126,8 @@ test.each([
   ['its recipient with 503, which speaks of the conversation', { refuseRecipient: 503 }, false],
   ['its text with 554', { refuseText: 554 }, true],
   ['its text with 451', { refuseText: 451 }, false],
-] as const)('a mail refused for %s: for good is %s', async (_what, behaviour, refused) => {
-  const server = await mailServerOfTest({ ...behaviour });
+] as const)('a mail refused for %s: for good is %s', async (_what, behavior, refused) => {
+  const server = await mailServerOfTest({ ...behavior });
 
   const error = await mailerTo(server.url, conversationLimits)
     .send(mail)
@@ -168,8 +168,8 @@ test('given up before the text left, nothing is sent; afterwards the answer is w
   expect(server.mails).toHaveLength(0);
 
   const late = new AbortController();
-  delete server.behaviour.beforeRecipient;
-  server.behaviour.beforeTaking = async () => late.abort();
+  delete server.behavior.beforeRecipient;
+  server.behavior.beforeTaking = async () => late.abort();
   await mailerTo(server.url, conversationLimits).send(mail, late.signal);
   expect(server.mails).toHaveLength(1);
 });

@@ -218,11 +218,11 @@ test('a clock that was set back by an hour defers nothing', async () => {
 
 test('a mail that the mail server did not accept costs nothing of the budget', async () => {
   const webhookId = await deactivated();
-  server.behaviour.refuseRecipient = 451;
+  server.behavior.refuseRecipient = 451;
   for (let tries = 0; tries < 22; tries += 1) {
     await expect(mailOf(webhookId)).rejects.toMatchObject({ responseCode: 451 });
   }
-  delete server.behaviour.refuseRecipient;
+  delete server.behavior.refuseRecipient;
   expect(await mailOf(webhookId)).toBeNull();
 });
 

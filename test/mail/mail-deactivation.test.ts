@@ -76,14 +76,14 @@ test('a mail taken is recorded, and not sent again when the activity is repeated
 
 test('refused for good for less than a day: tried again, however old the deactivation, in case the mail server is fixed', async () => {
   await deactivated(72);
-  server.behaviour.refuseRecipient = 550;
+  server.behavior.refuseRecipient = 550;
 
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
 
   expect(await recorded()).toMatchObject({ outcome: null });
   expect(alarms()).toEqual([]);
 
-  delete server.behaviour.refuseRecipient;
+  delete server.behavior.refuseRecipient;
   await mailIt();
   expect(server.mails).toHaveLength(1);
   expect(await recorded()).toMatchObject({ outcome: 'sent' });
@@ -96,9 +96,9 @@ test.each([
     'the mail server refused the recipient or the sender (EENVELOPE, 550)',
   ],
   ['the text', { refuseText: 554 }, 'the mail server refused the message (EMESSAGE, 554)'],
-])('%s refused for good for a day: given up, recorded and an alarm', async (_what, behaviour, message) => {
+])('%s refused for good for a day: given up, recorded and an alarm', async (_what, behavior, message) => {
   await deactivated(72);
-  Object.assign(server.behaviour, behaviour);
+  Object.assign(server.behavior, behavior);
   await expect(mailIt()).rejects.toThrow(message);
   await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
 
@@ -131,13 +131,13 @@ test('a mail that comes after the webhook was activated again says so, and asks 
 
 test('only rejections for a whole day count: another failure in between begins the day again', async () => {
   await deactivated(72);
-  server.behaviour.refuseRecipient = 550;
+  server.behavior.refuseRecipient = 550;
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
   await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
-  server.behaviour.refuseRecipient = 451;
+  server.behavior.refuseRecipient = 451;
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 451 });
 
-  server.behaviour.refuseRecipient = 550;
+  server.behavior.refuseRecipient = 550;
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
 
   expect(await recorded()).toMatchObject({ outcome: null });
@@ -155,14 +155,14 @@ describe('an address that the mail server refuses, after waybill eshop update', 
     await deactivated(72);
     // Its workflow has ended, as after giving up.
     await database.sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
-    server.behaviour.refuseRecipient = 550;
+    server.behavior.refuseRecipient = 550;
     await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
     await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
     await mailIt();
     expect(await recorded()).toMatchObject({ outcome: 'givenUp' });
     expect(await claimed()).toEqual([]);
 
-    delete server.behaviour.refuseRecipient;
+    delete server.behavior.refuseRecipient;
     expect(await corrected()).toMatch(/^1 mail that had been given up will be sent to the new address\.$/m);
 
     expect(await claimed()).toHaveLength(1);
@@ -173,7 +173,7 @@ describe('an address that the mail server refuses, after waybill eshop update', 
 
   test('has a day of its own', async () => {
     await deactivated(72);
-    server.behaviour.refuseRecipient = 550;
+    server.behavior.refuseRecipient = 550;
     await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
     await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
     expect(await corrected()).not.toContain('given up');
@@ -214,7 +214,7 @@ test('a webhook that was deleted meanwhile: nobody is asked to activate it, and 
 
 test('a greylisting server is tried for longer than a day, and finally accepts', async () => {
   await deactivated(72);
-  server.behaviour.refuseRecipient = 451;
+  server.behavior.refuseRecipient = 451;
 
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 451 });
   expect(await recorded()).toEqual({
@@ -222,7 +222,7 @@ test('a greylisting server is tried for longer than a day, and finally accepts',
     error: 'the mail server refused the recipient or the sender (EENVELOPE, 451)',
   });
 
-  delete server.behaviour.refuseRecipient;
+  delete server.behavior.refuseRecipient;
   await mailIt();
   expect(server.mails).toHaveLength(1);
   expect(await recorded()).toMatchObject({ outcome: 'sent', settledAt: expect.any(Date) });

@@ -165,10 +165,10 @@ test('of a lost secret of notices alone: the mail asks for a new one, unless no 
 /** A change while the mail server answers slowly. */
 async function changedMeanwhile(change: () => Promise<unknown>): Promise<void> {
   const id = await failing();
-  server.behaviour.refuseRecipient = 451;
+  server.behavior.refuseRecipient = 451;
   await expect(mailIt(id)).rejects.toMatchObject({ responseCode: 451 });
   await change();
-  delete server.behaviour.refuseRecipient;
+  delete server.behavior.refuseRecipient;
   expect(await mailIt(id)).toEqual({ outcome: 'dropped' });
   expect(server.mails).toEqual([]);
   expect(await recorded(id)).toMatchObject({ outcome: 'dropped' });
@@ -195,7 +195,7 @@ test('the webhook was deactivated before the mail server was back: dropped, and 
 
 test('refused for good for a day: given up, recorded and an alarm that names no address', async () => {
   const id = await failing();
-  server.behaviour.refuseRecipient = 550;
+  server.behavior.refuseRecipient = 550;
   await expect(mailIt(id)).rejects.toMatchObject({ responseCode: 550 });
   await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
   expect(await mailIt(id)).toEqual({ outcome: 'refused' });

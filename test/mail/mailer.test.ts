@@ -106,7 +106,7 @@ test('a message that the server defers is an error, and can be sent again', asyn
     responseCode: 451,
     refused: false,
   });
-  delete server.behaviour.refuseText;
+  delete server.behavior.refuseText;
   await mailer.send(mailOf(deactivationMail(deactivation), null));
 
   expect(server.mails).toHaveLength(1);

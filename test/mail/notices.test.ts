@@ -91,7 +91,7 @@ test('a further address refused for a day is given up without an alarm', async (
   await decide();
   const [notice] = await pending('warning');
   const id = notice?.id ?? '';
-  server.behaviour.refuseRecipient = 550;
+  server.behavior.refuseRecipient = 550;
   await expect(tell(id)).rejects.toMatchObject({ responseCode: 550 });
   await sql`update notices set refused_at = now() - interval '25 hours' where id = ${id}`;
   const logged: unknown[] = [];

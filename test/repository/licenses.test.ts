@@ -1,10 +1,10 @@
-/** The licences of everything that is installed are known, and allow what is done with it. */
+/** The licenses of everything that is installed are known, and allow what is done with it. */
 import { expect, it, test } from 'vitest';
 import { licensedPackages, licenseProblems } from '../../release/licenses.ts';
 
 const packages = await licensedPackages();
 
-it('every package of the lock file is under a licence that is allowed', () => {
+it('every package of the lock file is under a license that is allowed', () => {
   expect(packages.length).toBeGreaterThan(100);
   expect(licenseProblems(packages)).toEqual([]);
 });
@@ -22,7 +22,7 @@ test.each([
   expect(licenseProblems([{ name: 'a-package', license, dev }]).length === 0).toBe(allowed);
 });
 
-it('a package that was read by hand counts for that licence alone', () => {
+it('a package that was read by hand counts for that license alone', () => {
   expect(licenseProblems([{ name: 'nub', license: 'MIT/X11', dev: false }])).toEqual([]);
   expect(licenseProblems([{ name: 'nub', license: 'GPL-3.0', dev: false }])).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-/** The tests that SECURITY.md names exist: a row is red once the test of its defence is gone. */
+/** The tests that SECURITY.md names exist: a row is red once the test of its defense is gone. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ it('there are rows of three cells', () => {
   expect(new Set(rows.map(({ length }) => length))).toEqual(new Set([3]));
 });
 
-describe.each(rows)('%s', (_threat, _defence, tests = '') => {
+describe.each(rows)('%s', (_threat, _defense, tests = '') => {
   const named = [...tests.matchAll(/`(test\/[\w./-]+\.test\.ts)` ((?:“[^”]+”(?:, )?)+)/g)].map(
     ([, path = '', titles = '']) => ({
       path,

@@ -82,7 +82,7 @@ test.each([
   expect(guard.problemOf(address, 443)).toBeNull();
 });
 
-test('exempt ranges may be dialled, their neighbours not', () => {
+test('exempt ranges may be dialled, their neighbors not', () => {
   const exempting = createAddressGuard(['127.0.0.0/8', '::1/128', '10.1.0.0/16', '64:ff9b::/96']);
 
   for (const address of ['127.0.0.1', '::1', '10.1.2.3', '::ffff:127.0.0.1', '64:ff9b::8.8.8.8']) {

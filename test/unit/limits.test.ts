@@ -111,15 +111,15 @@ describe('a webhook', () => {
 
   test('of another e-shop gets its part of a host that one e-shop has filled, as that one ends', async () => {
     const { to, permits, attempts, options } = make();
-    const [slow, neighbour] = [to(1, 1, 'one.example'), to(2, 2, 'one.example')];
+    const [slow, neighbor] = [to(1, 1, 'one.example'), to(2, 2, 'one.example')];
     for (let round = 0; round < 4; round += 1) await attempts(slow, 20, 1_000, true);
     const held = await permits(slow, 200);
     expect(held).toHaveLength(options.attempts / 2);
-    expect(await permits(neighbour, 20)).toHaveLength(1);
+    expect(await permits(neighbor, 20)).toHaveLength(1);
     for (const permit of held.splice(0, 20)) permit.release(true);
     // What has become free is not taken again by the first.
     expect(await permits(slow, 20)).toHaveLength(0);
-    expect(await permits(neighbour, 20)).toHaveLength(9);
+    expect(await permits(neighbor, 20)).toHaveLength(9);
   });
 
   test('that is prompt may have many wait, though it fills the limit of its host alone', async () => {

@@ -14,7 +14,7 @@ const UNAVAILABLE = 14;
 
 /** Passes on a page of ten; Temporal answers the one with id 5 with this status. */
 async function page(code: number, suspects = createSuspects()) {
-  const signalled: string[] = [];
+  const signaled: string[] = [];
   const givenBack: string[] = [];
   const logged: Record<string, unknown>[] = [];
   let answers = 0;
@@ -33,41 +33,41 @@ async function page(code: number, suspects = createSuspects()) {
     giveBack: async (left) => void givenBack.push(...left.map(({ id }) => id)),
     call: async ({ id }) => {
       if (id === '5') throw answer(code);
-      signalled.push(id);
+      signaled.push(id);
     },
     what: 'a signal',
     ids: ({ id }) => ({ id }),
   });
   const outcome = await next.catch((error: unknown) => error);
   const left = logged.map(({ id, msg }) => `${msg}: ${id}`);
-  return { outcome, signalled, givenBack, left, answers };
+  return { outcome, signaled, givenBack, left, answers };
 }
 
 test('an item that Temporal refuses stops none of the others, and keeps its lease, so that it is not tried again immediately', async () => {
-  const { outcome, signalled, givenBack, left, answers } = await page(INVALID_ARGUMENT);
+  const { outcome, signaled, givenBack, left, answers } = await page(INVALID_ARGUMENT);
   expect(outcome).toBe(schedulerDefaults.tickMs);
   expect(left).toEqual(['Temporal rejected a signal: 5']);
-  expect(signalled).toHaveLength(9);
+  expect(signaled).toHaveLength(9);
   expect(answers).toBe(10);
   expect(givenBack).toEqual([]);
 });
 
 test('while Temporal is away, what did not reach it is given back', async () => {
-  const { outcome, signalled, givenBack, left, answers } = await page(UNAVAILABLE);
+  const { outcome, signaled, givenBack, left, answers } = await page(UNAVAILABLE);
   expect(outcome).toBeInstanceOf(ServiceError);
   expect(left).toEqual([]);
-  expect(answers).toBe(signalled.length);
+  expect(answers).toBe(signaled.length);
   expect(givenBack).toContain('5');
-  expect([...givenBack, ...signalled].sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
+  expect([...givenBack, ...signaled].sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
 });
 
 test('an item that keeps failing while others are answered is left out and named, and the others get through', async () => {
   const suspects = createSuspects();
   for (const _ of [1, 2]) expect(await page(UNAVAILABLE, suspects)).toMatchObject({ left: [] });
-  const { outcome, signalled, left } = await page(UNAVAILABLE, suspects);
+  const { outcome, signaled, left } = await page(UNAVAILABLE, suspects);
   expect(outcome).toBe(schedulerDefaults.tickMs);
   expect(left).toEqual(['a signal keeps failing: 5']);
-  expect(signalled).toHaveLength(9);
+  expect(signaled).toHaveLength(9);
   expect(await page(UNAVAILABLE, suspects)).toMatchObject({ left: [] });
 });
 

@@ -109,7 +109,7 @@ test('two deliveries of one webhook exhausted together: one deactivation, one ma
   expect(sent).toHaveLength(1);
 });
 
-test('run again, the transaction recognises its own row and answers the same', async () => {
+test('run again, the transaction recognizes its own row and answers the same', async () => {
   await stack.stopWorker();
   await stack.createWebhook(`${receiver.url}/again`);
   await stack.startWorker();

@@ -56,13 +56,13 @@ async function passOnTo(count: number): Promise<void> {
 const endLeases = () =>
   database.sql`update changes_to_signal set claimed_until = now() - interval '1 second'`;
 
-test('a webhook switched off and on again and again is one change, signalled once to every open delivery', async () => {
+test('a webhook switched off and on again and again is one change, signaled once to every open delivery', async () => {
   const { webhookId, ids } = await openDeliveries(30);
   for (const active of [false, true, false, true, false]) await change(webhookId, active);
   expect(await changes()).toBe(1);
-  const { signalled } = relay();
+  const { signaled } = relay();
   await untilPassedOn();
-  expect(signalled.sort()).toEqual(ids);
+  expect(signaled.sort()).toEqual(ids);
 });
 
 test('a relay that is killed half-way leaves the rest to the next, and no more than the rest', async () => {
@@ -70,12 +70,12 @@ test('a relay that is killed half-way leaves the rest to the next, and no more t
   await change(webhookId, false);
   await passOnTo(20);
   await endLeases();
-  const { signalled } = relay();
+  const { signaled } = relay();
   await untilPassedOn();
-  expect(signalled.sort()).toEqual(ids.slice(20));
+  expect(signaled.sort()).toEqual(ids.slice(20));
 });
 
-test('changes that come during a signal are signalled after it, to all deliveries, and together', async () => {
+test('changes that come during a signal are signaled after it, to all deliveries, and together', async () => {
   const { webhookId, ids } = await openDeliveries(30);
   await change(webhookId, true);
   await change(webhookId, false);
@@ -83,10 +83,10 @@ test('changes that come during a signal are signalled after it, to all deliverie
   await change(webhookId, true);
   await change(webhookId, false);
   await endLeases();
-  const { signalled } = relay();
+  const { signaled } = relay();
   await untilPassedOn();
-  expect(signalled.slice(0, 10).sort()).toEqual(ids.slice(20));
-  expect(signalled.slice(10).sort()).toEqual(ids);
+  expect(signaled.slice(0, 10).sort()).toEqual(ids.slice(20));
+  expect(signaled.slice(10).sort()).toEqual(ids);
 });
 
 test('a change that waits behind another one of its webhook is counted, but not as late', async () => {
@@ -95,12 +95,12 @@ test('a change that waits behind another one of its webhook is counted, but not 
   await change(webhookId, false);
   await passOnTo(20);
   await change(webhookId, true);
-  await sql`update changes_to_signal set due_at = now() - interval '5 minutes' where signalled_id is null`;
+  await sql`update changes_to_signal set due_at = now() - interval '5 minutes' where signaled_id is null`;
   const { changes: count, oldestChangeSeconds } = await readOutbox(sql);
   expect(count).toBe(2);
   expect(oldestChangeSeconds).toBeLessThan(60);
   // It is late once the other one is out of its way, as is one of another webhook, or of a pre-order.
-  await sql`delete from changes_to_signal where signalled_id is not null`;
+  await sql`delete from changes_to_signal where signaled_id is not null`;
   expect((await readOutbox(sql)).oldestChangeSeconds).toBeGreaterThanOrEqual(300);
   await sql`
     insert into changes_to_signal (kind, eshop_id, eshop_order_id, due_at)
@@ -108,13 +108,13 @@ test('a change that waits behind another one of its webhook is counted, but not 
   expect((await readOutbox(sql)).oldestChangeSeconds).toBeGreaterThanOrEqual(1_200);
 });
 
-test('a change that comes while a page is being signalled reaches that page as well', async () => {
+test('a change that comes while a page is being signaled reaches that page as well', async () => {
   const { webhookId, ids } = await openDeliveries(5);
   await change(webhookId, false);
   let meanwhile: Promise<unknown> | undefined;
   let changed = false;
   const page = new Set<string>();
-  const { signalled } = relay({
+  const { signaled } = relay({
     async signalWebhookChanged({ id }) {
       if (!changed) page.add(id);
       meanwhile ??= change(webhookId, true)
@@ -127,7 +127,7 @@ test('a change that comes while a page is being signalled reaches that page as w
   });
   await untilPassedOn();
   expect(page.size).toBeGreaterThan(0);
-  const times = (id: string) => signalled.filter((other) => other === id).length;
+  const times = (id: string) => signaled.filter((other) => other === id).length;
   for (const id of ids) expect(times(id)).toBeGreaterThanOrEqual(page.has(id) ? 2 : 1);
 });
 
@@ -136,9 +136,9 @@ test('the change of a webhook with one open delivery does not wait for that of o
   const few = await openDeliveries(1);
   await change(many.webhookId, false);
   await change(few.webhookId, false);
-  const { signalled } = relay();
-  await until('the one', async () => signalled.includes(few.ids[0] ?? ''));
-  expect(signalled.length).toBeLessThan(150);
+  const { signaled } = relay();
+  await until('the one', async () => signaled.includes(few.ids[0] ?? ''));
+  expect(signaled.length).toBeLessThan(150);
 });
 
 test('deliveries are started while a change cannot be passed on', async () => {
@@ -165,13 +165,13 @@ test('what Temporal refuses to tell one delivery keeps nothing from the others',
   const { webhookId, ids } = await openDeliveries(10);
   await change(webhookId, false);
   const rejection = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
-  const { signalled } = relay({
+  const { signaled } = relay({
     async signalWebhookChanged({ id }) {
       if (id === ids[4]) throw rejection;
     },
   });
   await untilPassedOn();
-  expect(signalled.sort()).toEqual(ids.filter((id) => id !== ids[4]));
+  expect(signaled.sort()).toEqual(ids.filter((id) => id !== ids[4]));
 });
 
 test('a relay that has been stopped has nothing under way, whatever fails beside it', async () => {

@@ -56,7 +56,7 @@ test('a retry that Temporal has: its attempt waits for the end of the pause, who
 
 test('without a signal of the pause: the attempt finds out, and is made by itself when the pause is over', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '61' } });
-  const webhook = await stack.createWebhook(`${receiver.url}/unsignalled`);
+  const webhook = await stack.createWebhook(`${receiver.url}/unsignaled`);
   const id = await stack.fireOne('20003');
   await stack.until('its workflow', async () => (await stack.delivery(id)).dispatchedAt !== null);
   receiver.respond({ status: 200 });
@@ -65,7 +65,7 @@ test('without a signal of the pause: the attempt finds out, and is made by itsel
   await stack.sql`update deliveries set next_attempt_at = now() where id = ${id}`;
   await stack.signal(id, 'webhookChanged');
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(attemptsAt('/unsignalled')).toEqual(['1', '2']);
+  expect(attemptsAt('/unsignaled')).toEqual(['1', '2']);
   const [, second] = await stack.attempts(id);
   const [row] = await stack.sql<
     { pausedUntil: Date }[]

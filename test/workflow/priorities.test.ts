@@ -6,7 +6,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { markDispatched } from '../../src/db/outbox/release.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
-import { neighbourOf } from '../support/api/neighbour.ts';
+import { neighborOf } from '../support/api/neighbor.ts';
 import { neverAttempted } from '../support/database/deliveries.ts';
 import { stackOfTest } from '../support/lifetimes.ts';
 import { createReceiver } from '../support/servers/receiver.ts';
@@ -30,9 +30,9 @@ async function waiting(name: string) {
   const receivers = [await createReceiver(), await createReceiver()] as const;
   for (const receiver of receivers) onTestFinished(() => receiver.close());
   await stack.createWebhook(receivers[0].url);
-  const neighbour = await neighbourOf(stack, receivers[1].url);
+  const neighbor = await neighborOf(stack, receivers[1].url);
   await fireMany(stack, MANY);
-  await fireMany(stack, 5, neighbour.eshopId);
+  await fireMany(stack, 5, neighbor.eshopId);
   const rows = await stack.sql<Row[]>`
     select id, eshop_id, webhook_id, event_type, entity_id, null as receiver_host from deliveries order by id`;
   await markDispatched(
@@ -44,9 +44,9 @@ async function waiting(name: string) {
   const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
   onTestFinished(() => connection.close());
   const dispatcher = createDispatcher(new Client({ connection }), stack.taskQueue, stack.policy);
-  const ofNeighbour = rows.filter(({ eshopId }) => eshopId === neighbour.eshopId);
-  const others = rows.filter(({ eshopId }) => eshopId !== neighbour.eshopId);
-  return { stack, receivers, dispatcher, ofNeighbour, others };
+  const ofNeighbor = rows.filter(({ eshopId }) => eshopId === neighbor.eshopId);
+  const others = rows.filter(({ eshopId }) => eshopId !== neighbor.eshopId);
+  return { stack, receivers, dispatcher, ofNeighbor, others };
 }
 
 /** How many others came before the middle one of these: a busy machine may lose a task, and one then comes later. */
@@ -80,8 +80,8 @@ test('what is started again, or for a retry, does not wait for as long as fresh 
 });
 
 test('a few deliveries of one e-shop do not wait behind the many of another', async () => {
-  const { stack, dispatcher, ofNeighbour, others } = await waiting('by-turns');
-  for (const row of [...others, ...ofNeighbour])
+  const { stack, dispatcher, ofNeighbor, others } = await waiting('by-turns');
+  for (const row of [...others, ...ofNeighbor])
     await dispatcher.restart({ ...row, attemptsMade: 0 }, 'missing');
-  expect(await attemptedBefore(stack, ofNeighbour)).toBeLessThan(MANY / 4);
+  expect(await attemptedBefore(stack, ofNeighbor)).toBeLessThan(MANY / 4);
 });

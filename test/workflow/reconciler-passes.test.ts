@@ -276,8 +276,8 @@ test('a delivery that was woken is looked at again, even if the database was awa
   expect(idsOf((await passes.late()).repairs)).toEqual([id]);
 });
 
-test('a workflow that was signalled a change a moment ago is not unresponsive: it has yet to handle it', async () => {
-  const stack = await start('signalled');
+test('a workflow that was signaled a change a moment ago is not unresponsive: it has yet to handle it', async () => {
+  const stack = await start('signaled');
   const [id = ''] = await lostDeliveries(stack, 1);
   await passesOf(stack).everything('test');
   await stack.workflow(id).signal(webhookChangedSignal);
@@ -357,20 +357,20 @@ test('a delivery closed between the look and the repair is not started again', a
 test('a pre-order whose change the relay still has to signal is left to the relay; a waiting one gets its timer again', async () => {
   const stack = await start('pre-orders');
   const releaseAt = new Date(Date.now() + 3_600_000);
-  await insertPreOrder(stack, 'signalled', releaseAt);
-  await insertPreOrder(stack, 'to be signalled', releaseAt);
-  await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'to be signalled'));
+  await insertPreOrder(stack, 'signaled', releaseAt);
+  await insertPreOrder(stack, 'to be signaled', releaseAt);
+  await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'to be signaled'));
   const { repairs } = await passesOf(stack).everything('test');
   expect(repairs).toEqual([
     {
       kind: 'release',
       reason: 'missing',
       action: 'startedAgain',
-      name: { eshopId: stack.eshopId, eshopOrderId: 'signalled' },
+      name: { eshopId: stack.eshopId, eshopOrderId: 'signaled' },
     },
   ]);
   const description = await stack.client.workflow
-    .getHandle(releaseWorkflowId(stack.eshopId, 'signalled'))
+    .getHandle(releaseWorkflowId(stack.eshopId, 'signaled'))
     .describe();
   expect(description.status.name).toBe('RUNNING');
 });

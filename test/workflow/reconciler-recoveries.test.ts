@@ -24,9 +24,9 @@ async function pausedRecovery(name: string) {
   const { recoveryId } = begun;
   await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
   await stack.until('the pause to reach the workflow', async () => {
-    const [row] = await stack.sql<{ signalled: boolean }[]>`
-        select signalled_version = version as signalled from recoveries where id = ${recoveryId}`;
-    return row?.signalled === true;
+    const [row] = await stack.sql<{ signaled: boolean }[]>`
+        select signaled_version = version as signaled from recoveries where id = ${recoveryId}`;
+    return row?.signaled === true;
   });
   return { stack, receiver, recoveryId };
 }

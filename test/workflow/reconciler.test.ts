@@ -206,7 +206,7 @@ test('it sleeps past its time, as one restored from an older copy does: woken', 
     return Boolean(last?.timerStartedEventAttributes ?? last?.workflowTaskCompletedEventAttributes);
   });
   receiver.respond({ status: 200 });
-  // Activated, and the workflow was signalled; but this copy of it is from before.
+  // Activated, and the workflow was signaled; but this copy of it is from before.
   await stack.sql`update webhooks set active = true, generation = generation + 1 where id = ${webhook.id}`;
   await stack.sql`
     update deliveries set dispatched_at = now() - interval '1 hour', last_attempt_at = now() - interval '1 hour',

@@ -171,12 +171,12 @@ test("canceled with Temporal's own button: it is canceled for the e-shop too", a
   expect(await readRecovery(stack.sql, recoveryId)).toMatchObject({ state: 'canceled', by: 'operator' });
   const first = await workflowOf(stack, recoveryId).describe();
   // Its relay is late, and passes the cancellation on to a workflow that has ended.
-  await stack.sql`update recoveries set signalled_version = 0 where id = ${recoveryId}`;
+  await stack.sql`update recoveries set signaled_version = 0 where id = ${recoveryId}`;
   await stack.notify();
-  await stack.until('the change to be signalled', async () => {
+  await stack.until('the change to be signaled', async () => {
     const [row] =
-      await stack.sql`select signalled_version = version as signalled from recoveries where id = ${recoveryId}`;
-    return row?.signalled === true;
+      await stack.sql`select signaled_version = version as signaled from recoveries where id = ${recoveryId}`;
+    return row?.signaled === true;
   });
   const { runId, status } = await workflowOf(stack, recoveryId).describe();
   expect([runId, status.name]).toEqual([first.runId, 'CANCELLED']);

@@ -187,10 +187,10 @@ test('a change whose signal failed is made known again', async () => {
       if (failures === 1) throw away();
     },
   };
-  const { started, signalled } = relayTo(stack, failing, { onTemporal: (state) => states.push(state) });
+  const { started, signaled } = relayTo(stack, failing, { onTemporal: (state) => states.push(state) });
   await stack.until('the start', async () => started.includes(id));
   await stack.changeWebhook(webhook.id, { active: false });
-  await stack.until('the signal', async () => signalled.includes(id));
+  await stack.until('the signal', async () => signaled.includes(id));
   expect(failures).toBe(2);
   await stack.until(
     'Temporal to be reported as up',
@@ -243,14 +243,14 @@ test('a change of a webhook reaches every open delivery, however many there are'
   const stack = await start(false);
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 201);
-  const { started, signalled } = relayTo(stack);
+  const { started, signaled } = relayTo(stack);
   await stack.until('all starts', async () => started.length === 201);
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.until('the end of the change', async () => {
     const [row] = await stack.sql`select count(*)::int as changes from changes_to_signal`;
     return row?.changes === 0;
   });
-  expect(new Set(signalled)).toEqual(new Set(started));
+  expect(new Set(signaled)).toEqual(new Set(started));
 });
 
 test('a workflow that was terminated does not stand in the way of the changes of other webhooks', async () => {
@@ -272,14 +272,14 @@ test('a workflow that was terminated does not stand in the way of the changes of
   await stack.changeWebhook(other.webhook.id, { url: `${receiver.url}/moved` });
   // Only the relay: a worker's reconciler would close the terminated delivery before the change reaches it.
   const real = createDispatcher(stack.client, stack.taskQueue, stack.policy);
-  const { signalled } = relayTo(stack, {
+  const { signaled } = relayTo(stack, {
     signalWebhookChanged: (delivery) => real.signalWebhookChanged(delivery),
   });
   await stack.until(
-    'the changes to be signalled',
+    'the changes to be signaled',
     async () => (await stack.sql`select 1 from changes_to_signal`).length === 0,
   );
-  expect(signalled.sort()).toEqual([terminated.id, other.id].sort());
+  expect(signaled.sort()).toEqual([terminated.id, other.id].sort());
 });
 
 test('a relay whose receivers have no free place still asks for deliveries, and notes that', async () => {

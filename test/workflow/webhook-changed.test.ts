@@ -29,7 +29,7 @@ test('deactivated during a ten-minute wait and activated again: an attempt at on
 
 test('without a signal that its webhook is inactive: the next attempt finds out, and waits itself until it is active', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '4' } });
-  const webhook = await stack.createWebhook(`${receiver.url}/unsignalled`);
+  const webhook = await stack.createWebhook(`${receiver.url}/unsignaled`);
   const id = await stack.fireOne('10013');
   await stack.until('its wait', async () => {
     const { events } = await stack
@@ -51,7 +51,7 @@ test('without a signal that its webhook is inactive: the next attempt finds out,
   receiver.respond({ status: 200 });
   await stack.changeWebhook(webhook.id, { active: true });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(requestsTo('/unsignalled').map((request) => request.headers['x-service-attempt'])).toEqual([
+  expect(requestsTo('/unsignaled').map((request) => request.headers['x-service-attempt'])).toEqual([
     '1',
     '2',
   ]);
@@ -172,7 +172,7 @@ test('switched off and on twenty times in a row: the wait that is due, one attem
     await own.changeWebhook(webhook.id, { active: true });
   }
   await own.until(
-    'every change to be signalled',
+    'every change to be signaled',
     async () => (await own.sql`select 1 from changes_to_signal`).length === 0,
   );
   // All changes were made before the end of the first wait: none of them asks for another attempt.

@@ -99,7 +99,7 @@ test('its webhook switched off until the window ends: expired, and the webhook i
 });
 
 test('a delivery whose next attempt finds its webhook inactive until the window ends expires, and the webhook is not blamed', async () => {
-  const webhook = await stack.createWebhook(`${receiver.url}/unsignalled`);
+  const webhook = await stack.createWebhook(`${receiver.url}/unsignaled`);
   receiver.respond(async ({ headers }) => {
     if (headers['x-service-attempt'] === '2')
       await stack.sql`update webhooks set active = false where id = ${webhook.id}`;

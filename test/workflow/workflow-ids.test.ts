@@ -30,7 +30,7 @@ describe.each([
   ['under light load', {}],
   ['in a burst', { calmPerSecond: 0 }],
 ])('%s', (_, scheduler) => {
-  test('what fails has a workflow that says what goes where, and is signalled, controlled and closed under that id', async () => {
+  test('what fails has a workflow that says what goes where, and is signaled, controlled and closed under that id', async () => {
     const { stack, receiver, webhook } = await start({ scheduler });
     receiver.respond(asks);
     const id = await stack.fireOne('2026/10001');

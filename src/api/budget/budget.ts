@@ -23,7 +23,7 @@ const WINDOW_SECONDS = 10;
 
 /**
  * Milliseconds per second: an e-shop that blocks the process for longer uses up all its bytes. Fewer: large orders
- * are refused. More: its neighbours wait (docs/measurements.md, bodies of unknown fields).
+ * are refused. More: its neighbors wait (docs/measurements.md, bodies of unknown fields).
  */
 const HELD_MS_PER_SECOND = 250;
 /**

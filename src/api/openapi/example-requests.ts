@@ -56,7 +56,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PATCH /v21/eshop': { notifications: { warning: false } },
   'POST /v21/orders': written(catalogue.order, onCreationOrLater),
   'PUT /v21/orders/{id}': rewritten(catalogue.order, { note: 'Ring twice.' }, onCreationOrLater),
-  'PATCH /v21/orders/{id}': { note: 'Leave it with the neighbours.', recipientPhone: '+420600000009' },
+  'PATCH /v21/orders/{id}': { note: 'Leave it with the neighbors.', recipientPhone: '+420600000009' },
   'PUT /v21/warehouse/orders/{id}/status': { status: 'processing', note: 'Picking has begun.' },
   'PUT /v21/warehouse/orders/{id}/packing-lists': {
     orderProducts: entered(sampleOrder.orderProducts, ['sku', PACKING_LISTS]),

@@ -11,8 +11,8 @@ create table changes_to_signal (
   -- Its place among the others: those due first are passed on first, and none waits for this time. Of a release it is
   -- the deadline, a minute before the order is due.
   due_at timestamptz not null default now(),
-  -- The last delivery that was signalled; the nil UUID before the first, null before the change has begun.
-  signalled_id uuid,
+  -- The last delivery that was signaled; the nil UUID before the first, null before the change has begun.
+  signaled_id uuid,
   -- A pause has begun: only the orderings of the e-shop's records are settled, and no workflow has to look at it.
   ordering_only boolean not null default false,
   claimed_until timestamptz,

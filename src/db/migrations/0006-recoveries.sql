@@ -30,9 +30,9 @@ create table recoveries (
   -- Its webhook is paused until then: its workflow, which waits, has to look again. Null if it does not wait for
   -- that.
   waits_until timestamptz,
-  -- The latest version of its state, and the version that its workflow was signalled.
+  -- The latest version of its state, and the version that its workflow was signaled.
   version integer not null default 1,
-  signalled_version integer not null default 0,
+  signaled_version integer not null default 0,
   claimed_until timestamptz,
   check_at timestamptz,
   created_at timestamptz not null default now(),
@@ -43,5 +43,5 @@ create unique index recoveries_looking on recoveries (webhook_id) where state in
 create index recoveries_of_webhook on recoveries (webhook_id, id);
 create index recoveries_open on recoveries (id) where state in ('running', 'paused');
 create index recoveries_waiting on recoveries (waits_until) where waits_until is not null;
--- They are signalled in turn by e-shop.
-create index recoveries_unsignalled on recoveries (eshop_id, created_at, id) where signalled_version < version;
+-- They are signaled in turn by e-shop.
+create index recoveries_unsignaled on recoveries (eshop_id, created_at, id) where signaled_version < version;

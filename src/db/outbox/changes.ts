@@ -29,7 +29,7 @@ export async function enqueueWebhookChange(
   // Locked: the relay that passes it on reads the webhook after this transaction.
   const waiting = await tx`
     select from changes_to_signal
-    where kind = 'webhookChanged' and webhook_id = ${webhookId} and signalled_id is null and claimed_until is null
+    where kind = 'webhookChanged' and webhook_id = ${webhookId} and signaled_id is null and claimed_until is null
       and ordering_only = ${orderingOnly}
     for update`;
   if (waiting.length > 0) return;
@@ -43,9 +43,9 @@ export interface WebhookChange {
   readonly id: string;
   readonly eshopId: number;
   readonly webhookId: number;
-  /** The last delivery that was signalled; the nil UUID if none was; null if the change has not begun. */
-  readonly signalledId: string | null;
-  /** The webhook is active: each delivery that is signalled makes an attempt. */
+  /** The last delivery that was signaled; the nil UUID if none was; null if the change has not begun. */
+  readonly signaledId: string | null;
+  /** The webhook is active: each delivery that is signaled makes an attempt. */
   readonly wakes: boolean;
   readonly deleted: boolean;
   /** The change only asks to settle the orderings of the e-shop's records. */
@@ -66,31 +66,31 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
     update changes_to_signal o set claimed_until = ${leaseEnd(sql)}
     from chosen, webhooks w
     where o.id = chosen.id and w.id = o.webhook_id
-    returning o.id, o.eshop_id, o.webhook_id, o.signalled_id, o.ordering_only, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
+    returning o.id, o.eshop_id, o.webhook_id, o.signaled_id, o.ordering_only, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
 }
 
-/** An open delivery that is signalled a change. */
-export type SignalledDelivery = Omit<DeliveryIdentity, 'eshopId' | 'receiverHost'>;
+/** An open delivery that is signaled a change. */
+export type SignaledDelivery = Omit<DeliveryIdentity, 'eshopId' | 'receiverHost'>;
 
 /** The next open deliveries to signal, by id: their workflows may have read the webhook before the change. */
 export async function nextToSignal(sql: Sql, change: WebhookChange, limit: number) {
-  return await sql<SignalledDelivery[]>`
+  return await sql<SignaledDelivery[]>`
     select d.id, d.webhook_id, d.event_type, d.entity_id from deliveries d
     where d.webhook_id = ${change.webhookId} and d.state in ('pending', 'retrying')
       and d.dispatched_at is not null
-      and d.id > ${change.signalledId ?? NIL}::uuid
+      and d.id > ${change.signaledId ?? NIL}::uuid
     order by d.id limit ${limit}`;
 }
 
 /** Notes that a change has begun to be passed on. @returns its progress */
 export async function markStarted(sql: Sql, id: string): Promise<string> {
-  await sql`update changes_to_signal set signalled_id = ${NIL} where id = ${id}`;
+  await sql`update changes_to_signal set signaled_id = ${NIL} where id = ${id}`;
   return NIL;
 }
 
 /** Notes the progress of a change, and gives the change back, behind the waiting ones. */
-export async function saveProgress(sql: Sql, id: string, signalledId: string): Promise<void> {
-  await sql`update changes_to_signal set claimed_until = null, due_at = now(), signalled_id = ${signalledId} where id = ${id}`;
+export async function saveProgress(sql: Sql, id: string, signaledId: string): Promise<void> {
+  await sql`update changes_to_signal set claimed_until = null, due_at = now(), signaled_id = ${signaledId} where id = ${id}`;
 }
 
 /** How long before a pre-order is due its timer must be set, in seconds. */

@@ -87,7 +87,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     turns as (
       select heads.*, row_number() over (partition by eshop_id order by nth, tiebreak, id) as turn from heads),
     candidates as materialized (
-      -- By chance again: the least tiebreak among its webhooks would favour an e-shop with many webhooks.
+      -- By chance again: the least tiebreak among its webhooks would favor an e-shop with many webhooks.
       select eshop_id, webhook_id, due_at, id, row_number() over (order by turn, random()) as place
       from turns where turn <= of_eshop
       -- Twice as many as needed: another relay may be taking some of them.

@@ -12,7 +12,7 @@ export interface ChangedRecovery extends Search {
   readonly webhookType: EventType;
   readonly found: number;
   readonly version: number;
-  /** The recovery is over: a running workflow is to be signalled, and no workflow is to be started. */
+  /** The recovery is over: a running workflow is to be signaled, and no workflow is to be started. */
   readonly ended: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function wakeAfterPauses(sql: Sql): Promise<void> {
 export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<ChangedRecovery[]> {
   const changed = {
     table: 'recoveries',
-    which: sql`o.signalled_version < o.version`,
+    which: sql`o.signaled_version < o.version`,
     claimable: unclaimed(sql, 'o'),
     dueAt: sql`o.created_at`,
   } as const;
@@ -58,8 +58,8 @@ export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<Cha
     returning ${columns(sql)}`;
 }
 
-/** Notes that the claimed version of a recovery has been signalled to its workflow. */
+/** Notes that the claimed version of a recovery has been signaled to its workflow. */
 export async function recordRecoverySignaled(sql: Sql, { id, version }: ChangedRecovery): Promise<void> {
   await sql`
-    update recoveries set signalled_version = greatest(signalled_version, ${version}), claimed_until = null where id = ${id}`;
+    update recoveries set signaled_version = greatest(signaled_version, ${version}), claimed_until = null where id = ${id}`;
 }

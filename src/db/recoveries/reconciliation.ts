@@ -14,7 +14,7 @@ const MAX_STEP_INTERVAL_S = 60;
 const CHECK_INTERVAL_S = 60;
 
 /** Recoveries that Temporal knows of. */
-const isSignalled = (sql: Sql) => sql`r.state in ('running', 'paused') and r.signalled_version > 0`;
+const isSignaled = (sql: Sql) => sql`r.state in ('running', 'paused') and r.signaled_version > 0`;
 
 /** Claims those whose last step is longer ago than the grace and that nothing holds. */
 export async function claimLateRecoveries(sql: Sql, graceMs: number, limit: number) {
@@ -23,7 +23,7 @@ export async function claimLateRecoveries(sql: Sql, graceMs: number, limit: numb
     update recoveries r set check_at = now() + make_interval(secs => ${CHECK_INTERVAL_S})
     where r.id in (
       select r.id from recoveries r join webhooks w on w.id = r.webhook_id
-      where ${isSignalled(sql)} and (r.state = 'running' and ${makesAttempts(sql, 'w')} or w.deleted_at is not null)
+      where ${isSignaled(sql)} and (r.state = 'running' and ${makesAttempts(sql, 'w')} or w.deleted_at is not null)
         and ${last} < now() - make_interval(
           secs => ${graceMs / 1_000}::float8 + case when r.exhausted then ${MAX_STEP_INTERVAL_S} else 0 end)
       order by r.id limit ${limit} for update of r skip locked)
@@ -37,6 +37,6 @@ export async function trackedRecoveries(
 ): Promise<RecoveryToTrack[]> {
   return await sql<RecoveryToTrack[]>`
     select r.id, false as late from recoveries r
-    where ${isSignalled(sql)} ${after === null ? sql`` : sql`and r.id > ${after.id}::uuid`}
+    where ${isSignaled(sql)} ${after === null ? sql`` : sql`and r.id > ${after.id}::uuid`}
     order by r.id limit ${limit}`;
 }

@@ -133,7 +133,7 @@ export const sampleReturn: ReturnRecord = {
   shipper: 'PPL',
   shipperServiceCode: 'PPL_PRIVATE',
   trackingNumber: '40950000977',
-  eshopNote: 'the customer wants another flavour',
+  eshopNote: 'the customer wants another flavor',
   returnedOrderProducts: [
     {
       sku: 'TEA-GREEN-100',

@@ -94,7 +94,7 @@ test.each([
   },
 );
 
-test('a connection that turns out to take no writes is given up with its error', async () => {
+test('a connection that turns out to be read-only is given up with its error', async () => {
   const { url, drop } = await createTestDatabase();
   onTestFinished(drop);
   const sql = poolAt(url);

@@ -47,7 +47,7 @@ async function exhausted(): Promise<string> {
 }
 const deactivations = () => database.sql`
   select generation, reason, delivery_id from deactivations where webhook_id = ${shop.webhookId} order by generation`;
-const changesSignalled = async () =>
+const changesSignaled = async () =>
   (await database.sql`select 1 from changes_to_signal where webhook_id = ${shop.webhookId}`).length;
 const webhook = async (id = shop.webhookId) => await findWebhook(database.sql, shop.eshopId, id);
 
@@ -146,12 +146,12 @@ describe('a result', () => {
 });
 
 describe('the compensation', () => {
-  test('deactivates the webhook, names the delivery, and has the other open deliveries signalled', async () => {
+  test('deactivates the webhook, names the delivery, and has the other open deliveries signaled', async () => {
     const id = await exhausted();
     expect(await compensate(database.sql, id)).toMatchObject({ state: 'failed', deactivatedGeneration: 1 });
     expect(await webhook()).toMatchObject({ active: false });
     expect(await deactivations()).toEqual([{ generation: 1, reason: 'retriesExhausted', deliveryId: id }]);
-    expect(await changesSignalled()).toBe(1);
+    expect(await changesSignaled()).toBe(1);
   });
 
   test('cancels a delivery that was given up during its last attempt, and leaves its webhook active', async () => {
@@ -177,7 +177,7 @@ describe('the compensation', () => {
     });
     expect(await load(id)).toMatchObject({ state: 'delivered' });
     expect(await webhook()).toMatchObject({ active: true });
-    expect(await changesSignalled()).toBe(0);
+    expect(await changesSignaled()).toBe(0);
   });
 
   test('leaves a webhook alone that was given another URL since the last attempt', async () => {

@@ -49,7 +49,7 @@ async function moved(): Promise<void> {
 
 test.each<[string, RelayLoop, () => Promise<void>]>([
   ['unstarted workflows', 'undelivered', unstarted],
-  ['deliveries signalled about a change', 'webhooks', changed],
+  ['deliveries signaled about a change', 'webhooks', changed],
   ['timers of pre-orders', 'releases', moved],
 ])('%s', async (_, loop, prepare) => {
   await prepare();

@@ -16,7 +16,7 @@ import { fireMany } from '../../support/temporal/relay.ts';
 const WEBHOOKS = 20;
 let database: TestDatabase;
 let eshopId: number;
-const signalled: string[] = [];
+const signaled: string[] = [];
 let logged: { msg: string; webhookId: number }[];
 let answers = 0;
 /** Whether Temporal is away. */
@@ -24,7 +24,7 @@ let failing = false;
 
 beforeEach(async () => {
   database = await databaseOfTest();
-  signalled.length = 0;
+  signaled.length = 0;
   logged = [];
   answers = 0;
   failing = false;
@@ -45,14 +45,14 @@ async function deleteMany(deliveriesEach: number): Promise<void> {
 
 /** One round of the changes, by a relay that makes this many calls per tick. @returns the calls that it made */
 async function look(backgroundPerTick: number): Promise<number> {
-  const before = signalled.length;
+  const before = signaled.length;
   await dispatchChanges({
     sql: database.sql,
     dispatcher: {
       async startDelivery() {},
       async signalWebhookChanged({ id }) {
         if (failing) throw new Error('away');
-        signalled.push(id);
+        signaled.push(id);
       },
       async signalAttemptFailed() {},
       async signalReleaseChanged() {},
@@ -67,7 +67,7 @@ async function look(backgroundPerTick: number): Promise<number> {
     policy: defaultRetryPolicy,
     options: { ...schedulerDefaults, backgroundPerTick },
   });
-  return signalled.length - before;
+  return signaled.length - before;
 }
 const waiting = async () => (await database.sql`select from changes_to_signal`).length;
 
@@ -84,7 +84,7 @@ test('the signals of a moment are shared by those whose turn it is', async () =>
   expect(await look(8)).toBe(8);
   expect(answers).toBe(8);
   for (let looks = 0; looks < 10; looks += 1) await look(8);
-  expect(new Set(signalled).size).toBe(WEBHOOKS * 3);
+  expect(new Set(signaled).size).toBe(WEBHOOKS * 3);
 });
 
 test('a change is logged once, when it begins: not after its last page, nor again when a page fails', async () => {

@@ -13,12 +13,12 @@ import { databaseOfFile } from '../../support/lifetimes.ts';
 
 /** Two e-shops, each with a webhook. */
 let busy: Waiting;
-let neighbour: Waiting;
+let neighbor: Waiting;
 const database = await databaseOfFile();
 beforeEach(async () => {
   await database.sql`truncate deliveries, attempts`;
   busy = await createWaiting();
-  neighbour = await createWaiting();
+  neighbor = await createWaiting();
 });
 
 interface Waiting {
@@ -102,8 +102,8 @@ test('by sessions of their own, and by the pool for half a minute once those fai
 describe('turns', () => {
   test('an e-shop with little waiting does not wait behind one with much', async () => {
     await enqueue(busy, 1_500, { dueSeconds: -60 });
-    await enqueue(neighbour, 3);
-    expect(await shares(6, [busy, neighbour])).toEqual([3, 3]);
+    await enqueue(neighbor, 3);
+    expect(await shares(6, [busy, neighbor])).toEqual([3, 3]);
   });
 
   test('a webhook with little waiting does not wait behind another one of its e-shop', async () => {
@@ -117,19 +117,19 @@ describe('turns', () => {
     const many = [busy];
     for (let index = 1; index < 10; index += 1) many.push(await createWaiting(busy.eshopId));
     for (const each of many) await enqueue(each, 10);
-    await enqueue(neighbour, 10);
-    expect(await shares(10, [neighbour])).toEqual([5]);
+    await enqueue(neighbor, 10);
+    expect(await shares(10, [neighbor])).toEqual([5]);
   });
 
   test('an e-shop with many webhooks is not first more often', async () => {
     const many = [busy];
     while (many.length < 30) many.push(await createWaiting(busy.eshopId));
     for (const each of many) await enqueue(each, 1);
-    await enqueue(neighbour, 100);
+    await enqueue(neighbor, 100);
     let first = 0;
     for (let round = 0; round < 60; round += 1) {
       const { deliveries } = await claim(1);
-      if (deliveries[0]?.eshopId === neighbour.eshopId) first += 1;
+      if (deliveries[0]?.eshopId === neighbor.eshopId) first += 1;
       await giveBack(database.sql, deliveries);
     }
     // At a chance of 1 in 2, fewer than 12 of 60 come once in 10^6; at 1 in 31, more than 11 come once in 10^6.
@@ -144,7 +144,7 @@ describe('turns', () => {
   });
 
   test('of more webhooks than a claim takes, none is always last', async () => {
-    const all = [busy, neighbour];
+    const all = [busy, neighbor];
     while (all.length < 8) all.push(await createWaiting());
     for (const each of all) await enqueue(each, 200);
     const served = new Set<number>();
@@ -163,16 +163,16 @@ describe('quotas', () => {
     ['of each e-shop', { eshop: 4 }, [4, 4]],
     ['of the smaller of both', { eshop: 3, webhook: 5 }, [3, 3]],
   ])('%s', async (_, quotas, expected) => {
-    for (const each of [busy, neighbour]) await enqueue(each, 20);
-    expect(await shares(50, [busy, neighbour], quotasOf(quotas))).toEqual(expected);
+    for (const each of [busy, neighbor]) await enqueue(each, 20);
+    expect(await shares(50, [busy, neighbor], quotasOf(quotas))).toEqual(expected);
   });
 
   test('of those about which more is known', async () => {
-    for (const each of [busy, neighbour]) await enqueue(each, 20);
+    for (const each of [busy, neighbor]) await enqueue(each, 20);
     const webhooks = new Map([[busy.webhookId, 1]]);
-    expect(await shares(50, [busy, neighbour], quotasOf({ webhook: 5, webhooks }))).toEqual([1, 5]);
-    const eshops = new Map([[neighbour.eshopId, 0]]);
-    expect(await shares(50, [busy, neighbour], quotasOf({ webhook: 5, eshops }))).toEqual([5, 0]);
+    expect(await shares(50, [busy, neighbor], quotasOf({ webhook: 5, webhooks }))).toEqual([1, 5]);
+    const eshops = new Map([[neighbor.eshopId, 0]]);
+    expect(await shares(50, [busy, neighbor], quotasOf({ webhook: 5, eshops }))).toEqual([5, 0]);
   });
 
   test('of an e-shop is shared by its webhooks', async () => {

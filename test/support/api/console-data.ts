@@ -39,7 +39,7 @@ export async function seedConsole(api: TestApi): Promise<Seeded> {
   for (let number = 10_001; number <= 10_012; number += 1) {
     await shop('POST', '/v21/orders', number === 10_001 ? fullOrder('10001') : minimalOrder(String(number)));
   }
-  await shop('PATCH', '/v21/orders/10002', { note: 'leave it with the neighbour' });
+  await shop('PATCH', '/v21/orders/10002', { note: 'leave it with the neighbor' });
   await shop('POST', '/v21/products', { sku: 'MUG', name: 'Blue mug', ean: '4006381333931' });
   await shop('POST', '/v21/receivings', {
     eshopReceivingId: 'R-1',

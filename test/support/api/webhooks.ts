@@ -21,7 +21,7 @@ export function webhooksOfEachTest(api: TestApi) {
     request,
     create: (fields?: object) => createWebhook(request, fields),
     row: (id: number) => webhookRow(api.sql, id),
-    takeChanges: () => takeSignalledWebhooks(api.sql, eshop.eshopId),
+    takeChanges: () => takeSignaledWebhooks(api.sql, eshop.eshopId),
   };
 }
 
@@ -48,7 +48,7 @@ export function openedSecret(
 }
 
 /** The webhooks whose changes are still to be passed on to open deliveries of this e-shop; removes them. */
-export async function takeSignalledWebhooks(sql: Pool, eshopId: number): Promise<number[]> {
+export async function takeSignaledWebhooks(sql: Pool, eshopId: number): Promise<number[]> {
   const rows = await sql<{ kind: string; webhookId: number }[]>`
     delete from changes_to_signal where eshop_id = ${eshopId} returning kind, webhook_id`;
   for (const { kind } of rows) expect(kind).toBe('webhookChanged');

@@ -31,7 +31,7 @@ async function installed(): Promise<string | undefined> {
 /** Containers seldom grant the rights that the sandbox needs, and their `/dev/shm` is small. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
 
-/** Sizes and colour schemes in which screens are examined: nightly all, else only the first, a narrow one. */
+/** Sizes and color schemes in which screens are examined: nightly all, else only the first, a narrow one. */
 export const looks = (
   [
     { name: '390-dark', width: 390, colorScheme: 'dark' },

@@ -10,7 +10,7 @@ export interface ReceivedMail {
 }
 
 /** What the server does at each step; may be changed between two mails. */
-export interface MailServerBehaviour {
+export interface MailServerBehavior {
   /** The reply to the recipient, e.g. `550`; absent: accepted. */
   refuseRecipient?: number;
   /** The reply to the text, e.g. `451`; absent: accepted. */
@@ -24,7 +24,7 @@ export interface MailServerBehaviour {
 export interface MailServer {
   readonly url: string;
   readonly port: number;
-  readonly behaviour: MailServerBehaviour;
+  readonly behavior: MailServerBehavior;
   /** Accepted mails, whether or not the client learned of it. */
   readonly mails: readonly ReceivedMail[];
   /** Conversations begun so far. */
@@ -39,7 +39,7 @@ export interface MailServer {
  * @param tls key and certificate, in PEM: TLS from the beginning; default: no TLS
  */
 export async function startMailServer(
-  behaviour: MailServerBehaviour = {},
+  behavior: MailServerBehavior = {},
   tls?: { readonly key: string; readonly cert: string },
 ): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
@@ -64,8 +64,8 @@ export async function startMailServer(
       whenEmpty = [];
     },
     async onRcptTo({ address }, _session, callback) {
-      await behaviour.beforeRecipient?.();
-      const { refuseRecipient } = behaviour;
+      await behavior.beforeRecipient?.();
+      const { refuseRecipient } = behavior;
       callback(
         refuseRecipient === undefined ? null : rejection(refuseRecipient, `No such person: ${address}`),
       );
@@ -74,8 +74,8 @@ export async function startMailServer(
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', async () => {
-        await behaviour.beforeTaking?.();
-        const { refuseText } = behaviour;
+        await behavior.beforeTaking?.();
+        const { refuseText } = behavior;
         if (refuseText !== undefined) return callback(rejection(refuseText, 'Not this text'));
         const { mailFrom, rcptTo } = session.envelope;
         mails.push({
@@ -92,7 +92,7 @@ export async function startMailServer(
   return {
     url: `smtp://127.0.0.1:${port}`,
     port,
-    behaviour,
+    behavior,
     mails,
     conversations: () => conversations,
     left: () => (present === 0 ? Promise.resolve() : new Promise((resolve) => whenEmpty.push(resolve))),

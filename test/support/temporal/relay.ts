@@ -46,7 +46,7 @@ export function relayTo(
   const options = { ...schedulerDefaults, ...scheduler };
   const starts = createStarts(options);
   const started: string[] = [];
-  const signalled: string[] = [];
+  const signaled: string[] = [];
   const dispatcher: Dispatcher = {
     async startDelivery(delivery, last) {
       await failing.startDelivery?.(delivery, last);
@@ -54,12 +54,12 @@ export function relayTo(
     },
     async signalWebhookChanged(delivery) {
       await failing.signalWebhookChanged?.(delivery);
-      signalled.push(delivery.id);
+      signaled.push(delivery.id);
     },
     async signalAttemptFailed() {},
     async signalReleaseChanged(eshopId, id) {
       await failing.signalReleaseChanged?.(eshopId, id);
-      signalled.push(id);
+      signaled.push(id);
     },
   };
   const relay = startRelay({
@@ -82,7 +82,7 @@ export function relayTo(
     onClaim() {},
     watch: unwatched,
   });
-  return { relay, started, signalled, starts };
+  return { relay, started, signaled, starts };
 }
 
 /** Fires many events in a single transaction. */

@@ -21,7 +21,7 @@ export interface ReceivedRequest {
 export type SignatureVersion = 'v1' | 'v2' | 'v3';
 
 /** The criteria by which a request is verified. */
-export interface Judgement {
+export interface Judgment {
   /** Null: `v1a` alone has to match. */
   readonly secrets: SecretSource | null;
   /** Those of which one has to have made a `v1a`; null if it is not asked for. */

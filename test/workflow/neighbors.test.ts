@@ -1,6 +1,6 @@
 /** Isolation: one e-shop, webhook or receiver does not slow down another. */
 import { expect, onTestFinished, test } from 'vitest';
-import { neighbourOf } from '../support/api/neighbour.ts';
+import { neighborOf } from '../support/api/neighbor.ts';
 import { attemptFromQueue } from '../support/database/queue-attempts.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { boundless, limitsWith } from '../support/limits.ts';
@@ -8,7 +8,7 @@ import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-s
 import { fireMany, relayTo } from '../support/temporal/relay.ts';
 
 async function start(options: StackOptions = {}): Promise<DeliveryStack> {
-  return await stackOfTest('neighbours', options);
+  return await stackOfTest('neighbors', options);
 }
 
 const deliveriesOf = async ({ sql }: DeliveryStack, eshopId: number) =>
@@ -17,13 +17,13 @@ const deliveriesOf = async ({ sql }: DeliveryStack, eshopId: number) =>
 test('a few lines of one e-shop do not wait behind the import of another', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
-  const neighbour = await neighbourOf(stack, 'http://127.0.0.1:9/');
+  const neighbor = await neighborOf(stack, 'http://127.0.0.1:9/');
   await fireMany(stack, 300);
-  await fireMany(stack, 5, neighbour.eshopId);
-  const ids = await deliveriesOf(stack, neighbour.eshopId);
+  await fireMany(stack, 5, neighbor.eshopId);
+  const ids = await deliveriesOf(stack, neighbor.eshopId);
   const { relay, started } = relayTo(stack);
   onTestFinished(() => relay.stop());
-  await stack.until('the neighbour', async () => ids.every((id) => started.includes(id)));
+  await stack.until('the neighbor', async () => ids.every((id) => started.includes(id)));
   expect(Math.max(...ids.map((id) => started.indexOf(id)))).toBeLessThan(40);
 });
 
@@ -31,11 +31,11 @@ test('receivers that never answer take half of all places, and every delivery of
   const stack = await start({ policy: { attemptTimeoutMs: 120_000 }, scheduler: { attempts: 10 } });
   const silent = await receiverOfTest({ hang: 'headers' });
   const receiver = await receiverOfTest();
-  const neighbour = await neighbourOf(stack, receiver.url);
+  const neighbor = await neighborOf(stack, receiver.url);
   for (let index = 0; index < 5; index += 1) await stack.createWebhook(`${silent.url}/${index}`);
   await fireMany(stack, 3);
   await silent.waitFor(5);
-  await fireMany(stack, 8, neighbour.eshopId);
+  await fireMany(stack, 8, neighbor.eshopId);
   await receiver.waitFor(8);
   const [row] = await stack.sql<{ ended: number }[]>`
     select count(*)::int as ended from attempts a join deliveries d on d.id = a.delivery_id
@@ -133,24 +133,24 @@ test('a delivery that failed for good deactivates its webhook and mails, however
     await fireMany(stack, 5);
     return { status: 500 };
   });
-  const neighbour = await neighbourOf(stack, failing.url);
+  const neighbor = await neighborOf(stack, failing.url);
   await stack.createWebhook(silent.url);
-  await fireMany(stack, 1, neighbour.eshopId);
+  await fireMany(stack, 1, neighbor.eshopId);
   await fireMany(stack, 2);
   await stack.until('the mail', async () => (await stack.mails()).length === 1);
-  expect(await stack.webhook(neighbour.webhookId)).toMatchObject({ active: false });
+  expect(await stack.webhook(neighbor.webhookId)).toMatchObject({ active: false });
 });
 
 test('500 deliveries to a receiver that never answers hold up none of another e-shop', async () => {
   const stack = await start({ policy: { attemptTimeoutMs: 300_000 }, worker: false });
   const silent = await receiverOfTest({ hang: 'headers' });
   const receiver = await receiverOfTest();
-  const neighbour = await neighbourOf(stack, `${receiver.url.replace('127.0.0.1', 'localhost')}`);
+  const neighbor = await neighborOf(stack, `${receiver.url.replace('127.0.0.1', 'localhost')}`);
   await stack.createWebhook(silent.url);
   await fireMany(stack, 500);
   await stack.startWorker();
   await silent.waitFor(20);
-  await fireMany(stack, 50, neighbour.eshopId);
+  await fireMany(stack, 50, neighbor.eshopId);
   await receiver.waitFor(50);
   // No hanging request has ended, and no more are under way than an unknown receiver gets.
   expect(silent.requests).toHaveLength(20);

@@ -1,11 +1,11 @@
-/** Neighbours: the effect of one e-shop on another, with and without it in the same run. */
+/** Neighbors: the effect of one e-shop on another, with and without it in the same run. */
 
 import { type Criterion, figure, ratio } from '../criteria.ts';
 import { firstDelivery, flatOutRound, type Line, latenciesOf, openLine } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 import { countTaskTimeouts } from '../task-timeouts.ts';
-import { feel, feelReads, latenessAmongNeighbours, type Pace } from '../trial.ts';
+import { feel, feelReads, latenessAmongNeighbors, type Pace } from '../trial.ts';
 import { type Place, type Trouble, troubles } from '../troubles.ts';
 import type { Bench, Section, Setting } from './section.ts';
 
@@ -25,8 +25,8 @@ const besideNames = {
   readsBeside: ({ name }: Trouble) => `  reads of the API beside ${name}, p95, ms`,
   undelivered: ({ name }: Trouble) => `undelivered beside ${name}`,
 } as const;
-const latestName = '  the latest among its own neighbours, ms';
-const lateName = '  later than its neighbours by more than 2 s';
+const latestName = '  the latest among its own neighbors, ms';
+const lateName = '  later than its neighbors by more than 2 s';
 const timeoutsName = '  workflow task time-outs';
 /** The trial of orders, whose own deliveries are measured too. */
 const TRIAL = troubles.find(({ name }) => name.includes('clients'));
@@ -38,7 +38,7 @@ const lastRetryName = ({ name }: Trouble, number: number) =>
 
 /** The latency beside a trouble may be three times that without it, and is always acceptable up to 300 ms. */
 const NEVER_TOO_LONG_MS = 300;
-const ofNeighbours = (trouble: Trouble): readonly Criterion[] => [
+const ofNeighbors = (trouble: Trouble): readonly Criterion[] => [
   {
     title: `p95 beside ${trouble.name}, over that without (or 300 ms)`,
     bound: { most: 3 },
@@ -49,11 +49,11 @@ const ofNeighbours = (trouble: Trouble): readonly Criterion[] => [
   figure(`undelivered beside ${trouble.name}`, besideNames.undelivered(trouble), { most: 0 }),
 ];
 
-export const neighbours: Section = {
-  name: 'neighbours',
+export const neighbors: Section = {
+  name: 'neighbors',
   about: 'what an e-shop feels of another in fourteen scenarios, with and without it',
   criteria: [
-    ...troubles.flatMap(ofNeighbours),
+    ...troubles.flatMap(ofNeighbors),
     ...troubles
       .filter(({ name }) => name.includes('unknown fields'))
       .map((trouble) =>
@@ -67,7 +67,7 @@ export const neighbours: Section = {
     ...RETRIES.map((trouble) =>
       figure(`${trouble.name}: the last attempt 2 begins after, s`, lastRetryName(trouble, 2), { most: 10 }),
     ),
-    figure('clients: later than neighbours by more than 2 s', lateName, { most: 0 }),
+    figure('clients: later than neighbors by more than 2 s', lateName, { most: 0 }),
     figure('clients: workflow task time-outs', timeoutsName, { most: 0 }),
   ],
   async run(bench: Bench) {
@@ -147,7 +147,7 @@ async function trial(bench: Bench, setting: Setting, trouble: Trouble): Promise<
   bench.note(besideNames.readsAlone(trouble), setting, percentile(readsAlone, 95));
   bench.note(besideNames.readsBeside(trouble), setting, percentile(readsBeside, 95));
   bench.note(besideNames.undelivered(trouble), setting, beside.undelivered);
-  if (trouble === TRIAL) await ownNeighbours(bench, setting, place);
+  if (trouble === TRIAL) await ownNeighbors(bench, setting, place);
   if (RETRIES.includes(trouble)) {
     for (const number of [2, 3]) {
       const seconds = await lastRetrySeconds(stack, webhooks, number);
@@ -172,14 +172,14 @@ async function lastRetrySeconds(
 }
 
 /** The deliveries of the trial itself: none may be much later than those committed around it. */
-async function ownNeighbours(bench: Bench, setting: Setting, place: Place): Promise<void> {
+async function ownNeighbors(bench: Bench, setting: Setting, place: Place): Promise<void> {
   const { stack, shop, receiver } = place;
   const [row] = await stack.sql<{ count: number }[]>`
     select count(*)::int as count from deliveries where eshop_id = ${shop.eshopId}`;
   const deliveries = row?.count ?? 0;
   const patienceMs = bench.patience(PREPARE_MS);
   const { first } = await receiver.arrivalsWithin({ deliveries, patienceMs });
-  const late = latenessAmongNeighbours(await latenciesOf(stack, first));
+  const late = latenessAmongNeighbors(await latenciesOf(stack, first));
   bench.note('  deliveries of the clients', setting, deliveries);
   bench.note('  of them not delivered in ten minutes', setting, deliveries - first.length);
   bench.note(latestName, setting, Math.max(0, ...late));

@@ -3,8 +3,8 @@ import { createEshop } from '../../../src/db/accounts/eshops.ts';
 import type { DeliveryStack } from '../temporal/delivery-stack.ts';
 
 /** Another e-shop with one webhook. */
-export async function neighbourOf({ sql, createWebhook }: DeliveryStack, url: string) {
-  const { eshopId } = await createEshop(sql, { name: 'Neighbour', email: 'neighbour@example.test' });
+export async function neighborOf({ sql, createWebhook }: DeliveryStack, url: string) {
+  const { eshopId } = await createEshop(sql, { name: 'Neighbor', email: 'neighbor@example.test' });
   const { id: webhookId } = await createWebhook(url, { of: eshopId });
   return { eshopId, webhookId };
 }
