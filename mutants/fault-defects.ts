@@ -184,8 +184,8 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'order',
     fault: 'in order: worker killed',
     file: 'src/db/outbox/ordering.ts',
-    text: "where predecessor.state in ('pending', 'retrying') and",
-    replacement: "where predecessor.state in ('retrying') and",
+    text: "isOpen(sql, 'predecessor')",
+    replacement: "sql`predecessor.state = 'retrying'`",
     noticed: 'Two events of a record are at their receiver at the same time, in any order.',
   },
   {

@@ -78,8 +78,8 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'operator-hold-slips',
     file: 'src/db/deliveries/attempts.ts',
-    text: "in ('pending', 'retrying') and d.operator_stop is null\n",
-    replacement: "in ('pending', 'retrying')\n",
+    text: '{isOpen(sql)} and d.operator_stop is null\n',
+    replacement: '{isOpen(sql)}\n',
     noticed: 'A request leaves after an operator was assured that none would.',
     caughtBy: [
       {
@@ -91,8 +91,8 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'retention-drops-what-is-open',
     file: 'src/db/retention/partitions.ts',
-    text: "o.state in ('pending', 'retrying')",
-    replacement: "o.state = 'pending'",
+    text: "isOpen(sql, 'o')",
+    replacement: "sql`o.state = 'pending'`",
     noticed: 'Deliveries under retry are gone with their week.',
     caughtBy: [
       {

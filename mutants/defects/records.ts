@@ -68,7 +68,7 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'record-attempt-reopens-what-has-ended',
     file: ATTEMPTS,
-    text: "sql`d.state in ('pending', 'retrying')`",
+    text: 'notIndexable(sql, isOpen(sql))',
     replacement: 'sql`true`',
     noticed: 'A delivery that was canceled shows as under retry for ever.',
     caughtBy: records(
@@ -78,8 +78,8 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'close-delivery-that-has-ended',
     file: DELIVERIES,
-    text: "w.id = d.webhook_id and d.state in ('pending', 'retrying')",
-    replacement: 'w.id = d.webhook_id',
+    text: 'isOpen(sql)}\n    returning d.event_type',
+    replacement: 'sql`true`}\n    returning d.event_type',
     noticed: 'What was delivered shows as canceled.',
     caughtBy: records('a result of a success is not taken back by a cancellation that comes late'),
   },

@@ -9,6 +9,7 @@ import { attemptClasses } from './outbox/notify.ts';
 import { keepsOrdering, placeOf, predecessors } from './outbox/ordering.ts';
 import { CLASS } from './outbox/outbox.ts';
 import { isPaused, makesAttempts } from './pauses.ts';
+import { isOpen } from './predicates.ts';
 
 /**
  * Of the attempts that are due first, this many are looked at: most may be under way. Fewer: with more under way
@@ -55,7 +56,7 @@ async function readAttempts(sql: Sql): Promise<number> {
     with late as materialized (
       select d.id, d.webhook_id, d.attempts_made, ${next} as at from deliveries d
       -- By the index of the next step: a late one is checked again within an hour.
-      where d.state in ('pending', 'retrying') and d.dispatched_at is not null
+      where ${isOpen(sql)} and d.dispatched_at is not null
         and greatest(d.check_at, d.dispatched_at, d.last_attempt_at, d.next_attempt_at) < now() + interval '1 hour'
         and ${next} < now() and d.operator_stop is null),
     due as materialized (

@@ -8,6 +8,7 @@ import { counted, oneRow, type Sql } from './connection/pool.ts';
 import { CLASS } from './outbox/outbox.ts';
 import { countWithoutWorkflow } from './outbox/unstarted-workflows.ts';
 import { isPaused, makesAttempts } from './pauses.ts';
+import { isOpen } from './predicates.ts';
 
 /** The outbox. Ages are in seconds; null if nothing waits. */
 interface OutboxOverview {
@@ -90,7 +91,7 @@ export async function readOpen(sql: Sql): Promise<OpenOverview> {
   return await oneRow(sql<OpenOverview[]>`
     with open as materialized (
       select webhook_id, state, operator_stop = 'hold' as by_operator, count(*) as count from deliveries
-      where state in ('pending', 'retrying') group by 1, 2, 3)
+      where ${isOpen(sql, 'deliveries')} group by 1, 2, 3)
     select coalesce(sum(o.count) filter (where not held and o.state = 'pending'), 0)::int as pending,
            coalesce(sum(o.count) filter (where not held and o.state = 'retrying'), 0)::int as retrying,
            coalesce(sum(o.count) filter (where held), 0)::int as held,

@@ -5,6 +5,7 @@ import { anyOf } from './ids.ts';
 import { isPendingMail } from './notices/pending.ts';
 import { type DeliveryIdentity, receiverHost } from './outbox/outbox.ts';
 import { makesAttempts } from './pauses.ts';
+import { isOpen, seconds } from './predicates.ts';
 import { MAX_RELEASE_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
 
 /** A delivery whose workflow may be started again. */
@@ -56,8 +57,7 @@ const backoff = (sql: Sql, since: ReturnType<typeof sql>) =>
 const nextStep = (sql: Sql) =>
   sql`greatest(d.check_at, d.dispatched_at, d.last_attempt_at, d.next_attempt_at)`;
 /** The condition of that index. */
-const isDispatched = (sql: Sql) => sql`d.state in ('pending', 'retrying') and d.dispatched_at is not null`;
-const interval = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
+const isDispatched = (sql: Sql) => sql`${isOpen(sql)} and d.dispatched_at is not null`;
 
 /** The columns of a `DispatchedDelivery`, of `deliveries d` joined with `webhooks w`. */
 const deliveryColumns = (sql: Sql) => sql`
@@ -74,7 +74,7 @@ export async function claimLateDeliveries(sql: Sql, graceMs: number, limit: numb
   return await sql<DispatchedDelivery[]>`
     with found as (
       select id from deliveries d
-      where ${isDispatched(sql)} and ${nextStep(sql)} < now() - ${interval(sql, graceMs)}
+      where ${isDispatched(sql)} and ${nextStep(sql)} < now() - ${seconds(sql, graceMs / 1_000)}
       order by ${nextStep(sql)} limit ${limit} for update skip locked)
     update deliveries d
     set check_at = ${backoff(sql, sql`greatest(d.dispatched_at, d.last_attempt_at, d.next_attempt_at)`)}
@@ -112,7 +112,7 @@ export async function findClosed(sql: Sql, ids: readonly string[]): Promise<Atte
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made,
            ${receiverHost(sql, sql`d.webhook_id`)}
     from deliveries d
-    where ${anyOf(sql, sql`d.id`, ids)} and d.state not in ('pending', 'retrying')
+    where ${anyOf(sql, sql`d.id`, ids)} and not ${isOpen(sql)}
       and not exists (select from notices x where x.delivery_id = d.id and ${isPendingMail(sql)})`;
 }
 
@@ -128,7 +128,7 @@ export async function claimLateMails(sql: Sql, graceMs: number, limit: number): 
   return await sql<UnsentMail[]>`
     with found as (
       select x.id from notices x
-      where ${isPendingMail(sql)} and greatest(x.check_at, x.at) < now() - ${interval(sql, graceMs)} and ${hasLeftQueue(sql)}
+      where ${isPendingMail(sql)} and greatest(x.check_at, x.at) < now() - ${seconds(sql, graceMs / 1_000)} and ${hasLeftQueue(sql)}
       order by greatest(x.check_at, x.at) limit ${limit} for update skip locked)
     update notices x set check_at = ${backoff(sql, sql`x.at`)}
     from found, deliveries d
@@ -166,10 +166,10 @@ export async function pendingReleases(
   const { graceMs, lateOnly, after, limit } = options;
   // The timer waits for the clock that is behind, this machine's or the database's (`readReleaseTime`).
   const present = sql`least(now(), ${new Date()})`;
-  const past = sql`o.release_at < ${present} - ${interval(sql, graceMs)}`;
+  const past = sql`o.release_at < ${present} - ${seconds(sql, graceMs / 1_000)}`;
   const alone = sql`not exists (
     select from orders s where ${ofSameSecond(sql)} and s.eshop_order_id <> o.eshop_order_id)`;
-  const overdue = sql`${past} and (${alone} or o.release_at < ${present} - ${interval(sql, graceMs + MAX_RELEASE_SPREAD_MS)})`;
+  const overdue = sql`${past} and (${alone} or o.release_at < ${present} - ${seconds(sql, (graceMs + MAX_RELEASE_SPREAD_MS) / 1_000)})`;
   return await sql<PendingRelease[]>`
     select o.eshop_id, o.eshop_order_id, ${overdue} as late, o.release_at::text as due from orders o
     where ${waiting(sql)} ${lateOnly ? sql`and ${past}` : sql``}

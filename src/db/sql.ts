@@ -21,6 +21,6 @@ export async function counted(rows: PromiseLike<readonly { readonly count: numbe
   return (await oneRow(rows)).count;
 }
 
-/** A time as in the API, as SQL: ISO 8601 in UTC with milliseconds. */
-export const isoTime = (sql: Sql, time: postgres.Fragment) =>
-  sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+/** A time as in the API, as SQL: ISO 8601 in UTC with milliseconds. @param time a column, from the source */
+export const isoTime = (time: string) =>
+  `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

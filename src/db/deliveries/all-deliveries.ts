@@ -3,6 +3,7 @@
  * a page costs the same however many are stored. Inactive, paused and deleted webhooks are known before any
  * delivery is read.
  */
+
 import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
 import type { Sql } from '../connection/pool.ts';
@@ -16,6 +17,7 @@ import {
   type Slice,
   type Times,
 } from '../id-range.ts';
+import { isOpen } from '../predicates.ts';
 import { createdWithEvent, minDeliveryId } from './deliveries-of-events.ts';
 import {
   type AllDeliveriesFilter,
@@ -36,7 +38,7 @@ function selectPage(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slic
     const condition = state === undefined ? sql`` : sql`and ${inState(sql, state)}`;
     return foundAmong(sql, eshopId, filter, slice, { webhooks: sql`wanted`, condition });
   }
-  const open = sql`and d.state in ('pending', 'retrying')`;
+  const open = sql`and ${isOpen(sql)}`;
   const byWebhooks = { webhooks: sql`(select id from wanted where not sends)`, condition: open };
   const byOperators = {
     webhooks: sql`(select id from wanted where sends)`,

@@ -2,6 +2,7 @@
  * Attempts: how they are read, begun and recorded, for one delivery or many. Each function that records is one
  * durable step and may be repeated.
  */
+
 import type postgres from 'postgres';
 import type { RecordedOutcome, StoredState } from '../../domain/delivery-state.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
@@ -13,6 +14,7 @@ import { anyOf, inIdRange, notIndexable } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import { CLASS, changedSince, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
 import { makesAttempts, movedByPauses } from '../pauses.ts';
+import { isOpen, isUnderWay, seconds } from '../predicates.ts';
 import { requestColumns } from '../webhooks/columns.ts';
 import { signingKeyColumns } from '../webhooks/with-secrets.ts';
 
@@ -79,7 +81,7 @@ const forAttempt = (sql: Sql, snapshot: postgres.Fragment) => sql`
            w.previous_secret, w.previous_secret_until, ${signingKeyColumns(sql)}, w.deleted_at, w.ordering,
            ${snapshot} as snapshot, e.test is true as test, e.happened_at, e.origin, e.changed,
            (select least(n.owned_until, clock_timestamp() + (n.owned_until - n.started_at)) from attempts n
-            where n.delivery_id = d.id and n.number = d.attempts_made + 1 and n.finished_at is null and n.owned_until > clock_timestamp())
+            where n.delivery_id = d.id and n.number = d.attempts_made + 1 and ${isUnderWay(sql, 'n')})
              as under_way_until,
            clock_timestamp() as now
     from deliveries d
@@ -157,7 +159,7 @@ export async function beginAttempts(
       -- One by one: the planner expects few of each, and would try every delivery with every webhook.
       cross join lateral (
         select d.id, d.webhook_id from deliveries d
-        where d.id = asked.delivery_id and d.state in ('pending', 'retrying') and d.operator_stop is null
+        where d.id = asked.delivery_id and ${isOpen(sql)} and d.operator_stop is null
           and ${inIdRange(sql, sql`d.id`, ids)}
         limit 1) d
       -- By its id before any other condition: without statistics the planner would search all active ones.
@@ -172,7 +174,7 @@ export async function beginAttempts(
     update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at)
     from begun
     where d.id = begun.delivery_id and ${anyOf(sql, sql`d.id`, ids)}
-      and ${notIndexable(sql, sql`d.operator_stop is null and d.state in ('pending', 'retrying')`)}
+      and ${notIndexable(sql, sql`d.operator_stop is null and ${isOpen(sql)}`)}
     returning d.id, begun.started_at, d.window_started_at`;
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
@@ -252,7 +254,7 @@ export async function recordAttempts(
           then least(r."nextAttemptAt", r."finishedAt" + make_interval(secs => r."firstWaitMs" / 1000))
           else r."nextAttemptAt" end`;
   // If an operator has stopped the delivery meanwhile, its workflow decides at once.
-  const soon = sql`(d.operator_stop is null and f.next <= f."finishedAt" + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
+  const soon = sql`(d.operator_stop is null and f.next <= f."finishedAt" + ${seconds(sql, WAITS_IN_QUEUE_SECONDS)})`;
   // Never null. The plan is needed even if nobody has claimed the delivery since its lease was over.
   const planned = sql`(f."claimId" is not null and d.dispatched_at is null
     and coalesce(d.claim_id = f."claimId" or d.claimed_until < now(), true))`;
@@ -289,7 +291,7 @@ export async function recordAttempts(
         claim_id = case when ${keepsClaim} then d.claim_id end,
         dispatched_at = case when ${planned} and f.workflow = 'none' then now() else d.dispatched_at end
       from recorded f
-      where d.id = f."deliveryId" and ${anyOf(sql, sql`d.id`, ids)} and ${notIndexable(sql, sql`d.state in ('pending', 'retrying')`)}
+      where d.id = f."deliveryId" and ${anyOf(sql, sql`d.id`, ids)} and ${notIndexable(sql, isOpen(sql))}
       returning d.id, d.state, d.webhook_id, f.generation, f."finishedAt" as at, f.error, f.next)
     ${inLedger(sql, records)}
     select id, state, next as next_attempt_at from changed`;

@@ -1,6 +1,8 @@
 /** Deliveries of several e-shops, found with the queries that list an e-shop's own deliveries. */
+
 import pLimit from 'p-limit';
 import type { Pool } from '../connection/pool.ts';
+import { isOpen } from '../predicates.ts';
 import { listAllWebhooks } from '../webhooks/all-webhooks.ts';
 import { endOfList, listAllDeliveries } from './all-deliveries.ts';
 import type { AllDeliveriesFilter } from './delivery-filter.ts';
@@ -50,7 +52,7 @@ async function scopesOf(sql: Pool, filter: OperatorsFilter): Promise<Scope[]> {
     select e.id as eshop_id from eshops e
     where exists (
       select from webhooks w where w.eshop_id = e.id and w.deleted_at is null
-        ${open ? sql`and exists (select from deliveries d where d.webhook_id = w.id and d.state in ('pending', 'retrying'))` : sql``})
+        ${open ? sql`and exists (select from deliveries d where d.webhook_id = w.id and ${isOpen(sql)})` : sql``})
       ${eshopId === undefined ? sql`` : sql`and e.id = ${eshopId}`}
       ${among === undefined ? sql`` : sql`and e.id = any(${[...among]}::int[])`}
     order by e.id`;

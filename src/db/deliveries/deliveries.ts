@@ -5,6 +5,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { windowNotBegun } from '../outbox/outbox.ts';
+import { ending, isOpen, seconds } from '../predicates.ts';
 
 /**
  * Records that no attempt follows; if outages made attempts late, they are the reason.
@@ -13,7 +14,7 @@ import { windowNotBegun } from '../outbox/outbox.ts';
 export async function exhaustRetries(sql: Sql, deliveryId: string, attemptsMade: number): Promise<void> {
   await sql`
     update deliveries set next_attempt_at = null, window_lost = late_ms > 0
-    where id = ${deliveryId} and attempts_made = ${attemptsMade} and state in ('pending', 'retrying')`;
+    where id = ${deliveryId} and attempts_made = ${attemptsMade} and ${isOpen(sql, 'deliveries')}`;
 }
 
 /**
@@ -22,8 +23,8 @@ export async function exhaustRetries(sql: Sql, deliveryId: string, attemptsMade:
  */
 export async function deferAttempt(sql: Sql, deliveryId: string, attemptsMade: number, waitMs: number) {
   await sql`
-    update deliveries d set next_attempt_at = clock_timestamp() + make_interval(secs => ${waitMs / 1_000}), ${windowNotBegun(sql)}
-    where d.id = ${deliveryId} and d.attempts_made = ${attemptsMade} and d.state in ('pending', 'retrying')`;
+    update deliveries d set next_attempt_at = clock_timestamp() + ${seconds(sql, waitMs / 1_000)}, ${windowNotBegun(sql)}
+    where d.id = ${deliveryId} and d.attempts_made = ${attemptsMade} and ${isOpen(sql)}`;
 }
 
 /** Starts the window of a delivery whose first attempt cannot be made yet. */
@@ -69,8 +70,8 @@ export async function closeOpen(
   loss: Loss | null,
 ): Promise<{ readonly eventType: EventType; readonly ordered: boolean } | undefined> {
   const [closed] = await sql<{ eventType: EventType; ordered: boolean }[]>`
-    update deliveries d set state = ${state}, finished_at = clock_timestamp(), next_attempt_at = null,
-      dispatched_at = coalesce(d.dispatched_at, now()), claimed_until = null, claim_id = null,
+    update deliveries d set state = ${state}, ${ending(sql)},
+      dispatched_at = coalesce(d.dispatched_at, now()),
       last_error = coalesce(${loss?.error ?? null}, d.last_error),
       window_lost = ${loss !== null},
       canceled_by = case
@@ -79,7 +80,7 @@ export async function closeOpen(
         when d.operator_stop = 'giveUp' and d.operator_actions -> -1 @> '{"user": true}' then 'user'
         else 'operator' end
     from webhooks w
-    where d.id = ${deliveryId} and w.id = d.webhook_id and d.state in ('pending', 'retrying')
+    where d.id = ${deliveryId} and w.id = d.webhook_id and ${isOpen(sql)}
     returning d.event_type, w.ordering <> 'none' as ordered`;
   return closed;
 }

@@ -1,10 +1,12 @@
 /** The conditions of lists of deliveries, as SQL. */
+
 import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { isAccepted, type StatusFilter } from '../../domain/status-filter.ts';
 import type { Sql } from '../connection/pool.ts';
 import { betweenTimes, type Times } from '../id-range.ts';
 import { makesAttempts } from '../pauses.ts';
+import { isOpen } from '../predicates.ts';
 
 /** Selects deliveries of an e-shop; `since` and `until` are times of their events. */
 export interface AllDeliveriesFilter extends Times {
@@ -38,8 +40,8 @@ export function webhooksOf(sql: Sql, eshopId: number, filter: AllDeliveriesFilte
 
 /** A literal instead of a parameter, so that the planner sees which partial index applies. */
 export function inState(sql: Sql, state: Exclude<DeliveryState, 'held'>) {
-  const isOpen = state === 'pending' || state === 'retrying';
-  const held = isOpen ? sql`and d.operator_stop is distinct from 'hold'` : sql``;
+  const open = state === 'pending' || state === 'retrying';
+  const held = open ? sql`and d.operator_stop is distinct from 'hold'` : sql``;
   return sql`d.state = ${sql.unsafe(`'${state}'`)} ${held}`;
 }
 
@@ -83,7 +85,7 @@ export function isRare(state: DeliveryState | undefined): state is Exclude<Deliv
 export function indexedSubset(sql: Sql, state: Exclude<DeliveryState, 'delivered'>) {
   return state === 'failed' || state === 'expired' || state === 'canceled'
     ? sql`and ${inState(sql, state)}`
-    : sql`and d.state in ('pending', 'retrying')`;
+    : sql`and ${isOpen(sql)}`;
 }
 
 /** The condition of deliveries `d` that a list looks through one by one, as SQL; null if an index finds them. */

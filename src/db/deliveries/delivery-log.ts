@@ -1,4 +1,5 @@
 /** The part of deliveries and attempts that an e-shop may see, without those of deleted webhooks. */
+
 import type { DeliveryState, RecordedOutcome } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
@@ -7,6 +8,7 @@ import { firstRow, type Sql } from '../connection/pool.ts';
 import { waitsFor } from '../outbox/ordering.ts';
 import type { DeliveryIdentity } from '../outbox/outbox.ts';
 import { makesAttempts } from '../pauses.ts';
+import { isOpen } from '../predicates.ts';
 import type { CanceledBy } from './deliveries.ts';
 
 /** The reason why a delivery waits; times as Postgres writes them in JSON. */
@@ -67,7 +69,7 @@ export interface AttemptLogRow {
 
 /** The state to show for a delivery `d` of a webhook `w`, as SQL. */
 export function shownState(sql: Sql) {
-  return sql`case when d.state in ('pending', 'retrying') and (not ${makesAttempts(sql, 'w')} or d.operator_stop = 'hold') then 'held' else d.state end`;
+  return sql`case when ${isOpen(sql)} and (not ${makesAttempts(sql, 'w')} or d.operator_stop = 'hold') then 'held' else d.state end`;
 }
 
 /** All columns of {@link DeliveryLogRow}, of deliveries `d` and their webhooks `w`, as SQL. */
@@ -76,7 +78,7 @@ export function selectDeliveries(sql: Sql) {
     select d.id, d.webhook_id, d.event_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, e.origin, e.changed,
            ${shownState(sql)} as state, d.attempts_made,
            d.created_at, d.last_attempt_at, d.last_status, d.last_error,
-           case when d.state in ('pending', 'retrying') and ${makesAttempts(sql, 'w')} and d.operator_stop is null then d.next_attempt_at end
+           case when ${isOpen(sql)} and ${makesAttempts(sql, 'w')} and d.operator_stop is null then d.next_attempt_at end
              as next_attempt_at,
            d.finished_at, d.canceled_by, d.superseded_by, ${waitsFor(sql)} as waits_for, d.operator_stop, d.operator_actions
     from deliveries d join webhooks w on w.id = d.webhook_id

@@ -2,7 +2,9 @@
  * The open deliveries that the database knows. Temporal's list is compared with them: it may be behind, may have lost
  * entries, and has none of those in the queue.
  */
+
 import { oneRow, type Sql } from '../connection/pool.ts';
+import { isOpen, seconds } from '../predicates.ts';
 import { shownState } from './delivery-log.ts';
 
 /**
@@ -34,10 +36,10 @@ export interface OpenDeliveries {
 export async function findOpen(sql: Sql, filter: OpenFilter): Promise<OpenDeliveries> {
   const { eshopId, webhookIds, webhookType, entityId, state, since, until } = filter;
   return await oneRow(sql<OpenDeliveries[]>`
-    select count(*) filter (where d.dispatched_at < now() - make_interval(secs => ${LISTED_SECONDS}))::int as in_temporal,
+    select count(*) filter (where d.dispatched_at < now() - ${seconds(sql, LISTED_SECONDS)})::int as in_temporal,
       coalesce(array_agg(d.id::text order by d.id desc) filter (where d.dispatched_at is null), '{}') as queued
     from deliveries d join webhooks w on w.id = d.webhook_id
-    where d.state in ('pending', 'retrying')
+    where ${isOpen(sql)}
       ${eshopId === undefined ? sql`` : sql`and d.eshop_id = ${eshopId}`}
       ${webhookIds === undefined ? sql`` : sql`and d.webhook_id = any(${[...webhookIds]}::int[])`}
       ${webhookType === undefined ? sql`` : sql`and d.event_type = ${webhookType}`}

@@ -1,4 +1,5 @@
 /** Operator actions on deliveries, recorded with their effects. The database decides: workflows may be behind it. */
+
 import type { EventType } from '../../domain/event-types.ts';
 import {
   type ActionName,
@@ -20,6 +21,7 @@ import { attemptClasses } from '../outbox/notify.ts';
 import { waitsFor, waitsForTurn } from '../outbox/ordering.ts';
 import { CLASS, changedSince, requeueTarget } from '../outbox/outbox.ts';
 import { movedByPauses } from '../pauses.ts';
+import { ending, hasAttemptUnderWay, isUnderWay } from '../predicates.ts';
 import { transaction } from '../transaction.ts';
 import type { WaitsFor } from './delivery-log.ts';
 
@@ -111,11 +113,10 @@ const IN_QUEUE: Readonly<
   },
   // An attempted delivery gets a workflow, which shows how it ended. An attempt under way may still be accepted.
   giveUp: (tx, id, { canceledBy }) => tx`
-    update deliveries d set state = 'canceled', canceled_by = ${canceledBy}, finished_at = clock_timestamp(), next_attempt_at = null,
-      claimed_until = null, claim_id = null, class = ${CLASS.undelivered}, due_at = now(),
+    update deliveries d set state = 'canceled', canceled_by = ${canceledBy}, ${ending(tx)},
+      class = ${CLASS.undelivered}, due_at = now(),
       dispatched_at = case when d.attempts_made = 0 then now() end
-    where d.id = ${id} and not exists (
-      select from attempts a where a.delivery_id = d.id and a.finished_at is null and a.owned_until > clock_timestamp())`,
+    where d.id = ${id} and not ${hasAttemptUnderWay(tx)}`,
 };
 
 const STOP_AFTER: Readonly<Record<ActionName, OperatorStop | null>> = {
@@ -150,8 +151,7 @@ function targetRows(sql: Sql, deliveryIds: readonly string[]) {
            d.event_type, d.dispatched_at is null as queued, ${waitsForTurn(sql, 'd')} as blocked,
            ${waitsFor(sql)} as waits_for, ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at, d.operator_stop, d.operator_actions,
            (select a.number from attempts a
-            where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null
-              and a.owned_until > clock_timestamp()) as under_way,
+            where a.delivery_id = d.id and a.number = d.attempts_made + 1 and ${isUnderWay(sql)}) as under_way,
            clock_timestamp() as now
     from deliveries d join webhooks w on w.id = d.webhook_id where ${anyOf(sql, sql`d.id`, deliveryIds)}`;
 }

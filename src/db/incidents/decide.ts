@@ -2,6 +2,7 @@
  * Decides which e-shops to warn, or to notify that a webhook has recovered, and compacts the ledger. One process at
  * a time, so that no incident causes two warnings.
  */
+
 import type { WarningTimes } from '../../domain/incident.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from '../notices/decide.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
 import { isPaused, makesAttempts, movedByPauses } from '../pauses.ts';
+import { isOpen, seconds } from '../predicates.ts';
 import { transaction } from '../transaction.ts';
 import { joinFailures } from './failures.ts';
 
@@ -19,8 +21,6 @@ import { joinFailures } from './failures.ts';
 const DECIDING = 715_022;
 /** How long a success is kept, in seconds: a failure that came earlier may be recorded later. */
 const SUCCESS_KEPT_S = 60;
-
-const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
 
 /**
  * Decides which e-shops to warn, or to notify that a webhook has recovered, and compacts the ledger; does nothing
@@ -61,7 +61,7 @@ const unwarnedSince = (sql: Sql, time: ReturnType<Sql>) => sql`
 
 /** Incidents that have lasted long enough, and have caused no warning yet. */
 const due = (sql: Sql, { patienceMs }: WarningTimes) => sql`
-  ${failing(sql)} and ${isPaused(sql, 'w')} is not true and ${movedByPauses(sql, 'w', sql`i.since`)} <= now() - ${seconds(sql, patienceMs)}
+  ${failing(sql)} and ${isPaused(sql, 'w')} is not true and ${movedByPauses(sql, 'w', sql`i.since`)} <= now() - ${seconds(sql, patienceMs / 1_000)}
   and ${unwarnedSince(sql, sql`i.since`)}`;
 
 /** A delivery accepted during an incident counts only if it was created at most this long before the incident. */
@@ -92,9 +92,9 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes) {
     from ${wantsNotices(tx)}
     join failures f on f.webhook_id = w.id and f.generation = w.generation and f.last_call is not null
     ${joinSuccessor(tx, tx`f.last_call`)}
-    where d.state in ('pending', 'retrying') and d.operator_stop is null
+    where ${isOpen(tx)} and d.operator_stop is null
       and ${failing(tx)} and ${makesAttempts(tx, 'w')} and w.deleted_at is null
-      and ${unwarnedSince(tx, tx`least(now() - ${seconds(tx, leadMs)}, i.since)`)}
+      and ${unwarnedSince(tx, tx`least(now() - ${seconds(tx, leadMs / 1_000)}, i.since)`)}
     order by w.id, d.id
     returning id`;
 }
@@ -116,8 +116,8 @@ const LAST_CALL_S = 30;
 
 /** Compacts the rows of each webhook to the lasting failures of its current generation and its last success. */
 async function compactLedger(tx: Sql): Promise<void> {
-  const long = tx`now() - make_interval(secs => ${SUCCESS_KEPT_S})`;
-  const recent = tx`t.last_call is not null and greatest(t.until, w.paused_until) > now() - make_interval(secs => ${LAST_CALL_S})`;
+  const long = tx`now() - ${seconds(tx, SUCCESS_KEPT_S)}`;
+  const recent = tx`t.last_call is not null and greatest(t.until, w.paused_until) > now() - ${seconds(tx, LAST_CALL_S)}`;
   await tx`
     with scattered as (
       select f.webhook_id from failures f join webhooks w on w.id = f.webhook_id

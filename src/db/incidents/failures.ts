@@ -2,10 +2,12 @@
  * The ledger of failures: how long a webhook has been failing (docs/decisions/0080). Rows are only added, so that
  * hundreds of attempts per second never wait for a shared row.
  */
+
 import type postgres from 'postgres';
 import type { RecordedOutcome } from '../../domain/delivery-state.ts';
 import type { Sql } from '../connection/pool.ts';
 import { movedByPauses } from '../pauses.ts';
+import { isOpen } from '../predicates.ts';
 
 interface Result {
   readonly deliveryId: string;
@@ -84,7 +86,7 @@ export function joinIncident(sql: Sql) {
                'windowStartedAt', ${ms(movedByPauses(sql, 'w', sql`o.window_started_at`))}, 'lastAttemptAt', ${ms(sql`o.last_attempt_at`)})) as retries
       from (
         select d.* from deliveries d
-        where i.since is not null and d.webhook_id = w.id and d.state in ('pending', 'retrying') and d.attempts_made > 0
+        where i.since is not null and d.webhook_id = w.id and ${isOpen(sql)} and d.attempts_made > 0
           and not d.window_lost and d.operator_stop is null and d.window_started_at is not null and d.last_attempt_at is not null
         order by d.id limit ${OLDEST_READ}) o) r on true`;
 }

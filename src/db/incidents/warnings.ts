@@ -1,4 +1,5 @@
 /** What warnings of deactivations and mails about lost secrets are about, for the notices that carry them. */
+
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { LostWebhook } from '../../domain/mailed.ts';
@@ -6,6 +7,7 @@ import type { NamedBy } from '../../domain/webhook-name.ts';
 import { firstRow, type Sql } from '../connection/pool.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
 import { isPaused } from '../pauses.ts';
+import { isOpen } from '../predicates.ts';
 import { incidentColumns, joinIncident } from './failures.ts';
 
 export interface StoredWarning extends StoredIncident, NamedBy {
@@ -34,10 +36,10 @@ export async function readWarning(sql: Sql, id: string): Promise<StoredWarning |
            coalesce(d.id, x.delivery_id) as delivery_id, d.window_started_at as delivery_since, d.attempts_made as delivery_attempts,
            d.last_error as delivery_error, ${incidentColumns(sql)},
            (select count(*)::integer from deliveries o
-            where o.webhook_id = w.id and o.state in ('pending', 'retrying')) as open,
+            where o.webhook_id = w.id and ${isOpen(sql, 'o')}) as open,
            w.active and w.deleted_at is null and w.generation = x.generation and s.warning_mails
              and case when x.delivery_id is null then coalesce(i.since <= x.at, false)
-                      else coalesce(d.state in ('pending', 'retrying') and d.operator_stop is null, false) end as still_needed,
+                      else coalesce(${isOpen(sql)} and d.operator_stop is null, false) end as still_needed,
            ${isPaused(sql, 'w')} is true as webhook_paused
     from notices x
     join webhooks w on w.id = x.webhook_id

@@ -1,9 +1,11 @@
 /** Finds and erases one customer's personal data (docs/interface.md, O14). */
+
 import { type EntityKind, eventTypeNames, eventTypes } from '../../domain/event-types.ts';
 import type { OrderStatus } from '../../domain/order/status.ts';
 import { type PersonalKind, type PersonalRecords, withoutPersonalData } from '../../domain/personal-data.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
 import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
+import { hasAttemptUnderWay, isOpen } from '../predicates.ts';
 import type { EntityMapping } from '../records/entity-mapping.ts';
 import { orders } from '../records/orders.ts';
 import { returns } from '../records/returns.ts';
@@ -89,8 +91,7 @@ export function selectOpenDeliveries(sql: Sql, eshopId: number, of: OfKind) {
   return sql`
     select x.id from (select id ${eventsOf(sql, eshopId, of)}) e
     cross join lateral (${deliveriesOfEvent(sql, sql`e.id`, sql`d.id, d.state`)}) x
-    where x.state in ('pending', 'retrying') or exists (
-      select from attempts a where a.delivery_id = x.id and a.finished_at is null and a.owned_until > clock_timestamp())`;
+    where ${isOpen(sql, 'x')} or ${hasAttemptUnderWay(sql, 'x')}`;
 }
 
 /**

@@ -2,6 +2,7 @@
 import type postgres from 'postgres';
 import { counted, oneRow, type Pool, type Sql } from '../connection/pool.ts';
 import { enqueueReleaseChange } from '../outbox/changes.ts';
+import { isOpen } from '../predicates.ts';
 import { inPages } from '../retention/pages.ts';
 import { TABLES_OF_WEBHOOKS } from '../retention/webhook-history.ts';
 import { transaction } from '../transaction.ts';
@@ -25,7 +26,6 @@ export interface EshopHoldings {
 
 /** The webhooks of an e-shop, deleted ones included: deliveries are found by their webhooks. */
 const webhooksOf = (sql: Sql, eshopId: number) => sql`select id from webhooks where eshop_id = ${eshopId}`;
-const isOpen = (sql: Sql) => sql`state in ('pending', 'retrying')`;
 
 export async function countHoldings(sql: Sql, eshopId: number): Promise<EshopHoldings> {
   const count = (table: string) =>
@@ -36,7 +36,7 @@ export async function countHoldings(sql: Sql, eshopId: number): Promise<EshopHol
       ${count('products')} as products, ${count('orders')} as orders, ${count('receivings')} as receivings,
       ${count('returns')} as returns, ${count('stock_movements')} as stock_movements, ${count('events')} as events,
       (select count(*)::integer from deliveries where webhook_id in (${webhooksOf(sql, eshopId)})) as deliveries,
-      (select count(*)::integer from deliveries where eshop_id = ${eshopId} and ${isOpen(sql)}) as open_deliveries`);
+      (select count(*)::integer from deliveries where eshop_id = ${eshopId} and ${isOpen(sql, 'deliveries')}) as open_deliveries`);
 }
 
 /**
@@ -61,7 +61,7 @@ export async function endWork(sql: Pool, eshopId: number): Promise<void> {
 /** Counts what is still under way for an e-shop: open deliveries, recoveries, and changes to pass on to workflows. */
 export async function countUnderWay(sql: Sql, eshopId: number): Promise<number> {
   return await counted(sql<{ count: number }[]>`
-    select ((select count(*) from deliveries where eshop_id = ${eshopId} and ${isOpen(sql)})
+    select ((select count(*) from deliveries where eshop_id = ${eshopId} and ${isOpen(sql, 'deliveries')})
       + (select count(*) from changes_to_signal where eshop_id = ${eshopId})
       + (select count(*) from recoveries where eshop_id = ${eshopId} and state in ('running', 'paused')))::integer as count`);
 }

@@ -5,6 +5,7 @@
 
 import type { Pool, Sql } from '../connection/pool.ts';
 import { CLASS } from '../outbox/outbox.ts';
+import { isOpen, seconds } from '../predicates.ts';
 import { readSetting, writeSetting } from '../settings.ts';
 import { transaction } from '../transaction.ts';
 
@@ -31,7 +32,7 @@ const CLOCK_STEP = 'clockStep';
 
 /** @returns how many rows were corrected */
 export async function forgetFutureTimes(sql: Sql): Promise<number> {
-  const tooFar = (seconds: number) => sql`now() + make_interval(secs => ${seconds})`;
+  const tooFar = (ahead: number) => sql`now() + ${seconds(sql, ahead)}`;
   const far = tooFar(MAX_AHEAD_SECONDS);
   // A lease without end is intended.
   const tooLong = sql`claimed_until > ${far} and claimed_until < 'infinity'`;
@@ -50,15 +51,15 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
     // joined, the planner expects so many open deliveries that it would read all attempts.
     await sql`
       update attempts set owned_until = now() + (owned_until - started_at)
-      where delivery_id = any(array(select id from deliveries where state in ('pending', 'retrying')))
+      where delivery_id = any(array(select id from deliveries where ${isOpen(sql, 'deliveries')}))
         and finished_at is null and started_at > now() and owned_until > ${far}`,
     await sql`
       update deliveries set next_attempt_at = now() + (next_attempt_at - last_attempt_at), last_attempt_at = now()
-      where state in ('pending', 'retrying') and last_attempt_at > ${far}`,
+      where ${isOpen(sql, 'deliveries')} and last_attempt_at > ${far}`,
     // By the expression of the index `deliveries_by_next_step`.
     await sql`
       update deliveries set check_at = least(check_at, now()), dispatched_at = least(dispatched_at, now())
-      where state in ('pending', 'retrying') and dispatched_at is not null
+      where ${isOpen(sql, 'deliveries')} and dispatched_at is not null
         and greatest(check_at, dispatched_at, last_attempt_at, next_attempt_at) > ${far}
         and (check_at > ${tooFar(MAX_CHECK_SECONDS)} or dispatched_at > ${far})`,
     await sql`update recoveries set ${unleased} where ${tooLong}`,
@@ -90,7 +91,7 @@ export async function recordClockStep(sql: Pool, step: ClockStep): Promise<void>
       on conflict (name) do update set value = settings.value returning value`;
     const before = stepOf(row?.value ?? '');
     if (before !== null && isSame(before, step)) return;
-    const by = tx`make_interval(secs => ${step.ms / 1_000}::float8)`;
+    const by = seconds(tx, step.ms / 1_000);
     // A retry in the queue is due when its attempt is planned.
     const isRetry = tx`(dispatched_at is null and class = ${CLASS.retry})`;
     if (step.ms > 0)
@@ -98,14 +99,14 @@ export async function recordClockStep(sql: Pool, step: ClockStep): Promise<void>
         update deliveries set window_started_at = window_started_at + ${by},
           next_attempt_at = case when last_attempt_at <= now() - ${by} then next_attempt_at + ${by} else next_attempt_at end,
           due_at = case when ${isRetry} and last_attempt_at <= now() - ${by} then due_at + ${by} else due_at end
-        where state in ('pending', 'retrying') and window_started_at <= now() - ${by}`;
+        where ${isOpen(tx, 'deliveries')} and window_started_at <= now() - ${by}`;
     // Attempts that seem to be in the future were made before the step.
     else
       await tx`
         update deliveries set next_attempt_at = greatest(now(), next_attempt_at + ${by}),
           last_attempt_at = case when last_attempt_at > now() then last_attempt_at + ${by} else last_attempt_at end,
           due_at = case when ${isRetry} then greatest(now(), due_at + ${by}) else due_at end
-        where state in ('pending', 'retrying') and next_attempt_at > now()
+        where ${isOpen(tx, 'deliveries')} and next_attempt_at > now()
           and last_attempt_at not between now() - ${NOTED_WITHIN_SECONDS} * interval '1 second' and now()`;
     await writeSetting(tx, CLOCK_STEP, `${step.at.toISOString()} ${step.ms} ${step.differenceMs}`);
   });

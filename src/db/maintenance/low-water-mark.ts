@@ -2,9 +2,11 @@
  * The low-water mark of committed ids. Rows become visible at COMMIT, not in the order of their ids: a reader that
  * continued after the last one would miss some (docs/decisions/0060-cursors-wait-for-transactions.md).
  */
+
 import type { DatabaseSession } from '../../domain/database-session.ts';
 import { idAt } from '../../domain/id-time.ts';
 import { firstRow, oneRow, type Sql } from '../connection/pool.ts';
+import { seconds } from '../predicates.ts';
 
 /** How long a transaction may take to appear among the running ones, in seconds: it takes microseconds. */
 const MARGIN_SECONDS = 1;
@@ -46,8 +48,8 @@ export const excludedFromMark = (sql: Sql, name: string) =>
  */
 export async function lowWaterMark(sql: Sql): Promise<string> {
   const row = await oneRow(sql<{ at: Date }[]>`
-    select least(clock_timestamp(), min(xact_start), min(clock_timestamp() - make_interval(secs => ${HIDDEN_SECONDS}))
-      filter (where xact_start is null and backend_xid is not null)) - make_interval(secs => ${MARGIN_SECONDS}) as at
+    select least(clock_timestamp(), min(xact_start), min(clock_timestamp() - ${seconds(sql, HIDDEN_SECONDS)})
+      filter (where xact_start is null and backend_xid is not null)) - ${seconds(sql, MARGIN_SECONDS)} as at
     from ${blockingTransactions(sql)}`);
   return idAt(row.at);
 }
@@ -55,8 +57,8 @@ export async function lowWaterMark(sql: Sql): Promise<string> {
 /** The oldest transaction that the mark waits for, as SQL: none unless open for {@link BLOCKER_AGE_SECONDS}. */
 export const oldestBlocker = (sql: Sql) => sql`
   select pid, nullif(application_name, '') as application, xact_start as since,
-    xact_start - make_interval(secs => ${MARGIN_SECONDS}) as mark
-  from ${blockingTransactions(sql)} and xact_start < clock_timestamp() - make_interval(secs => ${BLOCKER_AGE_SECONDS})
+    xact_start - ${seconds(sql, MARGIN_SECONDS)} as mark
+  from ${blockingTransactions(sql)} and xact_start < clock_timestamp() - ${seconds(sql, BLOCKER_AGE_SECONDS)}
   order by xact_start limit 1`;
 
 /** The transaction that cursors and recoveries wait for, and for how many seconds it has been open. */

@@ -1,6 +1,8 @@
 /** What keeps dead rows from being removed: tables grow, and all statements become slower. */
+
 import type { DatabaseSession, VacuumBlocker } from '../../domain/database-session.ts';
 import type { Sql } from '../connection/pool.ts';
+import { seconds } from '../predicates.ts';
 
 /**
  * How old a snapshot may be, in seconds. Fewer: each backup of a small database is named. More: the tables of a
@@ -26,7 +28,7 @@ export interface VacuumBlockerBounds {
 export async function readVacuumBlockers(
   sql: Sql,
   {
-    seconds = OLD_SNAPSHOT_SECONDS,
+    seconds: old = OLD_SNAPSHOT_SECONDS,
     transactions = OLD_SNAPSHOT_TRANSACTIONS,
     walBytes = KEPT_WAL_BYTES,
   }: VacuumBlockerBounds = {},
@@ -39,7 +41,7 @@ export async function readVacuumBlockers(
       and (datname = current_database() or backend_type = 'walsender') and backend_type is distinct from 'autovacuum worker'
       and pid not in (select pid from pg_stat_progress_vacuum)
       and case when xact_start is null then age(backend_xmin) > ${transactions}
-        else xact_start < now() - make_interval(secs => ${seconds}) end
+        else xact_start < now() - ${seconds(sql, old)} end
     order by age(backend_xmin) desc`;
   const slots = await sql<{ name: string; transactions: number | null; walBytes: number }[]>`
     select * from (

@@ -2,6 +2,7 @@
 
 import type { Sql } from '../connection/pool.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
+import { isOpen } from '../predicates.ts';
 
 /** The recipients of an e-shop `s` besides its own address, which gets one notice even if it is named again. */
 const further = (sql: Sql) => sql`
@@ -70,7 +71,7 @@ export async function addRecoveryNotices(tx: Sql): Promise<number> {
     single as (
       select a.webhook_id, case when d.state = 'delivered' then d.finished_at end as at
       from unhealthy_webhooks a ${joinSuccessor(tx, tx`a.delivery_id`)}
-      where a.delivery_id is not null and (d.id is null or d.state not in ('pending', 'retrying'))),
+      where a.delivery_id is not null and (d.id is null or not ${isOpen(tx)})),
     over as (
       delete from unhealthy_webhooks a using (select * from whole union all select * from single) e
       where a.webhook_id = e.webhook_id returning a.webhook_id, a.since, e.at)

@@ -1,5 +1,7 @@
 /** The mail budget of an e-shop (docs/interface.md, N3): several at once, then one at a time. */
+
 import type { Pool, Sql } from '../connection/pool.ts';
+import { seconds } from '../predicates.ts';
 import { transaction } from '../transaction.ts';
 import type { Notice } from './notice.ts';
 import { deferMail } from './outcome.ts';
@@ -43,7 +45,7 @@ export async function claimMail(
       return { waitMs };
     }
     // If an execution dies, the next one takes the same notices again.
-    const mark = tx`merging_id = ${id}, merging_until = now() + make_interval(secs => ${MERGING_SECONDS})`;
+    const mark = tx`merging_id = ${id}, merging_until = now() + ${seconds(tx, MERGING_SECONDS)}`;
     // Being sent, it is nothing that another mail may include.
     await tx`update notices set ${mark} where id = ${id}`;
     if (kind === 'confirmation' || kind === 'lostSecrets') return { others: [] };
@@ -67,15 +69,15 @@ export async function giveBackClaim(
 ): Promise<void> {
   await transaction(sql, async (tx) => {
     await tx`
-      update eshops set mails_until = mails_until - make_interval(secs => ${EACH_SECONDS}) where id = ${eshopId}`;
+      update eshops set mails_until = mails_until - ${seconds(tx, EACH_SECONDS)} where id = ${eshopId}`;
     await tx`update notices set merging_until = null where id = any(${[id, ...others]}::uuid[])`;
   });
 }
 
 /** Takes a place for one mail. @returns null if there is one, otherwise the time until then, in milliseconds */
 async function takeFromBudget(sql: Sql, eshopId: number): Promise<number | null> {
-  const each = sql`make_interval(secs => ${EACH_SECONDS})`;
-  const most = sql`make_interval(secs => ${EACH_SECONDS * AT_ONCE})`;
+  const each = seconds(sql, EACH_SECONDS);
+  const most = seconds(sql, EACH_SECONDS * AT_ONCE);
   // If further ahead than it can be, it was written before the clock was set back.
   const until = sql`greatest(now(), case when mails_until <= now() + ${most} then mails_until end)`;
   const taken = await sql`

@@ -17,7 +17,7 @@ export async function readEshop(sql: Sql, eshopId: number): Promise<EshopRecord>
     select id, name, email, json_build_object(
       'warning', warning_mails, 'recovered', recovered_notices, 'emails', (
         select coalesce(json_agg(json_build_object(
-          'address', a.address, 'confirmedAt', ${isoTime(sql, sql`a.confirmed_at`)}) order by a.id), '[]')
+          'address', a.address, 'confirmedAt', ${sql.unsafe(isoTime('a.confirmed_at'))}) order by a.id), '[]')
         from notice_addresses a where a.eshop_id = s.id), 'url', notice_url, 'format', notice_format) as notifications
     from eshops s where id = ${eshopId}`);
   return { ...row };

@@ -3,8 +3,10 @@
  * relay. A change of a webhook is passed on page by page, and its row stores the progress: if a relay dies, another
  * relay goes on from there.
  */
+
 import { NIL } from 'uuid';
 import type { Sql } from '../connection/pool.ts';
+import { isOpen, seconds } from '../predicates.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { inTurns } from './in-turns.ts';
 import { type DeliveryIdentity, leaseEnd, unclaimed } from './outbox.ts';
@@ -76,7 +78,7 @@ export type SignaledDelivery = Omit<DeliveryIdentity, 'eshopId' | 'receiverHost'
 export async function nextToSignal(sql: Sql, change: WebhookChange, limit: number) {
   return await sql<SignaledDelivery[]>`
     select d.id, d.webhook_id, d.event_type, d.entity_id from deliveries d
-    where d.webhook_id = ${change.webhookId} and d.state in ('pending', 'retrying')
+    where d.webhook_id = ${change.webhookId} and ${isOpen(sql)}
       and d.dispatched_at is not null
       and d.id > ${change.signaledId ?? NIL}::uuid
     order by d.id limit ${limit}`;
@@ -110,7 +112,7 @@ export async function enqueueReleaseChange(
   await tx`
     insert into changes_to_signal (kind, eshop_id, eshop_order_id, due_at)
     values ('orderReleaseChanged', ${eshopId}, ${eshopOrderId},
-      greatest(now(), ${releaseAt}::timestamptz - make_interval(secs => ${SET_BEFORE_SECONDS})))`;
+      greatest(now(), ${releaseAt}::timestamptz - ${seconds(tx, SET_BEFORE_SECONDS)}))`;
 }
 
 /** Claims up to `limit` changes of pre-orders' releases, in turn by e-shop: each is to be passed on to its timer. */

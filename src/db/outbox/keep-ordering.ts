@@ -6,11 +6,13 @@
  * back while its predecessor ends, at least one of the two sides sees the other. If a process dies in between, the
  * relay looks again.
  */
+
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
 import { anyOf, notIndexable } from '../ids.ts';
 import { makesAttempts } from '../pauses.ts';
+import { ending, hasAttemptUnderWay, isOpen } from '../predicates.ts';
 import { attemptClasses } from './notify.ts';
 import {
   keepsOrdering,
@@ -178,8 +180,8 @@ function reported(sql: Pool, rows: readonly Superseded[]): string[] {
  */
 async function supersede(sql: Pool, of: postgres.Fragment, which: (alias: string) => postgres.Fragment) {
   const rows = await sql<Superseded[]>`
-    update deliveries old set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
-      next_attempt_at = null, dispatched_at = now(), claimed_until = null, claim_id = null
+    update deliveries old set state = 'superseded', superseded_by = replaced.newest, ${ending(sql)},
+      dispatched_at = now()
     from (
       select d.id, newest.id as newest from ${of} join webhooks w on w.id = d.webhook_id
       cross join lateral (
@@ -202,7 +204,7 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
   const newer = sql`
     from deliveries n
     where n.ordering_key = d.ordering_key and n.webhook_id = d.webhook_id and n.sequence > d.sequence
-      and n.state in ('pending', 'retrying')
+      and ${isOpen(sql, 'n')}
       -- If only the latest counts since a moment ago, some are still retried side by side.
       and (${waitsForTurn(sql, 'n')} or n.id = ${id} or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')`;
   const rows = await sql<Superseded[]>`
@@ -210,11 +212,10 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
       select d.id, d.webhook_id, d.ordering_key, d.sequence
       from deliveries due join webhooks w on w.id = due.webhook_id and w.ordering = 'latest' and w.deleted_at is null
       join deliveries d on d.webhook_id = due.webhook_id and d.sequence <= due.sequence and d.ordering_key = due.ordering_key
-      where due.id = ${id} and d.state in ('pending', 'retrying')
+      where due.id = ${id} and ${isOpen(sql)}
         -- A delivery without a further attempt is about to fail, and its webhook with it.
         and (d.id = due.id or d.attempts_made = 0 or d.next_attempt_at is not null)
-        and not exists (
-          select from attempts a where a.delivery_id = d.id and a.finished_at is null and a.owned_until > clock_timestamp())
+        and not ${hasAttemptUnderWay(sql)}
         and exists (select ${newer})
       order by d.id for update of d),
     replaced as (
@@ -223,12 +224,11 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
       -- All of them are locked before a newer one is: two calls for a record never wait for each other.
       where (select count(*) from older) > 0),
     ended as (
-      update deliveries d set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
-        next_attempt_at = null, claimed_until = null, claim_id = null,
+      update deliveries d set state = 'superseded', superseded_by = replaced.newest, ${ending(sql)},
         -- A delivery that was attempted in the queue gets a workflow, which shows its end.
         dispatched_at = case when d.attempts_made = 0 then coalesce(d.dispatched_at, now()) else d.dispatched_at end,
         class = ${CLASS.undelivered}, due_at = now()
-      from replaced where d.id = replaced.id and d.state in ('pending', 'retrying')
+      from replaced where d.id = replaced.id and ${isOpen(sql)}
       returning d.*),
     taken_over as (
       update deliveries n set attempts_made = ended.attempts_made, window_started_at = ended.window_started_at,

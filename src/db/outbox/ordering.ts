@@ -4,10 +4,12 @@
  * host, port), from webhooks that keep an ordering. A delivery claimed behind an older one of its group waits in the
  * class `CLASS.blocked`. When a delivery ends, the next one of its group may go (`keep-ordering.ts`).
  */
+
 import type postgres from 'postgres';
 import { eventTypes } from '../../domain/event-types.ts';
 import type { Sql } from '../connection/pool.ts';
 import { isPaused } from '../pauses.ts';
+import { isOpen, isUnderWay, seconds } from '../predicates.ts';
 import { claimedLately } from './last-claims.ts';
 import { CLASS, unclaimed } from './outbox.ts';
 
@@ -58,19 +60,19 @@ export const keepsOrdering = (sql: Sql, webhook: string) =>
  */
 export const predecessors = (sql: Sql, { key, sequence, webhookId, receiver }: Place) => sql`
   from deliveries predecessor join webhooks subscribed on subscribed.id = predecessor.webhook_id
-  where predecessor.state in ('pending', 'retrying') and predecessor.ordering_key = ${key} and predecessor.sequence < ${sequence}
+  where ${isOpen(sql, 'predecessor')} and predecessor.ordering_key = ${key} and predecessor.sequence < ${sequence}
     and subscribed.ordering <> 'none'
     and (subscribed.receiver = ${receiver} and subscribed.active and subscribed.deleted_at is null
         and (subscribed.id = ${webhookId} or ${isPaused(sql, 'subscribed')} is not true) or exists (
       select from attempts a
-      where a.delivery_id = predecessor.id and a.finished_at is null and a.owned_until > clock_timestamp()
+      where a.delivery_id = predecessor.id and ${isUnderWay(sql)}
         and (subscribed.receiver = ${receiver} or a.generation <> subscribed.generation)))`;
 
 /** Newer open deliveries of its record at the same webhook, as `successor`; without those about to be canceled. */
 export const successors = (sql: Sql, { key, sequence, webhookId }: Place) => sql`
   from deliveries successor
   where successor.ordering_key = ${key} and successor.webhook_id = ${webhookId} and successor.sequence > ${sequence}
-    and successor.state in ('pending', 'retrying') and successor.operator_stop is distinct from 'giveUp'`;
+    and ${isOpen(sql, 'successor')} and successor.operator_stop is distinct from 'giveUp'`;
 
 /**
  * Whether a delivery `d` of a webhook `w` may have to wait or to end; `keepOrdering` decides. A delivery that need
@@ -114,7 +116,7 @@ const DUE_SECONDS = 5;
 
 const isPassedBy = (sql: Sql) => sql`
   (d.dispatched_at is null and d.class <= ${CLASS.recovered} and d.class = any(${claimedLately(sql)}) and ${unclaimed(sql, 'd')}
-    and d.due_at < clock_timestamp() - make_interval(secs => ${DUE_SECONDS}))`;
+    and d.due_at < clock_timestamp() - ${seconds(sql, DUE_SECONDS)})`;
 
 /**
  * Why a delivery `d` of a webhook `w` waits for something other than its next attempt, as JSON (docs/interface.md,
@@ -122,7 +124,7 @@ const isPassedBy = (sql: Sql) => sql`
  */
 export function waitsFor(sql: Sql) {
   return sql`
-  case when d.state in ('pending', 'retrying') and w.active and d.operator_stop is null and ${isPaused(sql, 'w')}
+  case when ${isOpen(sql)} and w.active and d.operator_stop is null and ${isPaused(sql, 'w')}
     then json_build_object('reason', 'pause', 'since', greatest(w.paused_at, d.created_at), 'nextAttemptAt', w.paused_until)
   when d.state = 'pending' and w.active and d.operator_stop is null then coalesce(
     -- A delivery that was not claimed yet is not marked as waiting.

@@ -4,9 +4,11 @@
  * learn of (`changes.ts`). Rows of both are claimed under a lease, those of the queue also with a mark. If a relay
  * dies, another relay claims its rows. A relay that was only late cannot change rows that another one has claimed.
  */
+
 import type postgres from 'postgres';
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
+import { isOpen, seconds } from '../predicates.ts';
 import { isoTime, type Sql } from '../sql.ts';
 
 /** How long a claimed row belongs to its process, unless it is renewed. Rows of a killed relay wait this long. */
@@ -107,7 +109,7 @@ export function changedSince(sql: Sql, webhook: string, generation: postgres.Fra
  * but not sooner after the last one than the policy's first wait; and whether it is planned for later.
  */
 export function rescheduledAttempt(sql: Sql, firstWaitMs: number) {
-  const soonest = sql`greatest(now(), d.last_attempt_at + make_interval(secs => ${firstWaitMs / 1_000}::float8))`;
+  const soonest = sql`greatest(now(), d.last_attempt_at + ${seconds(sql, firstWaitMs / 1_000)})`;
   const isLater = sql`(d.next_attempt_at > ${soonest} and d.operator_stop is null
     and ${changedSince(sql, 'w', sql`d.last_generation`)})`;
   return { soonest, isLater };
@@ -115,7 +117,7 @@ export function rescheduledAttempt(sql: Sql, firstWaitMs: number) {
 
 /** When a lease that begins or is renewed now ends, as SQL. */
 export function leaseEnd(sql: Sql) {
-  return sql`now() + make_interval(secs => ${LEASE_SECONDS})`;
+  return sql`now() + ${seconds(sql, LEASE_SECONDS)}`;
 }
 
 /** The `receiverHost` of a delivery to this webhook, as SQL. */
@@ -131,7 +133,7 @@ export function queuedColumns(sql: Sql, alias: string) {
     ${d}.last_status, ${receiverHost(sql, sql`${d}.webhook_id`)},
     case when ${d}.attempts_made > 0 then (
       select json_agg(json_build_object('number', a.number, 'status', a.status, 'message', a.error,
-        'at', ${isoTime(sql, sql`a.finished_at`)}, 'nextAttemptAt', ${isoTime(sql, sql`a.next_attempt_at`)}) order by a.number)
+        'at', ${sql.unsafe(isoTime('a.finished_at'))}, 'nextAttemptAt', ${sql.unsafe(isoTime('a.next_attempt_at'))}) order by a.number)
       from attempts a where a.delivery_id = ${d}.id and a.finished_at is not null and a.error is not null) end as failures`;
 }
 
@@ -144,7 +146,7 @@ export const WAITS_IN_QUEUE_SECONDS = 60;
 
 /** How a delivery waits in the queue for an attempt at a time, as SQL: its class, and from when it is claimed. */
 export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
-  const soon = sql`(${nextAttemptAt} <= now() + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
+  const soon = sql`(${nextAttemptAt} <= now() + ${seconds(sql, WAITS_IN_QUEUE_SECONDS)})`;
   return {
     deliveryClass: sql`case when ${soon} then ${CLASS.retry}::smallint else ${CLASS.undelivered}::smallint end`,
     dueAt: sql`case when ${soon} then ${nextAttemptAt} else now() end`,
@@ -163,11 +165,11 @@ export function requeueTarget(sql: Sql) {
   return {
     deliveryClass: sql`case
       when d.state = 'delivered' then ${CLASS.delivered}::smallint
-      when d.state not in ('pending', 'retrying') or ${needsWorkflow} then ${CLASS.undelivered}::smallint
+      when not ${isOpen(sql)} or ${needsWorkflow} then ${CLASS.undelivered}::smallint
       when d.attempts_made = 0 then ${originalClass(sql, 'd')}
       else ${waits.deliveryClass} end`,
     dueAt: sql`case
-      when d.state not in ('pending', 'retrying') or ${needsWorkflow} or d.attempts_made = 0 then now() else ${waits.dueAt} end`,
+      when not ${isOpen(sql)} or ${needsWorkflow} or d.attempts_made = 0 then now() else ${waits.dueAt} end`,
   };
 }
 

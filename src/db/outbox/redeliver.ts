@@ -1,8 +1,10 @@
 /** Redelivery: the same event to the same webhook, as a new delivery that is handled like any other. */
-import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
+
+import { isOpen as isOpenState, type StoredState } from '../../domain/delivery-state.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
 import { newId, ticks } from '../ids.ts';
+import { isOpen } from '../predicates.ts';
 import { type Database, transaction, wakeRelayAfter } from '../transaction.ts';
 
 /** The result of a request for a redelivery. `open`: this delivery, of the same event and webhook, has not ended. */
@@ -35,14 +37,14 @@ export async function redeliver(sql: Database, eshopId: number, deliveryId: stri
     const [asked] = await tx<DeliveryToRepeat[]>`
       select asked.webhook_id, asked.state, w.active, (
         select o.id from (${deliveriesOfEvent(tx, tx`asked.event_id`, tx`d.id, d.webhook_id, d.state`)}) o
-        where o.webhook_id = asked.webhook_id and o.id <> asked.id and o.state in ('pending', 'retrying')
+        where o.webhook_id = asked.webhook_id and o.id <> asked.id and ${isOpen(tx, 'o')}
         limit 1) as open_id
       from deliveries asked join webhooks w on w.id = asked.webhook_id
       where asked.id = ${deliveryId} and asked.eshop_id = ${eshopId} and w.deleted_at is null`;
     if (asked === undefined) return { kind: 'notFound' };
     const { webhookId, state, active, openId } = asked;
     if (!active) return { kind: 'inactive', webhookId };
-    if (isOpen(state)) return { kind: 'open', id: deliveryId };
+    if (isOpenState(state)) return { kind: 'open', id: deliveryId };
     if (openId !== null) return { kind: 'open', id: openId };
     if (events.count === 0) return { kind: 'forgotten' };
     const [made] = await tx<{ id: string }[]>`

@@ -1,5 +1,7 @@
 /** Ends the claim on a delivery, or renews it. Each statement changes only rows still under the claim it is given. */
+
 import { anyOf, inIdRange, notIndexable } from '../ids.ts';
+import { isOpen, seconds } from '../predicates.ts';
 import type { Sql } from '../sql.ts';
 import {
   asyncCommit,
@@ -44,7 +46,7 @@ export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promi
  */
 export async function postponeRejected(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   await sql`
-    update deliveries d set claimed_until = now() + make_interval(secs => ${REFUSED_SECONDS}), claim_id = null
+    update deliveries d set claimed_until = now() + ${seconds(sql, REFUSED_SECONDS)}, claim_id = null
     where ${stillClaimed(sql, claims)}`;
 }
 
@@ -104,7 +106,7 @@ const DEFERRED_SECONDS = 1;
  */
 export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   const { deliveryClass, dueAt } = requeueTarget(sql);
-  const until = sql`greatest(now() + make_interval(secs => ${DEFERRED_SECONDS}), (
+  const until = sql`greatest(now() + ${seconds(sql, DEFERRED_SECONDS)}, (
     select a.owned_until from attempts a
     where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null))`;
   await sql`
@@ -112,5 +114,5 @@ export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Prom
       ${windowNotBegun(sql)},
       next_attempt_at = case when d.attempts_made > 0 and d.next_attempt_at is not null then greatest(d.next_attempt_at, ${until}) end
     from webhooks w
-    where w.id = d.webhook_id and ${stillClaimed(sql, claims)} and ${notIndexable(sql, sql`d.state in ('pending', 'retrying')`)}`;
+    where w.id = d.webhook_id and ${stillClaimed(sql, claims)} and ${notIndexable(sql, isOpen(sql))}`;
 }

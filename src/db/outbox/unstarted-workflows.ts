@@ -2,6 +2,7 @@
 
 import type { Sql } from '../connection/pool.ts';
 import { makesAttempts, movedByPauses } from '../pauses.ts';
+import { seconds } from '../predicates.ts';
 import { readSetting } from '../settings.ts';
 import { CLASS, originalClass, unclaimed } from './outbox.ts';
 
@@ -34,11 +35,11 @@ export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> 
     where m.id = any(array(
       select d.id from deliveries d
       where d.class = ${undelivered} and d.dispatched_at is null and ${unclaimed(sql, 'd')} and (d.next_attempt_at is not null or d.state = 'pending')
-        and coalesce(d.next_attempt_at, d.due_at) <= now() + make_interval(secs => ${SOON_SECONDS}) and d.operator_stop is null
+        and coalesce(d.next_attempt_at, d.due_at) <= now() + ${seconds(sql, SOON_SECONDS)} and d.operator_stop is null
         and (d.state = 'retrying'
-          or d.state = 'pending' and d.attempts_made = 0 and d.due_at < now() - make_interval(secs => ${INTERRUPTED_SECONDS}))
+          or d.state = 'pending' and d.attempts_made = 0 and d.due_at < now() - ${seconds(sql, INTERRUPTED_SECONDS)})
         and exists (select from webhooks w where w.id = d.webhook_id and ${makesAttempts(sql, 'w')} and w.deleted_at is null
-          and (d.window_started_at is null or ${movedByPauses(sql, 'w', sql`d.window_started_at`)} > now() - make_interval(secs => ${windowMs / 1_000}::float8)))
+          and (d.window_started_at is null or ${movedByPauses(sql, 'w', sql`d.window_started_at`)} > now() - ${seconds(sql, windowMs / 1_000)}))
       order by coalesce(d.next_attempt_at, d.due_at) limit ${MOVED_AT_ONCE} for update skip locked))`;
 }
 
@@ -59,7 +60,7 @@ const WITHOUT_WORKFLOW = 'delivered without a workflow';
 export async function limitDelivered(sql: Sql): Promise<void> {
   // Ranking the deliveries is expensive, and needed only in a long burst.
   const [bound] = await sql<{ isExceeded: boolean | null }[]>`
-    select count(*) > ${MAX_WAITING} or min(due_at) < now() - make_interval(secs => ${LONGEST_WAIT_SECONDS}) as is_exceeded
+    select count(*) > ${MAX_WAITING} or min(due_at) < now() - ${seconds(sql, LONGEST_WAIT_SECONDS)} as is_exceeded
     from (select due_at from deliveries where class = ${CLASS.delivered} and dispatched_at is null limit ${MAX_WAITING + 1}) d`;
   if (bound?.isExceeded !== true) return;
   await sql`
@@ -67,7 +68,7 @@ export async function limitDelivered(sql: Sql): Promise<void> {
       select d.id, d.due_at, row_number() over (partition by d.eshop_id order by d.due_at desc, d.id desc) as nth, count(*) over () as total
       from deliveries d where d.class = ${CLASS.delivered} and d.dispatched_at is null and ${unclaimed(sql, 'd')}),
     excess as (
-      select id from waiting where due_at < now() - make_interval(secs => ${LONGEST_WAIT_SECONDS})
+      select id from waiting where due_at < now() - ${seconds(sql, LONGEST_WAIT_SECONDS)}
       union
       (select id from waiting order by nth desc, id
        limit greatest(0, (select max(total) from waiting) - ${MAX_WAITING}))),

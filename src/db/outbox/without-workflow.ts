@@ -2,9 +2,11 @@
  * Applies changes of a webhook to its open deliveries in the queue, which have no workflow: many deliveries at once,
  * so that none needs a workflow for the change.
  */
+
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../connection/pool.ts';
+import { ending, isOpen } from '../predicates.ts';
 import {
   CLASS,
   type DeliveryClass,
@@ -37,7 +39,7 @@ const waitingOf = (
   select x.id from unnest(${[...classes]}::smallint[]) as c (class) cross join lateral (
     select d.id from deliveries d join webhooks w on w.id = d.webhook_id
     where d.class = c.class and d.eshop_id = ${eshopId} and d.webhook_id = ${webhookId} and d.dispatched_at is null
-      and d.state in ('pending', 'retrying') ${condition}
+      and ${isOpen(sql)} ${condition}
     order by d.due_at, d.id limit ${PAGE_WITHOUT_WORKFLOW} for update of d skip locked) x
   limit ${PAGE_WITHOUT_WORKFLOW}`;
 
@@ -47,8 +49,8 @@ const waitingOf = (
  */
 export async function cancelWithoutWorkflow(sql: Sql, webhook: OfEshop): Promise<EventType[]> {
   const canceled = await sql<{ eventType: EventType }[]>`
-    update deliveries set state = 'canceled', canceled_by = 'deletion', finished_at = clock_timestamp(),
-      next_attempt_at = null, claimed_until = null, claim_id = null, class = ${CLASS.undelivered}, due_at = now(),
+    update deliveries set state = 'canceled', canceled_by = 'deletion', ${ending(sql)},
+      class = ${CLASS.undelivered}, due_at = now(),
       dispatched_at = case when attempts_made = 0 then now() end
     where id in (${waitingOf(sql, webhook, Object.values(CLASS), sql`and ${unclaimed(sql, 'd')}`)})
     returning event_type`;
@@ -91,7 +93,7 @@ export async function hasDeliveriesWithoutWorkflow(sql: Sql, { eshopId, webhookI
     select from unnest(${Object.values(CLASS)}::smallint[]) as c (class) cross join lateral (
       select from deliveries d
       where d.class = c.class and d.eshop_id = ${eshopId} and d.webhook_id = ${webhookId} and d.dispatched_at is null
-        and d.state in ('pending', 'retrying')
+        and ${isOpen(sql)}
       order by d.due_at, d.id limit 1) x
     limit 1`;
   return rows.length > 0;

@@ -4,6 +4,7 @@ import { idOf } from '../../domain/catalogue.ts';
 import { type FieldKind, fieldKinds } from '../../domain/record-schema.ts';
 import { perKey } from '../../lib/per-key.ts';
 import type { Sql } from '../connection/pool.ts';
+import { isoTime } from '../sql.ts';
 import { sqlText, type TableMapping } from './table-mapping.ts';
 
 type Named = readonly [field: string, column: string];
@@ -55,8 +56,7 @@ export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object
 const column = (field: string) => sqlText`"${postgres.fromCamel(field)}"`;
 
 /** A time as in records: UTC with milliseconds. */
-const asTimestamp = (table: string, field: string) =>
-  sqlText`to_char(${table}.${column(field)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const asTimestamp = (table: string, field: string) => isoTime(`${table}.${column(field)}`);
 
 /** The lines of a record as JSON, read in the same statement: a reader never sees one without the other. */
 function linesOf(table: string, key: string, fields: ReadonlyMap<string, FieldKind>): string {

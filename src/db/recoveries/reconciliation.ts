@@ -1,5 +1,6 @@
 import type { Sql } from '../connection/pool.ts';
 import { makesAttempts } from '../pauses.ts';
+import { seconds } from '../predicates.ts';
 
 /** A recovery that should have a running workflow. */
 export interface RecoveryToTrack {
@@ -20,7 +21,7 @@ const isSignaled = (sql: Sql) => sql`r.state in ('running', 'paused') and r.sign
 export async function claimLateRecoveries(sql: Sql, graceMs: number, limit: number) {
   const last = sql`greatest(r.stepped_at, r.created_at, r.check_at, w.generation_at, w.paused_until)`;
   return await sql<RecoveryToTrack[]>`
-    update recoveries r set check_at = now() + make_interval(secs => ${CHECK_INTERVAL_S})
+    update recoveries r set check_at = now() + ${seconds(sql, CHECK_INTERVAL_S)}
     where r.id in (
       select r.id from recoveries r join webhooks w on w.id = r.webhook_id
       where ${isSignaled(sql)} and (r.state = 'running' and ${makesAttempts(sql, 'w')} or w.deleted_at is not null)

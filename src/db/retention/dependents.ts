@@ -1,7 +1,9 @@
 /** Removes rows that belong to deliveries, recoveries and imports that are gone, and answers kept long enough. */
+
 import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool } from '../connection/pool.ts';
+import { isOpen } from '../predicates.ts';
 import { IMPORT_KEY_DAYS } from '../records/import-keys.ts';
 import { STORED_RESPONSE_HOURS } from '../stored-responses.ts';
 import type { Remove } from './pages.ts';
@@ -21,7 +23,7 @@ export async function removeDependents(sql: Pool, now: Date, before: Date, remov
     and not exists (select from deliveries d where d.id = x.delivery_id offset 0)`;
   const recoveries = sql`
     x.finished_at < ${before} and not exists (
-      select from deliveries d where d.recovery_id = x.id and d.state in ('pending', 'retrying') offset 0)`;
+      select from deliveries d where d.recovery_id = x.id and ${isOpen(sql)} offset 0)`;
   let rows = await remove('redeliveries', redeliveries);
   rows += await remove('recoveries', recoveries);
   rows += await remove('stored_responses', ago(sql`make_interval(hours => ${STORED_RESPONSE_HOURS})`));

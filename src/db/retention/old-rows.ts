@@ -1,6 +1,8 @@
 /** Deletes old rows of a partition that cannot be dropped as a whole, in small batches: no lock is held for long. */
+
 import { NIL } from 'uuid';
 import { oneRow, type Pool } from '../connection/pool.ts';
+import { isOpen } from '../predicates.ts';
 import { transaction } from '../transaction.ts';
 import { neededDeliveries } from './partitions.ts';
 
@@ -27,7 +29,7 @@ export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number>
         where d.id > ${after}::uuid order by d.id limit ${BATCH}),
       removed as (
         delete from ${sql(`deliveries_${week}`)} d using found
-        where d.id = found.id and found.done and d.state not in ('pending', 'retrying') returning d.id),
+        where d.id = found.id and found.done and not ${isOpen(sql)} returning d.id),
       with_them as (delete from ${sql(`attempts_${week}`)} a using removed where a.delivery_id = removed.id)
       select (select count(*)::int from removed) as removed,
              (select id from found order by id desc limit 1) as last`),
@@ -54,7 +56,7 @@ export async function removeEvents(sql: Pool, old: OldRows): Promise<number> {
       const removed = await tx`
         delete from ${events} e where id = any(${done}::uuid[]) and not exists (
           select from redeliveries r join deliveries d on d.id = r.delivery_id
-          where r.event_id = e.id and d.state in ('pending', 'retrying'))`;
+          where r.event_id = e.id and ${isOpen(tx)})`;
       return removed.count;
     });
     return { removed: count, last: found.at(-1)?.id ?? null };

@@ -2,11 +2,13 @@
  * The partitions of events, deliveries and attempts: one per week and table, by the time in the id, so that a lookup
  * by id reads one. A default partition takes ids from a clock that is far off.
  */
+
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import { WEEK_MS, weekName } from '../../domain/weeks.ts';
 import { databaseTime } from '../clock.ts';
 import { counted, type Pool } from '../connection/pool.ts';
 import { isPendingMail } from '../notices/pending.ts';
+import { isOpen } from '../predicates.ts';
 import type { Transaction } from '../transaction.ts';
 import { schemaStep } from './schema-step.ts';
 
@@ -155,7 +157,7 @@ export async function countNeeded(sql: Pool | Transaction, { table, week, from, 
 export function neededDeliveries(sql: Pool | Transaction, week?: string) {
   const deliveries = sql(week === undefined ? 'deliveries' : `deliveries_${week}`);
   return sql`
-    select o.id, o.event_id from ${deliveries} o where o.state in ('pending', 'retrying')
+    select o.id, o.event_id from ${deliveries} o where ${isOpen(sql, 'o')}
     union
     select m.id, m.event_id from notices x join ${deliveries} m on m.id = x.delivery_id
     where ${isPendingMail(sql)}`;

@@ -2,12 +2,14 @@
  * Removes former versions, deactivations and notices of webhooks that are no longer needed. For every
  * event still kept, the explanation why it has no delivery (docs/interface.md, L9) stays word for word.
  */
+
 import type postgres from 'postgres';
 import { MEANWHILE_MS } from '../../domain/absence.ts';
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import type { Pool } from '../connection/pool.ts';
 import { MAX_DELETED_WEBHOOKS } from '../event-log.ts';
 import { isOwnWarning } from '../notices/decide.ts';
+import { isOpen } from '../predicates.ts';
 import { inPages, type Remove } from './pages.ts';
 
 /** Webhooks deleted by one statement: each is looked up in every table and partition. */
@@ -113,7 +115,7 @@ export async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal
       where id = any(array(
         select x.id from webhooks x
         where x.deleted_at < ${before} and (x.secret <> '' or x.previous_secret is not null) and not exists (
-          select from deliveries d where d.webhook_id = x.id and d.state in ('pending', 'retrying') offset 0)
+          select from deliveries d where d.webhook_id = x.id and ${isOpen(sql)} offset 0)
         limit ${limit} for update skip locked))`;
     return count;
   });

@@ -3,6 +3,7 @@
 import type { Sql } from '../connection/pool.ts';
 import { CLASS } from '../outbox/outbox.ts';
 import { makesAttempts } from '../pauses.ts';
+import { isOpen } from '../predicates.ts';
 import { selectWebhooks, type WebhookRow } from './webhooks.ts';
 
 interface AllWebhooksFilter {
@@ -78,7 +79,7 @@ export async function listAllWebhooks(sql: Sql, filter: AllWebhooksFilter, limit
              count(*) filter (where operator_stop = 'hold' and state = 'retrying')::int as retries_stopped,
              min(u.since) filter (where u.since < now() and operator_stop is null and ${makesAttempts(sql, 'o')}) as due_since
       from deliveries, lateral (select ${dueSince(sql)} as since) u
-      where webhook_id = x.id and state in ('pending', 'retrying')) d
+      where webhook_id = x.id and ${isOpen(sql, 'deliveries')}) d
     order by ${longestWaitFirst ? sql`d.due_since, ` : sql``}x.id limit ${limit}`;
 }
 

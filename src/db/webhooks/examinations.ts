@@ -1,7 +1,9 @@
 /** Examinations of each webhook's receiver (docs/interface.md, W17): one at a time, a limited number per hour. */
+
 import { EXAMINATIONS_PER_HOUR } from '../../domain/examination.ts';
 import { conflict, tooManyRequests } from '../../domain/problem.ts';
 import type { Sql } from '../connection/pool.ts';
+import { seconds } from '../predicates.ts';
 
 /** How long an examination counts as under way after its process died, in seconds. */
 const LEASE_S = 130;
@@ -16,13 +18,13 @@ export async function beginExamination(sql: Sql, webhookId: number): Promise<Dat
   const clock = sql`(select date_trunc('milliseconds', clock_timestamp()) as now) clock`;
   const recent = sql`array(
     select t from unnest(e.times) t
-    where t > clock.now - interval '1 hour' and t <= clock.now + make_interval(secs => ${AHEAD_S}) order by t)`;
+    where t > clock.now - interval '1 hour' and t <= clock.now + ${seconds(sql, AHEAD_S)} order by t)`;
   const busy = sql`coalesce(
-    e.busy_until > clock.now and e.busy_until <= clock.now + make_interval(secs => ${LEASE_S + AHEAD_S}), false)`;
+    e.busy_until > clock.now and e.busy_until <= clock.now + ${seconds(sql, LEASE_S + AHEAD_S)}, false)`;
   await sql`insert into examinations (webhook_id) values (${webhookId}) on conflict do nothing`;
   const [begun] = await sql<{ until: Date }[]>`
     update examinations e
-    set times = ${recent} || clock.now, busy_until = clock.now + make_interval(secs => ${LEASE_S})
+    set times = ${recent} || clock.now, busy_until = clock.now + ${seconds(sql, LEASE_S)}
     from ${clock}
     where e.webhook_id = ${webhookId} and not ${busy} and cardinality(${recent}) < ${EXAMINATIONS_PER_HOUR}
     returning e.busy_until as until`;

@@ -1,7 +1,9 @@
 /** The current and former request settings of webhooks: the request of each delivery stays known. */
+
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookSettings } from '../../domain/webhook.ts';
 import { firstRow, type Sql } from '../connection/pool.ts';
+import { isOpen } from '../predicates.ts';
 import { requestColumns, rowOf } from './columns.ts';
 
 /**
@@ -29,7 +31,7 @@ export async function findSentRequest(sql: Sql, eshopId: number, id: string): Pr
     join events e on e.id = d.event_id
     cross join lateral (
       select until, ${requestColumns(sql)} from former_request_settings
-      where webhook_id = d.webhook_id and d.state not in ('pending', 'retrying')
+      where webhook_id = d.webhook_id and not ${isOpen(sql)}
         and until >= (select a.started_at from attempts a where a.delivery_id = d.id order by a.number desc limit 1)
       union all
       select 'infinity', ${requestColumns(sql, 'w')}

@@ -1,0 +1,20 @@
+/** Facts that many statements ask for, as SQL; each by the usual alias of its table (d: deliveries, w: webhooks). */
+import type { Sql } from './sql.ts';
+
+/** A delivery that has not ended. Spelled as in the partial indexes on such deliveries. */
+export const isOpen = (sql: Sql, alias = 'd') => sql`${sql(alias)}.state in ('pending', 'retrying')`;
+
+/** What ends a delivery sets, besides its state: it has no next attempt, and nobody has claimed it. */
+export const ending = (sql: Sql) =>
+  sql`finished_at = clock_timestamp(), next_attempt_at = null, claimed_until = null, claim_id = null`;
+
+/** An attempt whose process may still be making it. */
+export const isUnderWay = (sql: Sql, alias = 'a') =>
+  sql`(${sql(alias)}.finished_at is null and ${sql(alias)}.owned_until > clock_timestamp())`;
+
+/** A delivery with such an attempt. */
+export const hasAttemptUnderWay = (sql: Sql, alias = 'd') =>
+  sql`exists (select from attempts a where a.delivery_id = ${sql(alias)}.id and ${isUnderWay(sql)})`;
+
+/** A length of time. */
+export const seconds = (sql: Sql, value: number) => sql`make_interval(secs => ${value})`;
