@@ -64,7 +64,7 @@ export async function findDeliveries(sql: Pool, filter: OperatorsFilter, limit: 
   const found: OperatorsDelivery[] = [];
   await pLimit(CONCURRENCY).map(await scopesOf(sql, filter), async ({ eshopId, webhookIds }) => {
     const filters = { among: webhookIds, webhookType, entityId, state, status, since, until };
-    const page = { limit, offset: 0, below: before };
+    const page = { limit, offset: 0, beforeId: before };
     const afterId = await endOfList(sql, eshopId, filters, page);
     const rows = await listAllDeliveries(sql, eshopId, filters, { ...page, afterId });
     found.push(...rows.map((row) => ({ eshopId, ...row })));
