@@ -17,7 +17,7 @@ import { createStarts } from '../concurrency/starts.ts';
 import { createBackoff } from '../lib/backoff.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import { UserError } from '../lib/user-error.ts';
-import { waitOrStop } from '../lib/wait-or-stop.ts';
+import { aborted, waitOrStop } from '../lib/wait-or-stop.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import {
@@ -35,7 +35,7 @@ import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { type Traces, untraced } from '../traces/traces.ts';
 import type { SessionDeps, SessionOptions } from './session-deps.ts';
 import { createTemporalState, logChanges } from './temporal-state.ts';
-import { aborted, runQueueAlone, runSession } from './worker-session.ts';
+import { runQueueAlone, runSession } from './worker-session.ts';
 
 interface WorkerOptions extends SessionOptions {
   /** Where events are counted; left out: the counts are not shown. */

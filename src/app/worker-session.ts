@@ -9,6 +9,7 @@ import { createStatements } from '../attempt/statements.ts';
 import { throughSessions } from '../db/connection/through-sessions.ts';
 import { processIdentity } from '../lib/process-identity.ts';
 import { createShutdown } from '../lib/shutdown.ts';
+import { aborted } from '../lib/wait-or-stop.ts';
 import { logStarted } from '../log/log.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import { startOrReplace } from '../reconciler/notices.ts';
@@ -165,10 +166,4 @@ function sharedParts(deps: SessionDeps, client: Client) {
       options: deps.scheduler,
     });
   return { temporalCalls, activities, startQueue };
-}
-
-/** Resolves once the signal is aborted. */
-export async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

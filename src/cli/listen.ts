@@ -1,5 +1,4 @@
 /** Listens until interrupted. Its webhook is removed then, or by the next listener if it was killed. */
-import { once } from 'node:events';
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
@@ -18,10 +17,11 @@ import { isAlive } from '../embedded/processes.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
+import { aborted } from '../lib/wait-or-stop.ts';
 import { type Keys, newWebhookSecret } from '../secrets/keys.ts';
 import { sealing } from '../secrets/static-headers.ts';
 import { pairs } from './layout.ts';
-import type { ListenOptions } from './listen-options.ts';
+import type { ListenOptions } from './listen-command.ts';
 import { type ReceivedRequest, startListening } from './listening-server.ts';
 import { withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
@@ -143,7 +143,7 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
     const webhook = await register(sql, opened, options, { url, secret });
     try {
       print(beginning(options, { url, secret, webhook }));
-      if (!signal.aborted) await once(signal, 'abort');
+      await aborted(signal);
     } finally {
       await deleteWebhook(sql, eshopId, webhook.id).catch(() =>
         process.stderr.write(

@@ -11,8 +11,8 @@ import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recover
 import { dataDirAt } from '../embedded/data-dir.ts';
 import { registerConsole } from '../embedded/operator-consoles.ts';
 import { listen } from '../http/http-server.ts';
-import { delay } from '../lib/poll-until.ts';
 import { UserError } from '../lib/user-error.ts';
+import { aborted } from '../lib/wait-or-stop.ts';
 import { createLog } from '../log/log.ts';
 import { openOutput } from '../log/output.ts';
 import { createActionRequester } from '../temporal/action-requester.ts';
@@ -36,8 +36,6 @@ const CONNECTIONS = 4;
 const SLOW_CACHE_MS = 10_000;
 /** The most ended recoveries shown, besides those under way. */
 const MAX_ENDED_RECOVERIES = 50;
-/** A day, in milliseconds: the interval of the loop that waits for Ctrl-C. */
-const DAY_MS = 24 * 3_600_000;
 
 const shown = (count: number) => count.toLocaleString('en-US');
 
@@ -148,7 +146,8 @@ export async function serveOperatorConsole(
       try {
         print(`Open this link in a browser on this machine; it works once: ${server.url}${path}`);
         print(`Actions on deliveries are recorded under the name ${by}. Press Ctrl-C to stop.`);
-        for (;;) await delay(DAY_MS, signal);
+        await aborted(signal);
+        throw signal.reason;
       } finally {
         await server.close();
         await takeBack();

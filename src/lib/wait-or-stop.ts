@@ -13,3 +13,9 @@ export async function waitOrStop(
   // Nothing but the abort rejects it.
   await sleep(ms, undefined, { signal, ref }).catch(() => {});
 }
+
+/** Resolves once the signal is aborted. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}

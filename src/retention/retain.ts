@@ -2,7 +2,7 @@
  * Retention: makes partitions ahead, and drops old ones, a week at a time; everything open stays. May be
  * interrupted, repeated, and run by several processes at once. A step that fails stops no other.
  *
- * Module retention, which imports db, domain, lib. Begin: `plan.ts` decides what goes.
+ * Module retention, which imports db, domain, lib. Begin: `planOf` decides what goes.
  */
 import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';
@@ -17,13 +17,13 @@ import {
   dropPartition,
   listPartitions,
   makeWeek,
+  oldestWeek,
   type Partition,
 } from '../db/retention/partitions.ts';
 import { TablesBusy } from '../db/retention/schema-step.ts';
 import { eraseSecrets, removeHistory } from '../db/retention/webhook-history.ts';
 import type { Retained } from '../domain/retention-result.ts';
-import { WEEK_MS, weekName } from '../domain/weeks.ts';
-import { planOf } from './plan.ts';
+import { WEEK_MS, weekName, weekOf, weeksBetween } from '../domain/weeks.ts';
 import { type Attempt, independentSteps, RetentionFailed } from './steps.ts';
 
 interface RetainOptions {
@@ -35,6 +35,27 @@ interface RetainOptions {
   readonly signal?: AbortSignal;
   /** For tests; default: the database's clock. */
   readonly now?: Date;
+}
+
+/** How far ahead partitions are made: after weeks without a worker there is still the next one. */
+const WEEKS_AHEAD = 4;
+
+/**
+ * @param now by the database's clock
+ * @returns the Mondays of weeks without partitions, and the partitions that hold nothing younger than the retention
+ */
+function planOf(partitions: readonly Partition[], now: Date, retentionMs: number) {
+  const ranges = partitions.filter(({ week }) => week !== DEFAULT);
+  const reach = oldestWeek(ranges);
+  // Past weeks are not made: nothing is written to them.
+  const from = Math.max(reach?.getTime() ?? 0, weekOf(now).getTime());
+  const until = new Date(weekOf(now).getTime() + (WEEKS_AHEAD + 1) * WEEK_MS);
+  return {
+    missing: reach === null ? [] : weeksBetween(new Date(from), until),
+    expired: ranges.filter(
+      (partition) => (partition.until?.getTime() ?? Infinity) <= now.getTime() - retentionMs,
+    ),
+  };
 }
 
 /** Makes the partitions of the coming weeks. Those that cannot be made now are left to the next run. */

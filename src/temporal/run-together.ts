@@ -1,5 +1,6 @@
 /** Several workers of one process, which start and end together. */
 import type { Worker } from '@temporalio/worker';
+import { aborted } from '../lib/wait-or-stop.ts';
 
 /** A worker of the SDK that has failed, and whose run does not end: it keeps its memory until the process ends. */
 export class AbandonedWorker extends Error {
@@ -55,11 +56,7 @@ function runWatched(worker: Worker, end: AbortSignal, fail: (reason: Error) => v
       clearInterval(timer);
       reject(new AbandonedWorker(`The worker of ${taskQueue} has failed, and does not end.`));
     }, LOOK_MS);
-    const ended = new Promise<void>((over) => {
-      if (end.aborted) over();
-      else end.addEventListener('abort', () => over(), { once: true });
-    });
-    worker.runUntil(ended).then(
+    worker.runUntil(aborted(end)).then(
       () => {
         clearInterval(timer);
         resolve();
