@@ -11,7 +11,7 @@ import { type Contract, contractOf, contractProblems } from '../domain/contract.
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { counted } from '../domain/text.ts';
-import { type CommandContext, optional, runs, wholeNumber } from '../lib/command-line.ts';
+import { type CommandContext, optional, runs, subcommands, wholeNumber } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
@@ -84,14 +84,14 @@ export function contractCommand(command: Command, { env, print }: CommandContext
     );
   }
 
-  const showing = command.command('show').description('show the contract');
-  runs(showing, oneEshop, async ({ eshop, json }) => {
+  const part = subcommands(command, {
+    show: 'show the contract',
+    set: 'change the given options; applies to webhooks that are created or changed from now on',
+  });
+  runs(part('show'), oneEshop, async ({ eshop, json }) => {
     show(eshop, await withDatabase(readSettings(env), (sql) => readStored(sql, eshop)), json);
   });
-  const setting = command
-    .command('set')
-    .description('change the given options; applies to webhooks that are created or changed from now on');
-  runs(setting, changeOptions, async ({ eshop, json, ...given }) => {
+  runs(part('set'), changeOptions, async ({ eshop, json, ...given }) => {
     const change = changeOf(given);
     const found = await withDatabase(readSettings(env), async (sql) => {
       if (!(await updateContract(sql, eshop, change))) throw noSuchEshop(eshop);

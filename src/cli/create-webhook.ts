@@ -64,11 +64,8 @@ const createOptions = v.object({
 });
 
 export function addCreate(command: Command, { env, print }: CommandContext): void {
-  const part = command
-    .command('create')
-    .description('create a webhook for an e-shop: checked as in the API, and skipped if it exists already');
   runs(
-    part,
+    command,
     createOptions,
     async ({ eshop, types: [webhookType, ...additionalTypes], inactive, json, ...fields }) => {
       // They take longer to load than the other subcommands.

@@ -46,11 +46,8 @@ The e-shop loses access to the API, its webhooks are deleted, and their open del
 needs a running worker. Then all its data are deleted. If interrupted, run it again.`;
 
 export function addDeletion(command: Command, { env, print }: CommandContext): void {
-  const part = command
-    .command('delete')
-    .description('delete an e-shop and all its data')
-    .addHelpText('after', HELP);
-  runs(part, deleteOptions, async ({ eshop, json, export: path, ...options }) => {
+  command.addHelpText('after', HELP);
+  runs(command, deleteOptions, async ({ eshop, json, export: path, ...options }) => {
     const dryRun = isDryRun(options);
     const settings = readSettings(env);
     await withPatientDatabase(settings, async (sql) => {

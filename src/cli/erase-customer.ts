@@ -54,12 +54,9 @@ texts of their returns, and the stored responses to their deliveries are erased.
 Temporal and a running worker. Orders that are still in progress are refused: cancel or finish them first.`;
 
 export function addErasure(command: Command, { env, print }: CommandContext): void {
-  const part = command
-    .command('erase-customer')
-    .description("erase one customer's personal data in orders, returns, events and stored responses")
-    .addHelpText('after', HELP);
+  command.addHelpText('after', HELP);
   runs(
-    part,
+    command,
     eraseOptions,
     async ({ eshop, email = null, order: orderIds, return: returnIds, json, ...options }) => {
       if (email === null && orderIds.length + returnIds.length === 0) {

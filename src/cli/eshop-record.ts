@@ -77,16 +77,15 @@ function details(eshop: ShownEshop): string {
   ]);
 }
 
-export function addRecord(command: Command, { env, print }: CommandContext): void {
-  const show = command.command('show').description('show an e-shop with its users, webhooks and contract');
-  runs(show, oneEshop, async ({ eshop, json }) => {
+export function addShow(command: Command, { env, print }: CommandContext): void {
+  runs(command, oneEshop, async ({ eshop, json }) => {
     const found = await withDatabase(readSettings(env), (sql) => readShown(sql, eshop));
     print(json ? JSON.stringify(record(found)) : details(found));
   });
-  const update = command
-    .command('update')
-    .description('change the name, e-mail address or warnings of an e-shop');
-  runs(update, changeOptions, async ({ eshop, name, email, warningMails, json }) => {
+}
+
+export function addUpdate(command: Command, { env, print }: CommandContext): void {
+  runs(command, changeOptions, async ({ eshop, name, email, warningMails, json }) => {
     if (name === undefined && email === undefined && warningMails === undefined) {
       throw new UserError('Nothing to change: give --name, --email or --warning-mails.');
     }
@@ -116,10 +115,7 @@ const rowOf = ({ at, kind, webhookId, to, state, sentAt, error }: ListedNotice) 
 });
 
 export function addNotices(command: Command, { env, print }: CommandContext): void {
-  const notices = command
-    .command('notices')
-    .description("the notices about an e-shop's webhooks, their recipients and their times");
-  runs(notices, noticesOptions, async ({ eshop, limit, json }) => {
+  runs(command, noticesOptions, async ({ eshop, limit, json }) => {
     const rows = await withDatabase(readSettings(env), async (sql) => {
       if ((await findEshop(sql, eshop)) === null) throw noSuchEshop(eshop);
       return await listNotices(sql, eshop, { webhookId: null, limit });

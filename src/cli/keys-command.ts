@@ -8,7 +8,7 @@ import type { Settings } from '../config/variables.ts';
 import type { LostSecrets } from '../db/webhooks/secrets.ts';
 import { counted } from '../domain/text.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
-import { type CommandContext, flag, noOptions, runs } from '../lib/command-line.ts';
+import { type CommandContext, flag, noOptions, runs, subcommands } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase, withStoppedDatabase } from './open-database.ts';
 import { confirmationOptions, isDryRun } from './options.ts';
@@ -72,10 +72,12 @@ function losses({ eshopId, name, email, webhooks, notices }: LostSecrets): strin
 }
 
 export function keysCommand(command: Command, { env, print }: CommandContext): void {
-  const rotate = command
-    .command('rotate')
-    .description('reseal all webhook secrets under the new master key; may be interrupted and run again');
-  runs(rotate, noOptions, async ({ json }) => {
+  const part = subcommands(command, {
+    rotate: 'reseal all webhook secrets under the new master key; may be interrupted and run again',
+    replace:
+      'after the master key was lost: replace the secrets and signing keys that nothing opens, and mail each e-shop concerned',
+  });
+  runs(part('rotate'), noOptions, async ({ json }) => {
     // With a configured database there is no fallback to a key in DATA_DIR.
     const settings = env.DATABASE_URL ? loadConfig(env).settings : readSettings(env);
     const rotation = await withDatabase(settings, (sql) =>
@@ -85,12 +87,7 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
       throw new UserError(summary(rotation, settings));
     print(json ? JSON.stringify(rotation) : summary(rotation, settings));
   });
-  const replace = command
-    .command('replace')
-    .description(
-      'after the master key was lost: replace the secrets and signing keys that nothing opens, and mail each e-shop concerned',
-    );
-  runs(replace, replaceOptions, async ({ lost, json, ...sure }) => {
+  runs(part('replace'), replaceOptions, async ({ lost, json, ...sure }) => {
     if (!lost) {
       throw new UserError(
         'This is for a lost key: confirm that with --lost. To replace a key that you have, use waybill keys rotate.',

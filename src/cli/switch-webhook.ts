@@ -42,12 +42,7 @@ async function concerned(sql: Sql, id: number) {
 
 /** Adds `activate`: as in the API, so that the change reaches open deliveries. */
 export function addActivate(command: Command, { env, print }: CommandContext): void {
-  const part = command
-    .command('activate')
-    .description(
-      'resume deliveries: those held are attempted within seconds (the last of 50,000 after a quarter of an hour), unless their time limit has passed',
-    );
-  runs(part, oneWebhook, async ({ id, json }) => {
+  runs(command, oneWebhook, async ({ id, json }) => {
     await withDatabase(readSettings(env), async (sql) => {
       const { name, facts } = await concerned(sql, id);
       const switched = await setActive(sql, facts.eshopId, id, true);
@@ -71,10 +66,7 @@ const deactivateOptions = v.object({
 
 /** Adds `deactivate`: likewise. */
 export function addDeactivate(command: Command, { env, print }: CommandContext): void {
-  const part = command
-    .command('deactivate')
-    .description('stop deliveries: new events create none, and open ones are held');
-  runs(part, deactivateOptions, async ({ id, json, dryRun, yes }) => {
+  runs(command, deactivateOptions, async ({ id, json, dryRun, yes }) => {
     await withDatabase(readSettings(env), async (sql) => {
       const { name, active, facts } = await concerned(sql, id);
       if (active && !dryRun && !yes && facts.openDeliveries > MAX_UNASKED)
@@ -118,12 +110,9 @@ function notPaused(error: unknown) {
   return { changed: false };
 }
 
-/** Adds `pause`, and `resume`, which also ends a pause that an e-shop has begun. */
-export function addPauses(command: Command, { env, print }: CommandContext): void {
-  const pause = command
-    .command('pause')
-    .description('hold deliveries until a time, without loss: new events still create them; or move the end');
-  runs(pause, pauseOptions, async ({ id, until = null, json }) => {
+/** Adds `pause`. */
+export function addPause(command: Command, { env, print }: CommandContext): void {
+  runs(command, pauseOptions, async ({ id, until = null, json }) => {
     await withDatabase(readSettings(env), async (sql) => {
       const { name, facts } = await concerned(sql, id);
       const paused = await pauseWebhook(sql, facts.eshopId, id, until).catch(refusePause);
@@ -135,10 +124,11 @@ export function addPauses(command: Command, { env, print }: CommandContext): voi
       );
     });
   });
-  const part = command
-    .command('resume')
-    .description('end the pause of a webhook: held deliveries continue within seconds');
-  runs(part, oneWebhook, async ({ id, json }) => {
+}
+
+/** Adds `resume`, which also ends a pause that an e-shop has begun. */
+export function addResume(command: Command, { env, print }: CommandContext): void {
+  runs(command, oneWebhook, async ({ id, json }) => {
     await withDatabase(readSettings(env), async (sql) => {
       const { name, facts } = await concerned(sql, id);
       const resumed = await resumeWebhook(sql, facts.eshopId, id).catch(notPaused);
@@ -179,17 +169,12 @@ function transcript({ request, response, durationMs }: TestDeliveryResult): stri
 }
 
 export function addTest(command: Command, { env, print }: CommandContext): void {
-  const part = command
-    .command('test')
-    .description(
-      'send one signed request with a sample of one of its types, whether active or not; it has no consequences',
-    )
-    .addHelpText(
-      'after',
-      '\nThe request is sent from this machine, not from a worker. It carries X-Service-Test: true.' +
-        '\nExit code: 0 accepted, 1 could not be sent, 2 the receiver failed, 3 inconclusive.',
-    );
-  runs(part, testOptions, async ({ id, json, type }) => {
+  command.addHelpText(
+    'after',
+    '\nThe request is sent from this machine, not from a worker. It carries X-Service-Test: true.' +
+      '\nExit code: 0 accepted, 1 could not be sent, 2 the receiver failed, 3 inconclusive.',
+  );
+  runs(command, testOptions, async ({ id, json, type }) => {
     // The sender takes longer to load than the other subcommands.
     const { sendTestTo } = await import('./send-test.ts');
     const result = await sendTestTo(env, { id, type });

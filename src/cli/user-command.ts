@@ -6,7 +6,7 @@ import { readSettings } from '../config/config.ts';
 import { changeSeenEshops } from '../db/accounts/user-eshops.ts';
 import { deleteUser, listUsers } from '../db/accounts/users.ts';
 import { MAX_USERNAME_CHARS, roles } from '../domain/role.ts';
-import { type CommandContext, optional, requiredOption, runs } from '../lib/command-line.ts';
+import { type CommandContext, optional, requiredOption, runs, subcommands } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
@@ -43,8 +43,14 @@ const seenOptions = v.object({
 });
 
 export function userCommand(command: Command, { env, print }: CommandContext): void {
-  const create = command.command('create').description('create a user; the password is shown once');
-  runs(create, newUser, async ({ eshop, role, username = role, json }) => {
+  const part = subcommands(command, {
+    create: 'create a user; the password is shown once',
+    list: 'list the users of an e-shop',
+    password: 'replace the password of a user: it is shown once, and their tokens stop working immediately',
+    delete: 'delete a user; their tokens stop working immediately',
+    eshops: 'the e-shops that a warehouse user sees in the console: its own, and those added here',
+  });
+  runs(part('create'), newUser, async ({ eshop, role, username = role, json }) => {
     const { userId, password } = await withDatabase(readSettings(env), (sql) =>
       createUser(sql, { eshopId: eshop, username, role }),
     );
@@ -53,8 +59,7 @@ export function userCommand(command: Command, { env, print }: CommandContext): v
     print('Keep the password: it is not shown again.');
   });
 
-  const list = command.command('list').description('list the users of an e-shop');
-  runs(list, oneEshop, async ({ eshop, json }) => {
+  runs(part('list'), oneEshop, async ({ eshop, json }) => {
     const rows = await withDatabase(readSettings(env), (sql) => listUsers(sql, eshop));
     if (rows === null) throw noSuchEshop(eshop);
     if (json) {
@@ -69,22 +74,14 @@ export function userCommand(command: Command, { env, print }: CommandContext): v
     print(rows.length === 0 ? `E-shop ${eshop} has no users.` : table(lines));
   });
 
-  const password = command
-    .command('password')
-    .description(
-      'replace the password of a user: it is shown once, and their tokens stop working immediately',
-    );
-  runs(password, oneUser, async ({ eshop, username, json }) => {
+  runs(part('password'), oneUser, async ({ eshop, username, json }) => {
     const password = await withDatabase(readSettings(env), (sql) => replacePassword(sql, eshop, username));
     if (json) return print(JSON.stringify({ eshopId: eshop, username, password }), true);
     print(pairs(Object.entries({ 'E-shop': eshop, User: `${username} / ${password}` })), true);
     print('Keep the password: it is not shown again. Earlier tokens no longer work.');
   });
 
-  const remove = command
-    .command('delete')
-    .description('delete a user; their tokens stop working immediately');
-  runs(remove, oneUser, async ({ eshop, username, json }) => {
+  runs(part('delete'), oneUser, async ({ eshop, username, json }) => {
     if (!(await withDatabase(readSettings(env), (sql) => deleteUser(sql, eshop, username)))) {
       throw noSuchUser(eshop, username);
     }
@@ -92,10 +89,7 @@ export function userCommand(command: Command, { env, print }: CommandContext): v
     print(`User "${username}" of e-shop ${eshop} was deleted; their tokens no longer work.`);
   });
 
-  const eshops = command
-    .command('eshops')
-    .description('the e-shops that a warehouse user sees in the console: its own, and those added here');
-  runs(eshops, seenOptions, async ({ eshop, username, add = [], remove = [], json }) => {
+  runs(part('eshops'), seenOptions, async ({ eshop, username, add = [], remove = [], json }) => {
     const user = { eshopId: eshop, username };
     const found = await withDatabase(readSettings(env), (sql) =>
       changeSeenEshops(sql, user, { add, remove }),

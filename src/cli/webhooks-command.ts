@@ -12,13 +12,13 @@ import { counted } from '../domain/text.ts';
 import { factsOf, stateOf, whyDeactivated } from '../domain/webhook-facts.ts';
 import { nameOf } from '../domain/webhook-name.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
-import { type CommandContext, flag, runs } from '../lib/command-line.ts';
+import { type CommandContext, flag, runs, subcommands } from '../lib/command-line.ts';
 import { addCreate } from './create-webhook.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { limitNote, listOptions, noSuchWebhook, oneWebhook } from './options.ts';
 import { formatTime } from './policy-table.ts';
-import { addActivate, addDeactivate, addPauses, addTest } from './switch-webhook.ts';
+import { addActivate, addDeactivate, addPause, addResume, addTest } from './switch-webhook.ts';
 
 const webhookFilters = v.pipe(
   v.object({
@@ -111,11 +111,18 @@ function record(webhook: OperatorsWebhook, policy: RetryPolicy) {
 
 export function webhooksCommand(command: Command, context: CommandContext): void {
   const { env, print } = context;
-  const list = command
-    .command('list')
-    .description(
-      'list webhooks of all e-shops, with their open deliveries; those whose oldest delivery has waited longest come first',
-    );
+  const part = subcommands(command, {
+    list: 'list webhooks of all e-shops, with their open deliveries; those whose oldest delivery has waited longest come first',
+    show: 'show a webhook with its incident and last deactivation',
+    create: 'create a webhook for an e-shop: checked as in the API, and skipped if it exists already',
+    activate:
+      'resume deliveries: those held are attempted within seconds (the last of 50,000 after a quarter of an hour), unless their time limit has passed',
+    deactivate: 'stop deliveries: new events create none, and open ones are held',
+    pause: 'hold deliveries until a time, without loss: new events still create them; or move the end',
+    resume: 'end the pause of a webhook: held deliveries continue within seconds',
+    test: 'send one signed request with a sample of one of its types, whether active or not; it has no consequences',
+  });
+  const list = part('list');
   runs(list, webhookFilters, async ({ eshop, type, receiver, limit, active, inactive, failing, json }) => {
     const filter = {
       eshopId: eshop,
@@ -135,17 +142,17 @@ export function webhooksCommand(command: Command, context: CommandContext): void
         : `${listTable(webhooks)}${limitNote(webhooks.length, limit)}`,
     );
   });
-  const show = command.command('show').description('show a webhook with its incident and last deactivation');
-  runs(show, oneWebhook, async ({ id, json }) => {
+  runs(part('show'), oneWebhook, async ({ id, json }) => {
     const settings = readSettings(env);
     const policy = retryPolicyOf(settings);
     const [found] = await withDatabase(settings, (sql) => listAllWebhooks(sql, { id }, 1));
     if (found === undefined) throw noSuchWebhook(id);
     print(json ? JSON.stringify(record(found, policy)) : details(found, policy));
   });
-  addCreate(command, context);
-  addActivate(command, context);
-  addDeactivate(command, context);
-  addPauses(command, context);
-  addTest(command, context);
+  addCreate(part('create'), context);
+  addActivate(part('activate'), context);
+  addDeactivate(part('deactivate'), context);
+  addPause(part('pause'), context);
+  addResume(part('resume'), context);
+  addTest(part('test'), context);
 }

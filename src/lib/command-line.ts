@@ -85,6 +85,17 @@ export function runs<const S extends Options>(
   });
 }
 
+/** Adds the subcommands of a group, each with its description, in the order of the help. @returns one by its name */
+export function subcommands<const Name extends string>(
+  command: Command,
+  descriptions: Readonly<Record<Name, string>>,
+): (name: Name) => Command {
+  const parts = new Map<string, Command>();
+  for (const [name, description] of Object.entries<string>(descriptions))
+    parts.set(name, command.command(name).description(description));
+  return (name) => parts.get(name) ?? command.command(name);
+}
+
 /** An integer, as an option's text. */
 export const wholeNumber =
   (maximum: number, minimum = 1) =>
