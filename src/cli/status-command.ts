@@ -130,7 +130,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     ...(changeLoop === null ? [] : [['Loop', loopText(changeLoop)] as const]),
     ...(heldUpBy === null ? [] : [['Cursors', `wait for ${openTransaction(heldUpBy)}`] as const]),
     ...database.deadRowsKeptBy.map(
-      (keeper) => ['Dead rows', `kept for ${keeperOfDeadRows(keeper)}`] as const,
+      (keeper) => ['Disk', `dead rows or old log kept for ${keeperOfDeadRows(keeper)}`] as const,
     ),
     ...(database.recoveries.length === 0
       ? [['Recoveries', 'none under way'] as const]

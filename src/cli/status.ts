@@ -54,6 +54,13 @@ const DAY_SECONDS = 24 * 3_600;
 /** How long a step of the database's clock is reported, in milliseconds. */
 const CLOCK_STEP_MS = 3_600_000;
 
+/** What to do about that which keeps dead rows or old write-ahead log. */
+const REMEDIES = {
+  archive: "fix its archive_command; Postgres' own log says why it fails",
+  session: 'end it in its program',
+  slot: 'drop it unless its reader will return',
+};
+
 /** Problems that need attention, each in a sentence that says where to look; empty if there are none. */
 export function needsOf({ database, temporal }: Status): string[] {
   return [...needsOfDatabase(database), ...(temporal === null ? [] : needsOfTemporal(temporal))];
@@ -88,8 +95,7 @@ function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
   if (heldUpBy !== null && heldUpBy.seconds > HELD_UP_LATE_SECONDS)
     yield `Cursors and recoveries are waiting for ${openTransaction(heldUpBy)}: end it in its program, or run select pg_terminate_backend(${heldUpBy.pid}).`;
   for (const keeper of database.deadRowsKeptBy) {
-    const remedy = keeper.kind === 'slot' ? 'drop it unless its reader will return' : 'end it in its program';
-    yield `Tables and indexes grow because dead rows or old write-ahead log are kept for ${keeperOfDeadRows(keeper)}: ${remedy}.`;
+    yield `The disk fills because dead rows or old write-ahead log are kept for ${keeperOfDeadRows(keeper)}: ${REMEDIES[keeper.kind]}.`;
   }
   if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {
     const error = mails.lastError === null ? '' : `; ${mails.lastError}`;

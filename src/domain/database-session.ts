@@ -23,9 +23,12 @@ export function openTransaction(session: DatabaseSession): string {
 }
 
 /**
- * What keeps dead rows from being removed: a session with an old snapshot, or a replication slot that nobody uses.
+ * What keeps dead rows from being removed, a session with an old snapshot or a replication slot that nobody uses; or
+ * old write-ahead log, such a slot or a failing archive.
  */
 export type VacuumBlocker =
+  /** With its last success; null if there was none. */
+  | { readonly kind: 'archive'; readonly since: Date | null }
   | ({ readonly kind: 'session'; readonly transactions: number } & DatabaseSession)
   | {
       readonly kind: 'slot';
@@ -42,6 +45,8 @@ export function keeperOfDeadRows(keeper: VacuumBlocker): string {
     const gib = (keeper.walBytes / 2 ** 30).toFixed(1);
     return `the replication slot ${oneLine(keeper.name)}, unused, with ${gib} GiB of write-ahead log`;
   }
+  if (keeper.kind === 'archive')
+    return `the failing archive of the write-ahead log (last success: ${keeper.since?.toISOString() ?? 'never'})`;
   if (keeper.since !== null) return openTransaction(keeper);
   return `${databaseProcess(keeper)}, with a snapshot ${counted(keeper.transactions, 'transaction')} old`;
 }

@@ -1,4 +1,4 @@
-/** What keeps dead rows from being removed: tables grow, and all statements become slower. */
+/** What keeps dead rows or old write-ahead log from being removed: the disk fills, and statements become slower. */
 
 import type { DatabaseSession, VacuumBlocker } from '../../domain/database-session.ts';
 import type { Sql } from '../connection/pool.ts';
@@ -50,7 +50,11 @@ export async function readVacuumBlockers(
       from pg_replication_slots where not active) s
     where transactions > ${transactions} or wal_bytes > ${walBytes}
     order by wal_bytes desc`;
+  const archives = await sql<{ since: Date | null }[]>`
+    select last_archived_time as since from pg_stat_archiver
+    where current_setting('archive_mode') <> 'off' and last_failed_time > coalesce(last_archived_time, '-infinity')`;
   return [
+    ...archives.map(({ since }) => ({ kind: 'archive' as const, since })),
     ...sessions.map((session) => ({ kind: 'session' as const, ...session })),
     ...slots.map((slot) => ({ kind: 'slot' as const, ...slot })),
   ];

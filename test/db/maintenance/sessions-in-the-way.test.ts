@@ -194,14 +194,14 @@ describe('what keeps dead rows', () => {
     expect(await readVacuumBlockers(sql)).toEqual([]);
     const status = { ...(await askDatabase(sql)), deadRowsKeptBy: keeper === undefined ? [] : [keeper] };
     expect(databaseRows(status)).toContainEqual([
-      'Dead rows',
+      'Disk',
       expect.stringMatching(
-        `^kept for database process ${pid} \\(legacy import\\), whose transaction has been open since `,
+        `^dead rows or old log kept for database process ${pid} \\(legacy import\\), whose transaction has been open since `,
       ),
     ]);
     expect(needsOf({ database: status, temporal: null })).toEqual([
       expect.stringMatching(
-        `^Tables and indexes grow because .* database process ${pid} .*: end it in its program\\.$`,
+        `^The disk fills because .* database process ${pid} .*: end it in its program\\.$`,
       ),
     ]);
     const metrics = createMetrics();

@@ -1,6 +1,4 @@
 /** Weeks are made and dropped on the versions of Postgres that Debian's packages have installed. */
-import { chmod } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../../src/db/connection/pool.ts';
 import { migrate } from '../../../src/db/migrate.ts';
@@ -8,28 +6,11 @@ import { countOutOfRange, listPartitions } from '../../../src/db/retention/parti
 import { weekName } from '../../../src/domain/weeks.ts';
 import { makeAhead, retain } from '../../../src/retention/retain.ts';
 import { insertShop } from '../../support/database/events.ts';
-import { installedPostgres, otherPostgres } from '../../support/database/other-postgres.ts';
+import { databaseOn, installedPostgres } from '../../support/database/other-postgres.ts';
 import { firstWeek, insertDelivery, weeksAfter } from '../../support/database/weeks.ts';
-import { folderOfTest } from '../../support/ends.ts';
-import { freePort } from '../../support/servers/ports.ts';
 
 const DAY = 24 * 3_600_000;
 const retentionMs = 30 * DAY;
-
-/** A database without tables on a server of its own, which ends with the test. */
-async function databaseOn(programs: string): Promise<string> {
-  const directory = await folderOfTest('waybill-installed-');
-  // The server's user must be able to enter the folder, which mkdtemp creates for its owner only.
-  await chmod(directory, 0o755);
-  const port = await freePort();
-  const databaseDir = join(directory, 'postgres');
-  const server = otherPostgres(programs, { databaseDir, port, postgresFlags: [] });
-  await server.initialise();
-  await server.start();
-  onTestFinished(() => server.stop());
-  await server.createDatabase('waybill');
-  return `postgres://waybill:waybill@127.0.0.1:${port}/waybill`;
-}
 
 const installed = installedPostgres();
 

@@ -1,10 +1,14 @@
 /** A Postgres other than the embedded one, in the folder POSTGRES_PROGRAMS, such as `/usr/lib/postgresql/15/bin`. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
 import { createDatabase } from '../../../src/db/connection/create-database.ts';
 import { createCluster, ensureServerUser } from '../../../src/embedded/postgres-cluster.ts';
+import { folderOfTest } from '../ends.ts';
+import { freePort } from '../servers/ports.ts';
 
 const run = promisify(execFile);
 
@@ -60,4 +64,19 @@ export function otherPostgres(
     createDatabase: (name) => createDatabase(`postgres://waybill:waybill@127.0.0.1:${port}/postgres`, name),
     stop: () => control('stop', '-m', 'fast'),
   };
+}
+
+/** A database without tables on a server of its own, which ends with the test. */
+export async function databaseOn(programs: string, postgresFlags: string[] = []): Promise<string> {
+  const directory = await folderOfTest('waybill-installed-');
+  // The server's user must be able to enter the folder, which mkdtemp creates for its owner only.
+  await chmod(directory, 0o755);
+  const port = await freePort();
+  const databaseDir = join(directory, 'postgres');
+  const server = otherPostgres(programs, { databaseDir, port, postgresFlags });
+  await server.initialise();
+  await server.start();
+  onTestFinished(() => server.stop());
+  await server.createDatabase('waybill');
+  return `postgres://waybill:waybill@127.0.0.1:${port}/waybill`;
 }
