@@ -21,7 +21,7 @@ import { aborted } from '../lib/wait-or-stop.ts';
 import { type Keys, newWebhookSecret } from '../secrets/keys.ts';
 import { sealing } from '../secrets/static-headers.ts';
 import { pairs } from './layout.ts';
-import type { ListenOptions } from './listen-command.ts';
+import type { ListenOptions } from './listen-options.ts';
 import { type ReceivedRequest, startListening } from './listening-server.ts';
 import { withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
