@@ -1,6 +1,6 @@
 /**
  * The receiver, as its own process: notes when each delivery first arrived, and answers 200, or by path: `/failing`
- * 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/tired` 503 after almost two seconds,
+ * 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/slow-503` 503 after almost two seconds,
  * `/silent` never, `/endless` headers without end.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -26,8 +26,8 @@ export interface Arrivals {
   readonly first: readonly Arrival[];
 }
 
-/** The response time of `/tired`, in milliseconds. */
-const TIRED_MS = 1_900;
+/** The response time of `/slow-503`, in milliseconds. */
+const FAILS_SLOWLY_MS = 1_900;
 
 /** The deliveries that have arrived. */
 const seen = new Set<string>();
@@ -55,10 +55,10 @@ function answer(path: string, response: ServerResponse): void {
     return;
   }
   const [, later] = path.split('/later/');
-  const tired = path.startsWith('/tired');
-  if (path.startsWith('/failing') || tired || later !== undefined) response.statusCode = 503;
+  const failsSlowly = path.startsWith('/slow-503');
+  if (path.startsWith('/failing') || failsSlowly || later !== undefined) response.statusCode = 503;
   if (later !== undefined) response.setHeader('retry-after', new Date(Number(later)).toUTCString());
-  if (tired) setTimeout(() => response.end(), TIRED_MS);
+  if (failsSlowly) setTimeout(() => response.end(), FAILS_SLOWLY_MS);
   else response.end();
 }
 

@@ -12,12 +12,12 @@ export interface Sizes {
   readonly backlog: number;
   /** How long a trial of neighbors lasts. */
   readonly trialSeconds: number;
-  /** The troubles: lines of an import, open deliveries of a webhook switched off, webhooks that never answer. */
-  readonly troubleLines: number;
-  readonly troubleOpen: number;
-  readonly troubleWebhooks: number;
+  /** The scenarios: lines of an import, open deliveries of a webhook switched off, webhooks that never answer. */
+  readonly scenarioLines: number;
+  readonly scenarioOpen: number;
+  readonly scenarioWebhooks: number;
   /** Pre-orders that are due at the same time. */
-  readonly troublePreOrders: number;
+  readonly scenarioPreOrders: number;
   /** Lines of an import with one webhook. */
   readonly importLines: number;
   /** Deliveries that wait for their workflow at a restart. */
@@ -32,10 +32,10 @@ const full: Sizes = {
   workflows: 2_000,
   backlog: 100_000,
   trialSeconds: 60,
-  troubleLines: 1_500,
-  troubleOpen: 1_500,
-  troubleWebhooks: 100,
-  troublePreOrders: 500,
+  scenarioLines: 1_500,
+  scenarioOpen: 1_500,
+  scenarioWebhooks: 100,
+  scenarioPreOrders: 500,
   importLines: 100_000,
   pending: 5_000,
   failTogether: 2_000,
@@ -47,10 +47,10 @@ const quick: Sizes = {
   workflows: 40,
   backlog: 300,
   trialSeconds: 3,
-  troubleLines: 60,
-  troubleOpen: 20,
-  troubleWebhooks: 10,
-  troublePreOrders: 10,
+  scenarioLines: 60,
+  scenarioOpen: 20,
+  scenarioWebhooks: 10,
+  scenarioPreOrders: 10,
   importLines: 200,
   pending: 100,
   failTogether: 20,
@@ -69,10 +69,10 @@ export function sizesOf(how: { readonly quick: boolean; readonly scale: number }
     workflows: scaled('workflows'),
     backlog: scaled('backlog'),
     trialSeconds: scaled('trialSeconds'),
-    troubleLines: scaled('troubleLines'),
-    troubleOpen: scaled('troubleOpen'),
-    troubleWebhooks: scaled('troubleWebhooks'),
-    troublePreOrders: scaled('troublePreOrders'),
+    scenarioLines: scaled('scenarioLines'),
+    scenarioOpen: scaled('scenarioOpen'),
+    scenarioWebhooks: scaled('scenarioWebhooks'),
+    scenarioPreOrders: scaled('scenarioPreOrders'),
     importLines: scaled('importLines'),
     pending: scaled('pending'),
     failTogether: scaled('failTogether'),

@@ -1,5 +1,5 @@
 /**
- * A trial of neighbors: one e-shop sends orders at an easy pace, alone and then beside a trouble.
+ * A trial of neighbors: one e-shop sends orders at an easy pace, alone and then beside a scenario.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atPace } from './pace.ts';
@@ -7,8 +7,8 @@ import type { Line } from './rounds.ts';
 import { latenciesOf } from './rounds.ts';
 import type { Stack } from './stack.ts';
 
-/** The effect on the healthy e-shop. */
-export interface Felt {
+/** What the healthy e-shop measured. */
+export interface Probed {
   /** From COMMIT to the receiver's first byte, in milliseconds, in the order of the commits. */
   readonly latencies: readonly number[];
   /** From request to the receiver's first byte, in milliseconds, sorted: at an easy pace none overtakes another. */
@@ -28,11 +28,11 @@ export interface Pace {
 }
 
 /** Sends orders at a fixed pace, each timed; then waits for their deliveries. */
-export async function feel(
+export async function probeLatency(
   stack: Pick<Stack, 'commitTimes'>,
   { shop, receiver }: Line,
   pace: Pace,
-): Promise<Felt> {
+): Promise<Probed> {
   const orders = Math.max(1, Math.round(pace.perSecond * pace.seconds));
   await receiver.arrivalsWithin({ deliveries: 0, patienceMs: 0 });
   const answers: number[] = [];
@@ -71,8 +71,8 @@ export function latenessAmongNeighbors(latencies: readonly number[]): number[] {
   });
 }
 
-/** Reads at a fixed pace while {@link feel} sends its orders. @returns how long each took, in milliseconds */
-export async function feelReads({ shop }: Line, { perSecond, seconds }: Pace): Promise<number[]> {
+/** Reads at a fixed pace while {@link probeLatency} sends its orders. @returns how long each took, in milliseconds */
+export async function probeReads({ shop }: Line, { perSecond, seconds }: Pace): Promise<number[]> {
   const read = async () => {
     const asked = performance.now();
     await shop.readOrders();

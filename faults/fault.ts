@@ -2,7 +2,7 @@
 import type { Random } from '../demo/random.ts';
 import type { PoolMode } from '../test/support/servers/pooler.ts';
 import type { InjectionPoint } from './injection-point.ts';
-import type { Ledger } from './ledger.ts';
+import type { Logbook } from './logbook.ts';
 import type { MachineWatch } from './machine.ts';
 import type { OrderedSize } from './ordered-size.ts';
 import type { PolicyName } from './policies.ts';
@@ -47,7 +47,7 @@ export interface Scene<S extends BasicStack = Stack> {
   readonly shop: Shop;
   readonly receivers: Receivers;
   /** What the round must deliver; a fault adds its own changes. */
-  readonly ledger: Ledger;
+  readonly logbook: Logbook;
   /** How busy the machine is, for waits of the round. */
   readonly machine: MachineWatch;
   readonly ordered: OrderedSize;
@@ -64,7 +64,7 @@ export interface Fault<S extends BasicStack = Stack> {
   /** Where it may be injected; the seed chooses. Default: while the orders are sent. */
   readonly injectionPoints?: readonly InjectionPoint[];
   /** Waybill is stopped gracefully: nothing may be repeated. */
-  readonly inOrder?: boolean;
+  readonly graceful?: boolean;
   /** Waybill must not notice it: as if there were no fault, nothing may be late or repeated. */
   readonly harmless?: boolean;
   /** How long it lasts, in milliseconds, at least and at most. Default: no time at all. */
@@ -78,7 +78,7 @@ export interface Fault<S extends BasicStack = Stack> {
   inject?(scene: Scene<S>): Promise<void>;
   /** Brings everything back; Waybill's processes serve again when it resolves. */
   heal?(scene: Scene<S>): Promise<void>;
-  /** Once every delivery has ended: waits for all else that must end, and enters complaints into the ledger. */
+  /** Once every delivery has ended: waits for all else that must end, and enters complaints into the logbook. */
   settle?(scene: Scene<S>): Promise<void>;
   /** Once everything has ended. */
   finish?(scene: Scene<S>): Promise<void>;

@@ -1,5 +1,5 @@
 /** How busy the machine is: times in which a computation takes several times as long as usual count as outages. */
-import type { Outage } from './ledger.ts';
+import type { Outage } from './logbook.ts';
 
 /** A running watch of the machine. */
 export interface MachineWatch {

@@ -113,18 +113,26 @@ async function playAll(left: Round[], played: Played[]): Promise<void> {
   }
 }
 
-const noPooler = findPooler() === undefined;
-const noClock = !hasSettableClock();
-const noDisk = !(await canMount());
-const rounds = chosenRounds(options).filter(
-  ({ fault }) =>
-    !(noPooler && fault.pooler !== undefined) &&
-    !(noClock && fault.databaseClock) &&
-    !(noDisk && 'embedded' in fault && fault.smallDisk),
-);
-if (noPooler) say('PgBouncer is not installed: rounds of the group pooler are left out.');
-if (noClock) say('libfaketime is not installed: rounds of the group database clock are left out.');
-if (noDisk) say('This user may mount no disk: rounds of the group disk full are left out.');
+/** What some faults need of the machine. */
+const unmet = [
+  {
+    met: findPooler() !== undefined,
+    needs: ({ fault }: Round) => fault.pooler !== undefined,
+    otherwise: 'PgBouncer is not installed: rounds of the group pooler are left out.',
+  },
+  {
+    met: hasSettableClock(),
+    needs: ({ fault }: Round) => fault.databaseClock === true,
+    otherwise: 'libfaketime is not installed: rounds of the group database clock are left out.',
+  },
+  {
+    met: await canMount(),
+    needs: ({ fault }: Round) => 'embedded' in fault && fault.smallDisk === true,
+    otherwise: 'This user may mount no disk: rounds of the group disk full are left out.',
+  },
+].filter(({ met }) => !met);
+const rounds = chosenRounds(options).filter((round) => !unmet.some(({ needs }) => needs(round)));
+for (const { otherwise } of unmet) say(otherwise);
 // A worker restarts for each policy or setting, so rounds are grouped by these.
 const kindOf = ({ workflows, policy, fault }: Round) => `${workflows} ${fault.pooler ?? 'direct'} ${policy}`;
 rounds.sort((a, b) => kindOf(b).localeCompare(kindOf(a)));

@@ -1,6 +1,6 @@
 /** The moments of a delivery in the queue at which a kill may meet it. */
 
-/** In order. */
+/** In the order in which a delivery passes them. */
 export const moments = [
   /** Claimed, but no attempt begun. */
   'claimed',

@@ -9,7 +9,7 @@ import {
   type ReceiverAnswer,
 } from '../test/support/servers/receiver.ts';
 import type { InjectionPoint } from './injection-point.ts';
-import type { Outcome } from './ledger.ts';
+import type { Outcome } from './logbook.ts';
 import type { PolicyName } from './policies.ts';
 import { RECEIVER_HOST } from './stack/stack.ts';
 

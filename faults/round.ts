@@ -9,7 +9,7 @@ import { withTemporal } from '../test/support/temporal/workflows.ts';
 import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Fault, Scene } from './fault.ts';
-import { newLedger } from './ledger.ts';
+import { newLogbook } from './logbook.ts';
 import { busyMs, isSpent, type MachineWatch, watchMachine } from './machine.ts';
 import type { OrderedSize } from './ordered-size.ts';
 import type { Round } from './plan.ts';
@@ -67,13 +67,13 @@ export async function playRound<S extends BasicStack>(
   const { policy } = round;
   await stack.prepare(round);
   const outputBefore = stack.programs.map((part) => part.output().length);
-  const ledger = newLedger(graceMs);
+  const logbook = newLogbook(graceMs);
   const name = `round-${round.seed}-${round.index}-${Date.now().toString(36)}`.toLowerCase();
   const machine = watchMachine();
-  const shop = await openShop(stack.sql, stack.apiUrl, name, ledger, machine);
+  const shop = await openShop(stack.sql, stack.apiUrl, name, logbook, machine);
   const receivers = await openReceivers(policy, shop.subscribe);
   const random = randomFrom(`${round.seed}/${round.index}/fault`);
-  const scene: Scene<S> = { stack, shop, receivers, ledger, machine, random, ordered, kills };
+  const scene: Scene<S> = { stack, shop, receivers, logbook, machine, random, ordered, kills };
   try {
     await fault.prepare?.(scene);
     let halfway = () => {};
@@ -86,30 +86,30 @@ export async function playRound<S extends BasicStack>(
     });
     // Awaited below.
     sent.catch(() => {});
-    await comes(injectionPoint, scene, round, machine);
+    await reach(injectionPoint, scene, round, machine);
     const from = Date.now();
     await fault.inject?.(scene);
     await sleep(round.lastsMs);
     await fault.heal?.(scene);
     if (fault.harmless !== true)
-      ledger.outages.push({ from, to: Date.now(), inOrder: fault.inOrder ?? false });
+      logbook.outages.push({ from, to: Date.now(), graceful: fault.graceful ?? false });
     await sent;
     await settled(scene, round, machine);
     await fault.settle?.(scene);
     // Gathered only now, so that late effects are seen too.
     const evidence = await gathered(scene);
-    ledger.outages.push(...machine.busy.map((each) => ({ ...each, busy: true })));
-    if (stack.forbidden.requests.length > 0) ledger.complaints.push('a private address was reached');
+    logbook.outages.push(...machine.busy.map((each) => ({ ...each, busy: true })));
+    if (stack.forbidden.requests.length > 0) logbook.complaints.push('a private address was reached');
     stack.forbidden.clear();
     for (const [index, part] of stack.programs.entries()) {
       const codes = refusedIn(part.output().slice(outputBefore[index]));
       if (codes.length > 0)
-        ledger.complaints.push(`Postgres refused statements of ${part.name}: ${codes.join(', ')}`);
-      if (!part.alive()) ledger.complaints.push(`${part.name} exited on its own`);
+        logbook.complaints.push(`Postgres refused statements of ${part.name}: ${codes.join(', ')}`);
+      if (!part.alive()) logbook.complaints.push(`${part.name} exited on its own`);
     }
     return {
       round,
-      verdict: check(policyOf(policy), round.workflows, ledger, evidence),
+      verdict: check(policyOf(policy), round.workflows, logbook, evidence),
       tookMs: Date.now() - started,
       busyMs: busyMs(machine, started),
     };
@@ -123,11 +123,13 @@ export async function playRound<S extends BasicStack>(
 /** Waits until no ended delivery is in the queue for its workflow, as long as they become fewer. */
 async function handedOver({ stack, shop }: Scene<BasicStack>): Promise<void> {
   let left = Number.POSITIVE_INFINITY;
-  for (let end = Date.now() + HANDED_OVER_MS; left > 0 && Date.now() < end; await sleep(POLL_MS)) {
+  let fewerAt = Date.now();
+  while (left > 0 && Date.now() < fewerAt + HANDED_OVER_MS) {
     const { deliveries } = await readRows(stack.sql, shop.eshopId);
     const queued = deliveries.filter((row) => row.queued && !isOpen(row.state)).length;
-    if (queued < left) end = Date.now() + HANDED_OVER_MS;
+    if (queued < left) fewerAt = Date.now();
     left = queued;
+    await sleep(POLL_MS);
   }
 }
 
@@ -139,15 +141,15 @@ function refusedIn(output: string): readonly string[] {
 }
 
 async function gathered(scene: Scene<BasicStack>): Promise<Evidence> {
-  const { stack, shop, receivers, ledger } = scene;
+  const { stack, shop, receivers, logbook } = scene;
   await handedOver(scene);
   const rows = await readRows(stack.sql, shop.eshopId);
-  const known = ledger.workflowsLost
+  const known = logbook.workflowsLost
     ? null
     : await withTemporal(await stack.temporalAddress(), (client) => withWorkflow(client, rows.deliveries));
   const webhooks = rows.webhooks.map((row) => ({
     ...row,
-    deactivatedAt: row.deactivatedAt === null ? null : ledger.machineTime(row.deactivatedAt),
+    deactivatedAt: row.deactivatedAt === null ? null : logbook.machineTime(row.deactivatedAt),
   }));
   return {
     deliveries: rows.deliveries.map((row) => ({ ...row, hasWorkflow: known?.has(row.id) ?? null })),
@@ -160,7 +162,7 @@ async function gathered(scene: Scene<BasicStack>): Promise<Evidence> {
 
 /** Waits until every delivery has ended and every deactivation is mailed, or until they are long overdue. */
 async function settled(
-  { stack, shop, receivers, ledger }: Scene<BasicStack>,
+  { stack, shop, receivers, logbook }: Scene<BasicStack>,
   { policy }: Round,
   machine: MachineWatch,
 ): Promise<void> {
@@ -168,14 +170,14 @@ async function settled(
   // A hostile receiver may make each attempt last until its time-out.
   const attempts = maxAttempts(policyOf(policy)) * policyOf(policy).attemptTimeoutMs;
   const patience =
-    planned.reduce((sum, wait) => sum + wait, 0) + attempts + LOST_MAIL_NOTICED_MS + 2 * ledger.graceMs;
-  const start = Math.max(Date.now(), ...ledger.outages.map(({ to }) => to));
+    planned.reduce((sum, wait) => sum + wait, 0) + attempts + LOST_MAIL_NOTICED_MS + 2 * logbook.graceMs;
+  const start = Math.max(Date.now(), ...logbook.outages.map(({ to }) => to));
   for (; ; await sleep(POLL_MS)) {
     const rows = await readRows(stack.sql, shop.eshopId);
     const open = rows.deliveries.some(({ state }) => isOpen(state));
     const mailed = rows.webhooks.every(({ deactivations, mailed }) => deactivations === mailed);
     const expected = receivers.all.reduce(
-      (sum, { type }) => sum + ledger.accepted.filter((each) => each.type === type).length,
+      (sum, { type }) => sum + logbook.accepted.filter((each) => each.type === type).length,
       0,
     );
     if ((!open && mailed && rows.deliveries.length >= expected) || isSpent(machine, start, patience)) {
@@ -189,7 +191,7 @@ async function settled(
  * @throws Error if it was not reached
  * @throws TooSlowError
  */
-async function comes(
+async function reach(
   injectionPoint: Promise<void>,
   scene: Scene<BasicStack>,
   { policy, injectionPoint: name }: Round,

@@ -10,7 +10,7 @@ import type { Pool } from '../src/db/connection/pool.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
 import type { Ordering } from '../src/domain/webhook-fields.ts';
-import type { Ledger } from './ledger.ts';
+import type { Logbook } from './logbook.ts';
 import { isSpent, type MachineWatch } from './machine.ts';
 
 /** An e-shop that is logged in. */
@@ -64,7 +64,7 @@ export async function openShop(
   sql: Pool,
   apiUrl: string,
   name: string,
-  ledger: Ledger,
+  logbook: Logbook,
   machine: MachineWatch,
 ): Promise<Shop> {
   const email = `${name}@shop.example`;
@@ -134,7 +134,7 @@ export async function openShop(
       const passes = status >= 500 || status === 429 || (key !== undefined && status === 409);
       if (!passes) throw new Error(`${method} ${path}: HTTP ${status} ${message}`);
     }
-    ledger.complaints.push(`The API took no ${path} for ${API_RETRY_TIMEOUT_MS / 1000} s.`);
+    logbook.complaints.push(`The API took no ${path} for ${API_RETRY_TIMEOUT_MS / 1000} s.`);
     return null;
   }
 
@@ -148,7 +148,7 @@ export async function openShop(
     body: object,
   ) {
     const answer = await repeated(by, [method, path], body, [200, 409]);
-    if (answer !== null) ledger.accepted.push({ type, entityId, at: Date.now() });
+    if (answer !== null) logbook.accepted.push({ type, entityId, at: Date.now() });
   }
 
   /** @param body made again for each try */

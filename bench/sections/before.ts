@@ -9,7 +9,7 @@ import { type Line, sendFlatOut } from '../rounds.ts';
 import { MOVEMENT } from '../shop.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
-import { feel } from '../trial.ts';
+import { probeLatency } from '../trial.ts';
 import type { Bench, Section } from './section.ts';
 
 const PER_SECOND = 10;
@@ -68,7 +68,7 @@ export const before: Section = {
     };
     const trees = await startTrees(bench, stack, folder);
     await inTurns(bench, trees, async ({ column, line, commitTimes }) => {
-      const { latencies } = await feel({ commitTimes }, line, pace);
+      const { latencies } = await probeLatency({ commitTimes }, line, pace);
       return () => {
         for (const percent of [50, 95, 99])
           bench.note(latencyName(percent), column, percentile(latencies, percent));

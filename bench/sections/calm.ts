@@ -12,8 +12,8 @@ import { firstDelivery, flatOutRound, type Line, openLine, steadyRound } from '.
 import { startRunner } from '../runners/runner.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
-import { feel } from '../trial.ts';
-import type { Bench, Section } from './section.ts';
+import { probeLatency } from '../trial.ts';
+import type { Bench, Section, Setting } from './section.ts';
 
 const CLIENTS = 16;
 const SHARES = [10, 50, 90] as const;
@@ -63,7 +63,6 @@ export const calm: Section = {
     }),
   ],
   async run(bench: Bench) {
-    const { sizes } = bench;
     const stack = await bench.stack();
     const line = await openLine(stack);
     const whole = await startInOneProcess(stack, 'whole');
@@ -75,55 +74,62 @@ export const calm: Section = {
         const metricsPort = await freePort();
         await stack.startWorkers({ env: { WORKFLOWS: setting, METRICS_PORT: String(metricsPort) } });
         await firstDelivery(line);
-        const easy = {
-          perSecond: EASY_PER_SECOND,
-          seconds: sizes.steadySeconds,
-          patienceMs: bench.patience(PATIENCE_MS),
-        };
-        await feel(stack, line, { ...easy, seconds: Math.min(5, easy.seconds) });
-        const sumsBefore = await sumsOfPhases(metricsPort);
-        const { fromRequest, answers } = await feel(stack, line, easy);
-        const sumsAfter = await sumsOfPhases(metricsPort);
-        for (const [index, phase] of phases.entries()) {
-          const [before, after] = [sumsBefore[index], sumsAfter[index]];
-          if (before !== undefined && after !== undefined)
-            bench.note(
-              phaseName(phase),
-              setting,
-              (1_000 * (after.sum - before.sum)) / (after.count - before.count),
-            );
-        }
-        for (const percent of PERCENTS)
-          bench.note(easyName(percent), setting, percentile(fromRequest, percent));
-        bench.note(answerName, setting, percentile(answers, 50));
-        const { orders } = sizes;
-        const flatOut = (count: number) =>
-          flatOutRound(stack, line, {
-            orders: count,
-            clients: CLIENTS,
-            patienceMs: bench.patience(PATIENCE_MS),
-          });
-        await flatOut(Math.min(WARM_UP, orders));
-        const { deliveries, seconds, cpuPerDelivery } = await flatOut(orders);
-        const capacity = deliveries / seconds;
-        bench.note(capacityName, setting, capacity);
-        bench.note('CPU per order and delivery, ms', setting, cpuPerDelivery.all ?? Number.NaN);
-        for (const part of parts)
-          bench.note(`  of which ${part}`, setting, cpuPerDelivery[part] ?? Number.NaN);
-        for (const share of SHARES) {
-          const perSecond = (capacity * share) / 100;
-          const round = await steadyRound(stack, line, {
-            orders: Math.max(1, Math.round(perSecond * sizes.steadySeconds)),
-            perSecond,
-            patienceMs: bench.patience(PATIENCE_MS),
-          });
-          for (const percent of PERCENTS)
-            bench.note(latencyName(percent, share), setting, percentile(round.latencies, percent));
-        }
+        await atEasyPace(bench, stack, line, setting, metricsPort);
+        const capacity = await atCapacity(bench, stack, line, setting);
+        await atShares(bench, stack, line, setting, capacity);
       }
     }
   },
 };
+
+/** Orders at an easy pace, after a few that are not measured. */
+async function probed({ sizes, patience }: Bench, stack: Pick<Stack, 'commitTimes'>, line: Line) {
+  const seconds = sizes.steadySeconds;
+  const pace = { perSecond: EASY_PER_SECOND, seconds, patienceMs: patience(PATIENCE_MS) };
+  await probeLatency(stack, line, { ...pace, seconds: Math.min(5, seconds) });
+  return () => probeLatency(stack, line, pace);
+}
+
+/** Latency at an easy pace, and the phases that it consists of. */
+async function atEasyPace(bench: Bench, stack: Stack, line: Line, setting: Setting, metricsPort: number) {
+  const probe = await probed(bench, stack, line);
+  const sumsBefore = await sumsOfPhases(metricsPort);
+  const { fromRequest, answers } = await probe();
+  const sumsAfter = await sumsOfPhases(metricsPort);
+  for (const [index, phase] of phases.entries()) {
+    const [before, after] = [sumsBefore[index], sumsAfter[index]];
+    if (before === undefined || after === undefined) continue;
+    const meanMs = (1_000 * (after.sum - before.sum)) / (after.count - before.count);
+    bench.note(phaseName(phase), setting, meanMs);
+  }
+  for (const percent of PERCENTS) bench.note(easyName(percent), setting, percentile(fromRequest, percent));
+  bench.note(answerName, setting, percentile(answers, 50));
+}
+
+/** The highest throughput, which it answers, and its cost. */
+async function atCapacity(bench: Bench, stack: Stack, line: Line, setting: Setting): Promise<number> {
+  const patienceMs = bench.patience(PATIENCE_MS);
+  const flatOut = (orders: number) => flatOutRound(stack, line, { orders, clients: CLIENTS, patienceMs });
+  const { orders } = bench.sizes;
+  await flatOut(Math.min(WARM_UP, orders));
+  const { deliveries, seconds, cpuPerDelivery } = await flatOut(orders);
+  bench.note(capacityName, setting, deliveries / seconds);
+  bench.note('CPU per order and delivery, ms', setting, cpuPerDelivery.all ?? Number.NaN);
+  for (const part of parts) bench.note(`  of which ${part}`, setting, cpuPerDelivery[part] ?? Number.NaN);
+  return deliveries / seconds;
+}
+
+/** Latency at shares of the highest throughput. */
+async function atShares(bench: Bench, stack: Stack, line: Line, setting: Setting, capacity: number) {
+  for (const share of SHARES) {
+    const perSecond = (capacity * share) / 100;
+    const orders = Math.max(1, Math.round(perSecond * bench.sizes.steadySeconds));
+    const patienceMs = bench.patience(PATIENCE_MS);
+    const { latencies } = await steadyRound(stack, line, { orders, perSecond, patienceMs });
+    for (const percent of PERCENTS)
+      bench.note(latencyName(percent, share), setting, percentile(latencies, percent));
+  }
+}
 
 /** The worker's measurements of each phase: the sum in seconds, and the number of first attempts. */
 async function sumsOfPhases(metricsPort: number) {
@@ -135,16 +141,10 @@ async function sumsOfPhases(metricsPort: number) {
   }));
 }
 
-async function inOneProcess({ sizes, patience, note }: Bench, whole: OneProcess, line: Line): Promise<void> {
-  const pace = {
-    perSecond: EASY_PER_SECOND,
-    seconds: sizes.steadySeconds,
-    patienceMs: patience(PATIENCE_MS),
-  };
-  await feel(whole, line, { ...pace, seconds: Math.min(5, pace.seconds) });
-  const { fromRequest, answers } = await feel(whole, line, pace);
-  for (const percent of PERCENTS) note(wholeName(percent), 'all', percentile(fromRequest, percent));
-  note(wholeAnswerName, 'all', percentile(answers, 50));
+async function inOneProcess(bench: Bench, whole: OneProcess, line: Line): Promise<void> {
+  const { fromRequest, answers } = await (await probed(bench, whole, line))();
+  for (const percent of PERCENTS) bench.note(wholeName(percent), 'all', percentile(fromRequest, percent));
+  bench.note(wholeAnswerName, 'all', percentile(answers, 50));
 }
 
 /** Temporal alone, at an easy pace. */

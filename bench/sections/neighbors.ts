@@ -5,8 +5,8 @@ import { firstDelivery, flatOutRound, type Line, latenciesOf, openLine } from '.
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 import { countTaskTimeouts } from '../task-timeouts.ts';
-import { feel, feelReads, latenessAmongNeighbors, type Pace } from '../trial.ts';
-import { type Place, type Trouble, troubles } from '../troubles.ts';
+import { probeLatency, probeReads, latenessAmongNeighbors, type Pace } from '../trial.ts';
+import { type Place, type Scenario, scenarios } from '../scenarios.ts';
 import type { Bench, Section, Setting } from './section.ts';
 
 const PER_SECOND = 10;
@@ -19,62 +19,62 @@ const PREPARE_MS = 600_000;
 
 /** The names of the effects in the table and the criteria. */
 const besideNames = {
-  alone: ({ name }: Trouble) => `p95 without ${name}, ms`,
-  beside: ({ name }: Trouble) => `p95 beside ${name}, ms`,
-  readsAlone: ({ name }: Trouble) => `  reads of the API without ${name}, p95, ms`,
-  readsBeside: ({ name }: Trouble) => `  reads of the API beside ${name}, p95, ms`,
-  undelivered: ({ name }: Trouble) => `undelivered beside ${name}`,
+  alone: ({ name }: Scenario) => `p95 without ${name}, ms`,
+  beside: ({ name }: Scenario) => `p95 beside ${name}, ms`,
+  readsAlone: ({ name }: Scenario) => `  reads of the API without ${name}, p95, ms`,
+  readsBeside: ({ name }: Scenario) => `  reads of the API beside ${name}, p95, ms`,
+  undelivered: ({ name }: Scenario) => `undelivered beside ${name}`,
 } as const;
 const latestName = '  the latest among its own neighbors, ms';
 const lateName = '  later than its neighbors by more than 2 s';
 const timeoutsName = '  workflow task time-outs';
 /** The trial of orders, whose own deliveries are measured too. */
-const TRIAL = troubles.find(({ name }) => name.includes('clients'));
+const TRIAL = scenarios.find(({ name }) => name.includes('clients'));
 const LATE_MS = 2_000;
 /** The trials whose retries all fall due at one time. */
-const RETRIES = troubles.filter(({ name }) => name.includes('due again') || name.includes('fail together'));
-const lastRetryName = ({ name }: Trouble, number: number) =>
+const RETRIES = scenarios.filter(({ name }) => name.includes('due again') || name.includes('fail together'));
+const lastRetryName = ({ name }: Scenario, number: number) =>
   `  ${name}: the last attempt ${number} begins after, s`;
 
-/** The latency beside a trouble may be three times that without it, and is always acceptable up to 300 ms. */
+/** The latency beside a scenario may be three times that without it, and is always acceptable up to 300 ms. */
 const NEVER_TOO_LONG_MS = 300;
-const ofNeighbors = (trouble: Trouble): readonly Criterion[] => [
+const ofNeighbors = (scenario: Scenario): readonly Criterion[] => [
   {
-    title: `p95 beside ${trouble.name}, over that without (or 300 ms)`,
+    title: `p95 beside ${scenario.name}, over that without (or 300 ms)`,
     bound: { most: 3 },
     value: (of) =>
-      of(besideNames.beside(trouble), 'all') /
-      Math.max(of(besideNames.alone(trouble), 'all'), NEVER_TOO_LONG_MS / 3),
+      of(besideNames.beside(scenario), 'all') /
+      Math.max(of(besideNames.alone(scenario), 'all'), NEVER_TOO_LONG_MS / 3),
   },
-  figure(`undelivered beside ${trouble.name}`, besideNames.undelivered(trouble), { most: 0 }),
+  figure(`undelivered beside ${scenario.name}`, besideNames.undelivered(scenario), { most: 0 }),
 ];
 
 export const neighbors: Section = {
   name: 'neighbors',
   about: 'what an e-shop feels of another in fourteen scenarios, with and without it',
   criteria: [
-    ...troubles.flatMap(ofNeighbors),
-    ...troubles
+    ...scenarios.flatMap(ofNeighbors),
+    ...scenarios
       .filter(({ name }) => name.includes('unknown fields'))
-      .map((trouble) =>
+      .map((scenario) =>
         ratio(
-          `reads, p95 beside ${trouble.name}, over that without`,
-          besideNames.readsBeside(trouble),
-          besideNames.readsAlone(trouble),
+          `reads, p95 beside ${scenario.name}, over that without`,
+          besideNames.readsBeside(scenario),
+          besideNames.readsAlone(scenario),
           { most: 3 },
         ),
       ),
-    ...RETRIES.map((trouble) =>
-      figure(`${trouble.name}: the last attempt 2 begins after, s`, lastRetryName(trouble, 2), { most: 10 }),
+    ...RETRIES.map((scenario) =>
+      figure(`${scenario.name}: the last attempt 2 begins after, s`, lastRetryName(scenario, 2), { most: 10 }),
     ),
     figure('clients: later than neighbors by more than 2 s', lateName, { most: 0 }),
     figure('clients: workflow task time-outs', timeoutsName, { most: 0 }),
   ],
   async run(bench: Bench) {
-    const asked = troubles.filter(({ name }) => name.includes(bench.beside));
+    const asked = scenarios.filter(({ name }) => name.includes(bench.beside));
     if (asked.length === 0) throw new Error(`No scenario has "${bench.beside}" in its name.`);
     for (let run = 0; run < bench.runs; run += 1)
-      for (const setting of bench.settings) for (const trouble of asked) await trial(bench, setting, trouble);
+      for (const setting of bench.settings) for (const scenario of asked) await trial(bench, setting, scenario);
   },
 };
 
@@ -111,47 +111,47 @@ async function openTrial(
     patienceMs: bench.patience(PREPARE_MS),
   };
   const pace = { perSecond: PER_SECOND, seconds, patienceMs: bench.patience(PATIENCE_MS) };
-  await feel(stack, line, { ...pace, seconds: Math.min(5, pace.seconds) });
+  await probeLatency(stack, line, { ...pace, seconds: Math.min(5, pace.seconds) });
   return { place, line, pace };
 }
 
-/** The effect on the healthy e-shop while the other makes its trouble. */
-async function feelBeside({ place, line, pace }: Trial, trouble: Trouble) {
-  const webhooks = await trouble.prepare(place);
+/** The effect on the healthy e-shop while the other plays the scenario. */
+async function probeBeside({ place, line, pace }: Trial, scenario: Scenario) {
+  const webhooks = await scenario.prepare(place);
   const over = new AbortController();
-  const making = trouble.make(place, webhooks, over.signal);
+  const making = scenario.make(place, webhooks, over.signal);
   // Awaited below; until then a failure must not count as unhandled.
   making.catch(() => {});
   const timer = setTimeout(() => over.abort(), pace.seconds * 1000);
   const [beside, readsBeside] = await Promise.all([
-    feel(place.stack, line, pace),
-    feelReads(line, pace),
+    probeLatency(place.stack, line, pace),
+    probeReads(line, pace),
   ]).finally(() => clearTimeout(timer));
   over.abort();
   await making;
   return { webhooks, beside, readsBeside };
 }
 
-async function trial(bench: Bench, setting: Setting, trouble: Trouble): Promise<void> {
+async function trial(bench: Bench, setting: Setting, scenario: Scenario): Promise<void> {
   const stack = await bench.stack();
-  const opened = await openTrial(bench, stack, setting, bench.sizes.trialSeconds, trouble.env);
+  const opened = await openTrial(bench, stack, setting, bench.sizes.trialSeconds, scenario.env);
   const { place, line, pace } = opened;
-  const [alone, readsAlone] = await Promise.all([feel(stack, line, pace), feelReads(line, pace)]);
-  bench.note(besideNames.alone(trouble), setting, percentile(alone.latencies, 95));
+  const [alone, readsAlone] = await Promise.all([probeLatency(stack, line, pace), probeReads(line, pace)]);
+  bench.note(besideNames.alone(scenario), setting, percentile(alone.latencies, 95));
 
-  bench.say(`${setting}: ${trouble.name} …`);
-  const { webhooks, beside, readsBeside } = await feelBeside(opened, trouble);
-  bench.note(besideNames.beside(trouble), setting, percentile(beside.latencies, 95));
-  bench.note(`  answers of the API without ${trouble.name}, p95, ms`, setting, percentile(alone.answers, 95));
-  bench.note(`  answers of the API beside ${trouble.name}, p95, ms`, setting, percentile(beside.answers, 95));
-  bench.note(besideNames.readsAlone(trouble), setting, percentile(readsAlone, 95));
-  bench.note(besideNames.readsBeside(trouble), setting, percentile(readsBeside, 95));
-  bench.note(besideNames.undelivered(trouble), setting, beside.undelivered);
-  if (trouble === TRIAL) await ownNeighbors(bench, setting, place);
-  if (RETRIES.includes(trouble)) {
+  bench.say(`${setting}: ${scenario.name} …`);
+  const { webhooks, beside, readsBeside } = await probeBeside(opened, scenario);
+  bench.note(besideNames.beside(scenario), setting, percentile(beside.latencies, 95));
+  bench.note(`  answers of the API without ${scenario.name}, p95, ms`, setting, percentile(alone.answers, 95));
+  bench.note(`  answers of the API beside ${scenario.name}, p95, ms`, setting, percentile(beside.answers, 95));
+  bench.note(besideNames.readsAlone(scenario), setting, percentile(readsAlone, 95));
+  bench.note(besideNames.readsBeside(scenario), setting, percentile(readsBeside, 95));
+  bench.note(besideNames.undelivered(scenario), setting, beside.undelivered);
+  if (scenario === TRIAL) await ownNeighbors(bench, setting, place);
+  if (RETRIES.includes(scenario)) {
     for (const number of [2, 3]) {
       const seconds = await lastRetrySeconds(stack, webhooks, number);
-      if (seconds !== null) bench.note(lastRetryName(trouble, number), setting, seconds);
+      if (seconds !== null) bench.note(lastRetryName(scenario, number), setting, seconds);
     }
   }
   await stack.stop();

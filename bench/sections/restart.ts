@@ -3,7 +3,7 @@ import { createBacklog } from '../backlog.ts';
 import { ratio } from '../criteria.ts';
 import { firstDelivery, openLine } from '../rounds.ts';
 import { percentile } from '../statistics.ts';
-import { feel } from '../trial.ts';
+import { probeLatency } from '../trial.ts';
 import { untilWorkflowsEnded } from '../workflows.ts';
 import { type Bench, mainSetting, type Section } from './section.ts';
 
@@ -38,8 +38,8 @@ export const restart: Section = {
       const { pending, steadySeconds: seconds } = bench.sizes;
       const patienceMs = bench.patience(PATIENCE_MS);
       const pace = { perSecond: PER_SECOND, seconds, patienceMs };
-      await feel(stack, line, { ...pace, seconds: Math.min(5, seconds) });
-      const before = await feel(stack, line, pace);
+      await probeLatency(stack, line, { ...pace, seconds: Math.min(5, seconds) });
+      const before = await probeLatency(stack, line, pace);
 
       const receiver = await stack.startReceiver();
       const backlog = await createBacklog(stack.sql, stack.secretKey, receiver.urlOf);
@@ -53,7 +53,7 @@ export const restart: Section = {
       const started = performance.now();
       await stack.startWorkers({ env });
       const ready = performance.now();
-      const after = await feel(stack, line, pace);
+      const after = await probeLatency(stack, line, pace);
       bench.note('deliveries that wait for their workflow', setting, row?.pending ?? Number.NaN);
       bench.note('until the worker is ready, s', setting, (ready - started) / 1_000);
       for (const percent of PERCENTS) {

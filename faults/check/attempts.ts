@@ -6,7 +6,7 @@ import { ownedMs } from '../../src/attempt/ownership.ts';
 import { jitteredWait, maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { SPREAD_MS } from '../../src/domain/webhook-pause.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
-import type { Ledger, Outage, WebhookPause } from '../ledger.ts';
+import type { Logbook, Outage, WebhookPause } from '../logbook.ts';
 import type { Arrival } from '../receivers.ts';
 import { withOutages } from './outages.ts';
 import { arrivalsOf, endOf, title } from './outcomes.ts';
@@ -24,7 +24,7 @@ const SIGNATURE_MS = 60_000;
 /** One delivery, and what delayed it. */
 interface Story {
   readonly policy: RetryPolicy;
-  readonly ledger: Ledger;
+  readonly logbook: Logbook;
   /** Of its webhook. */
   readonly pauses: readonly WebhookPause[];
   /** Of the recovery that created it. */
@@ -41,7 +41,7 @@ interface Step {
   readonly previous: Arrival | undefined;
   /** When it should have come without any outage, since 1970; null if that is unknown. */
   readonly due: number | null;
-  /** Time lost to outages and to a busy machine before it, and not made up for: it is taken from the waits that follow. */
+  /** Time lost before it to outages and a busy machine, and not made up for: later waits are shorter by it. */
   readonly lostMs: number;
   /** The same with what was made up for. */
   readonly lateInAllMs: number;
@@ -64,18 +64,18 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Checks the requests of one delivery. */
-export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evidence, row: DeliveryRow) {
+export function checkAttempts(policy: RetryPolicy, logbook: Logbook, evidence: Evidence, row: DeliveryRow) {
   const receiver = evidence.receivers.find(({ webhookId }) => webhookId === row.webhookId);
   if (receiver === undefined || receiver.unseen === true) return { repeated: 0, latestMs: 0, violations: [] };
   const arrivals = arrivalsOf(receiver, row.id);
   const ofWebhook = ({ webhookId }: WebhookPause) => webhookId === row.webhookId;
-  const pauses = ledger.pauses.filter(ofWebhook);
+  const pauses = logbook.pauses.filter(ofWebhook);
   const story: Story = {
     policy,
-    ledger,
+    logbook,
     pauses,
-    recoveryPauses: ledger.recoveryPauses.filter(ofWebhook),
-    outages: [...ledger.outages, ...pauses.map(({ from, to }) => ({ from, to: to + SPREAD_MS }))],
+    recoveryPauses: logbook.recoveryPauses.filter(ofWebhook),
+    outages: [...logbook.outages, ...pauses.map(({ from, to }) => ({ from, to: to + SPREAD_MS }))],
     windowEndsAt:
       (arrivals[0]?.at ?? 0) + policy.windowMs + pauses.reduce((sum, { from, to }) => sum + (to - from), 0),
   };
@@ -91,13 +91,13 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
   };
 }
 
-function stepsOf({ policy, ledger }: Story, row: DeliveryRow, arrivals: readonly Arrival[]): Step[] {
+function stepsOf({ policy, logbook }: Story, row: DeliveryRow, arrivals: readonly Arrival[]): Step[] {
   let [lostMs, lateInAllMs] = [0, 0];
   return arrivals.map((arrival, index) => {
     const previous = arrivals[index - 1];
-    const ordered = ledger.ordered.get(row.id);
+    const ordered = logbook.ordered.get(row.id);
     const wasOrdered = ordered !== undefined && ordered <= arrival.at && ordered >= (previous?.at ?? 0);
-    const due = wasOrdered ? ordered : plan(policy, ledger, row, previous, arrival.number);
+    const due = wasOrdered ? ordered : plan(policy, logbook, row, previous, arrival.number);
     const step = { arrival, previous, due, lostMs, lateInAllMs };
     // The window begins with the first.
     if (due !== null && arrival.number > 1) {
@@ -111,14 +111,14 @@ function stepsOf({ policy, ledger }: Story, row: DeliveryRow, arrivals: readonly
 /** When this attempt should come without any outage; null if that is unknown. */
 function plan(
   policy: RetryPolicy,
-  ledger: Ledger,
+  logbook: Logbook,
   row: DeliveryRow,
   previous: Arrival | undefined,
   number: number,
 ) {
   if (previous === undefined) {
     const { eventType, entityId } = row;
-    return ledger.accepted.find((each) => each.type === eventType && each.entityId === entityId)?.at ?? null;
+    return logbook.accepted.find((each) => each.type === eventType && each.entityId === entityId)?.at ?? null;
   }
   // Its owner may have died: no other makes it while it could still be at its receiver.
   if (number === previous.number) return previous.at + ownedMs(policy);
@@ -139,22 +139,22 @@ function afterItsPredecessor({ arrival: { number }, previous }: Step) {
   return number === before || number === before + 1 ? undefined : `attempt ${number} after attempt ${before}`;
 }
 
-function repeatedByFault(step: Step, { ledger }: Story) {
+function repeatedByFault(step: Step, { logbook }: Story) {
   const { arrival, previous } = step;
-  if (previous === undefined || !isRepeated(step) || inFlight(previous, ledger)) return undefined;
+  if (previous === undefined || !isRepeated(step) || inFlight(previous, logbook)) return undefined;
   return `attempt ${arrival.number} made again although no fault hit it`;
 }
 
-function oneAtATime({ arrival, previous }: Step, { ledger }: Story) {
+function oneAtATime({ arrival, previous }: Step, { logbook }: Story) {
   if (previous === undefined || !Number.isFinite(previous.endedAt)) return undefined;
-  if (arrival.at >= overAt(previous, ledger)) return undefined;
+  if (arrival.at >= overAt(previous, logbook)) return undefined;
   return `attempt ${arrival.number} came while attempt ${previous.number} was at its receiver`;
 }
 
-function notLate({ arrival, previous, due }: Step, { ledger, outages }: Story) {
+function notLate({ arrival, previous, due }: Step, { logbook, outages }: Story) {
   if (due === null) return undefined;
   const lateMs = arrival.at - withOutages(due, previous?.at ?? due, arrival.at, outages);
-  if (lateMs <= ledger.graceMs) return undefined;
+  if (lateMs <= logbook.graceMs) return undefined;
   return `attempt ${arrival.number} came ${Math.round(lateMs)} ms beyond plan and outage`;
 }
 
@@ -165,7 +165,7 @@ function notLate({ arrival, previous, due }: Step, { ledger, outages }: Story) {
 function notEarly(step: Step, { policy, windowEndsAt }: Story) {
   const { arrival, previous, due, lostMs, lateInAllMs } = step;
   if (due === null || previous === undefined || isRepeated(step)) return undefined;
-  // Towards the window's end, waits are also shortened by what was made up for before, and leave the last attempt room.
+  // Towards the window's end, waits are also shortened by what was made up for, and leave the last attempt room.
   const atItsEnd = due > windowEndsAt - policy.attemptTimeoutMs;
   const roomMs = Math.min(policy.attemptTimeoutMs, policy.windowMs / 20);
   const earlyMs = due - arrival.at;
@@ -174,7 +174,7 @@ function notEarly(step: Step, { policy, windowEndsAt }: Story) {
 }
 
 /** One that an outage or a pause at the end of the window held up still has its last chance, right after it. */
-function withinWindow({ arrival }: Step, { ledger: { graceMs }, outages, windowEndsAt }: Story) {
+function withinWindow({ arrival }: Step, { logbook: { graceMs }, outages, windowEndsAt }: Story) {
   let endsAt = windowEndsAt;
   for (const { from, to } of outages.toSorted((one, other) => one.from - other.from))
     if (from <= endsAt + graceMs) endsAt = Math.max(endsAt, to);
@@ -191,9 +191,9 @@ function afterRecoveryPauses({ arrival, previous }: Step, { recoveryPauses }: St
   return 'its first attempt came while its recovery was paused';
 }
 
-function signedInTime({ arrival }: Step, { ledger }: Story) {
+function signedInTime({ arrival }: Step, { logbook }: Story) {
   const offMs = arrival.signedAt - arrival.at;
-  if (ledger.workerClockWrong || Math.abs(offMs) <= SIGNATURE_MS) return undefined;
+  if (logbook.workerClockWrong || Math.abs(offMs) <= SIGNATURE_MS) return undefined;
   return `attempt ${arrival.number} was signed for a time ${offMs} ms off`;
 }
 
@@ -202,14 +202,14 @@ function isWithin({ at }: Arrival, pauses: readonly WebhookPause[]): boolean {
 }
 
 /** When a request was over: answered, or given up by a living sender while a busy machine held its receiver up. */
-function overAt({ endedAt, leftAt }: Arrival, { outages }: Ledger): number {
+function overAt({ endedAt, leftAt }: Arrival, { outages }: Logbook): number {
   if (leftAt === undefined) return endedAt;
   const died = outages.some(({ from, to }) => leftAt >= from - EARLY_MS && leftAt <= to);
   return died ? endedAt : Math.min(endedAt, leftAt);
 }
 
 /** Whether a fault met the attempt before its result was recorded. */
-function inFlight({ at, endedAt }: Arrival, { outages, graceMs }: Ledger): boolean {
+function inFlight({ at, endedAt }: Arrival, { outages, graceMs }: Logbook): boolean {
   const recordedBy = endedAt + Math.min(RECORDING * graceMs, MAX_RECORDING_MS);
-  return outages.some(({ from, to, inOrder }) => inOrder !== true && at <= to && recordedBy >= from);
+  return outages.some(({ from, to, graceful }) => graceful !== true && at <= to && recordedBy >= from);
 }

@@ -4,7 +4,7 @@
  */
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence } from '../evidence.ts';
-import type { Ledger } from '../ledger.ts';
+import type { Logbook } from '../logbook.ts';
 import type { Moment } from '../moments.ts';
 import type { Setting } from '../settings.ts';
 import { checkAttempts } from './attempts.ts';
@@ -32,23 +32,28 @@ export interface Verdict {
 }
 
 /** Judges a round; pure. */
-export function check(policy: RetryPolicy, workflows: Setting, ledger: Ledger, evidence: Evidence): Verdict {
-  const outcomes = checkOutcomes(policy, ledger, evidence);
-  const attempts = evidence.deliveries.map((delivery) => checkAttempts(policy, ledger, evidence, delivery));
+export function check(
+  policy: RetryPolicy,
+  workflows: Setting,
+  logbook: Logbook,
+  evidence: Evidence,
+): Verdict {
+  const outcomes = checkOutcomes(policy, logbook, evidence);
+  const attempts = evidence.deliveries.map((delivery) => checkAttempts(policy, logbook, evidence, delivery));
   return {
     accepted: outcomes.accepted,
     delivered: outcomes.delivered,
     repeated: attempts.reduce((sum, { repeated }) => sum + repeated, 0),
-    killedAt: ledger.killedAt,
+    killedAt: logbook.killedAt,
     withoutWorkflow: evidence.deliveries.filter(({ hasWorkflow }) => hasWorkflow === false).length,
     latestMs: Math.max(0, ...attempts.map(({ latestMs }) => latestMs)),
     violations: [
       ...outcomes.violations,
       ...attempts.flatMap(({ violations }) => violations),
-      ...checkWorkflows(ledger.hourPassed ? 'undelivered' : workflows, evidence),
-      ...checkDeactivations(policy, ledger, evidence),
-      ...ledger.found,
-      ...ledger.complaints.map((text) => violation('wrong', text)),
+      ...checkWorkflows(logbook.hourPassed ? 'undelivered' : workflows, evidence),
+      ...checkDeactivations(policy, logbook, evidence),
+      ...logbook.found,
+      ...logbook.complaints.map((text) => violation('wrong', text)),
     ],
   };
 }

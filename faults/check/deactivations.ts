@@ -1,7 +1,7 @@
 /** A webhook is deactivated only once a delivery failed for good, soon after its last attempt, and mailed once. */
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence, WebhookRow } from '../evidence.ts';
-import type { Ledger } from '../ledger.ts';
+import type { Logbook } from '../logbook.ts';
 import type { Receiver } from '../receivers.ts';
 import { touches, withOutages } from './outages.ts';
 import { arrivalsOf, endOf } from './outcomes.ts';
@@ -11,18 +11,18 @@ import { type Violation, violation } from './violation.ts';
 const STEP_MS = 15_000;
 
 /** Checks the webhooks. */
-export function checkDeactivations(policy: RetryPolicy, ledger: Ledger, evidence: Evidence): Violation[] {
+export function checkDeactivations(policy: RetryPolicy, logbook: Logbook, evidence: Evidence): Violation[] {
   return evidence.receivers.flatMap((receiver) => {
     const row = evidence.webhooks.find(({ id }) => id === receiver.webhookId);
     if (row === undefined) return [violation('lost', `the webhook of the ${receiver.kind} receiver is gone`)];
     return [
-      ...checkWebhook(ledger, evidence, receiver, row),
-      ...checkTime(policy, ledger, evidence, receiver, row),
+      ...checkWebhook(logbook, evidence, receiver, row),
+      ...checkTime(policy, logbook, evidence, receiver, row),
     ].map((text) => violation('wrong', `${receiver.kind} receiver: ${text}`));
   });
 }
 
-function checkWebhook(ledger: Ledger, evidence: Evidence, receiver: Receiver, row: WebhookRow): string[] {
+function checkWebhook(logbook: Logbook, evidence: Evidence, receiver: Receiver, row: WebhookRow): string[] {
   const problems: string[] = [];
   const failed = evidence.deliveries.some(
     ({ webhookId, state }) => webhookId === receiver.webhookId && state === 'failed',
@@ -38,7 +38,7 @@ function checkWebhook(ledger: Ledger, evidence: Evidence, receiver: Receiver, ro
   if (row.mailed !== deactivations) problems.push(`${row.mailed} mails recorded, not ${deactivations}`);
 
   const mails = evidence.mails.filter(({ messageId }) => messageId.startsWith(`<webhook-${row.id}-`));
-  const enough = mails.length === deactivations || (ledger.mailsMayRepeat && mails.length === 2);
+  const enough = mails.length === deactivations || (logbook.mailsMayRepeat && mails.length === 2);
   if (!enough) problems.push(`${mails.length} mails, not ${deactivations}`);
   if (new Set(mails.map(({ messageId }) => messageId)).size > 1)
     problems.push('a mail was repeated under another Message-ID');
@@ -48,7 +48,7 @@ function checkWebhook(ledger: Ledger, evidence: Evidence, receiver: Receiver, ro
 /** Whether the deactivation came when its delivery's last attempt had failed. */
 function checkTime(
   policy: RetryPolicy,
-  { outages, graceMs }: Ledger,
+  { outages, graceMs }: Logbook,
   { deliveries }: Evidence,
   receiver: Receiver,
   { id, deactivatedAt }: WebhookRow,

@@ -1,5 +1,5 @@
 /** Delays by outages. */
-import type { Outage } from '../ledger.ts';
+import type { Outage } from '../logbook.ts';
 
 /** Whether it overlaps this period, in milliseconds since 1970. */
 export function touches({ from, to }: Outage, since: number, until: number): boolean {

@@ -2,7 +2,7 @@
 import { maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { counted } from '../../src/domain/text.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
-import type { Ledger, Outcome } from '../ledger.ts';
+import type { Logbook, Outcome } from '../logbook.ts';
 import type { Arrival, Receiver } from '../receivers.ts';
 import { type Violation, violation } from './violation.ts';
 
@@ -22,12 +22,12 @@ export function title(receiver: Receiver, { id, entityId }: DeliveryRow): string
 }
 
 /** Checks all expected deliveries. */
-export function checkOutcomes(policy: RetryPolicy, ledger: Ledger, evidence: Evidence) {
+export function checkOutcomes(policy: RetryPolicy, logbook: Logbook, evidence: Evidence) {
   const violations: Violation[] = [];
   let accepted = 0;
   let delivered = 0;
   for (const receiver of evidence.receivers) {
-    const due = ledger.accepted.filter(({ type }) => type === receiver.type);
+    const due = logbook.accepted.filter(({ type }) => type === receiver.type);
     accepted += due.length;
     const rows = evidence.deliveries.filter(({ webhookId }) => webhookId === receiver.webhookId);
     for (const { entityId } of due) {
@@ -40,7 +40,7 @@ export function checkOutcomes(policy: RetryPolicy, ledger: Ledger, evidence: Evi
     }
     for (const row of rows) {
       if (row.state === 'delivered') delivered += 1;
-      violations.push(...checkDelivery(policy, ledger, receiver, row));
+      violations.push(...checkDelivery(policy, logbook, receiver, row));
     }
     const known = new Set(rows.map(({ id }) => id));
     const strange = receiver.arrivals.filter(({ deliveryId }) => !known.has(deliveryId));
@@ -55,14 +55,16 @@ export function checkOutcomes(policy: RetryPolicy, ledger: Ledger, evidence: Evi
   return { accepted, delivered, violations };
 }
 
-function expectedOutcomes(ledger: Ledger, receiver: Receiver, { id }: DeliveryRow): readonly Outcome[] {
-  return ledger.exceptions.get(id) ?? ledger.webhookExceptions.get(receiver.webhookId) ?? [receiver.outcome];
+function expectedOutcomes(logbook: Logbook, receiver: Receiver, { id }: DeliveryRow): readonly Outcome[] {
+  return (
+    logbook.exceptions.get(id) ?? logbook.webhookExceptions.get(receiver.webhookId) ?? [receiver.outcome]
+  );
 }
 
 /** Whether an outage and the grace after it lasted until the end of a delivery's window. */
 function windowTakenAway(
   { windowMs }: RetryPolicy,
-  { outages, pauses, graceMs }: Ledger,
+  { outages, pauses, graceMs }: Logbook,
   webhookId: number,
   [first]: readonly Arrival[],
 ): boolean {
@@ -75,7 +77,7 @@ function windowTakenAway(
 /** Whether an attempt got no response on a busy machine: its receiver may have read it too late, or never. */
 function metBusyMachine(
   { attemptTimeoutMs }: RetryPolicy,
-  { outages }: Ledger,
+  { outages }: Logbook,
   arrivals: readonly Arrival[],
   { lastError }: DeliveryRow,
 ): boolean {
@@ -89,7 +91,7 @@ function metBusyMachine(
 
 function checkDelivery(
   policy: RetryPolicy,
-  ledger: Ledger,
+  logbook: Logbook,
   receiver: Receiver,
   row: DeliveryRow,
 ): Violation[] {
@@ -101,9 +103,9 @@ function checkDelivery(
     receiver.outcome === 'delivered' &&
     row.attemptsMade > 0 &&
     (arrivals.some(({ at, endedAt }) => endedAt - at >= policy.attemptTimeoutMs) ||
-      metBusyMachine(policy, ledger, arrivals, row));
+      metBusyMachine(policy, logbook, arrivals, row));
   if (row.state === 'pending' || row.state === 'retrying') {
-    if (timedOut && row.overdueMs !== null && row.overdueMs < ledger.graceMs) return [];
+    if (timedOut && row.overdueMs !== null && row.overdueMs < logbook.graceMs) return [];
     const plan =
       row.overdueMs === null
         ? 'nothing planned'
@@ -117,9 +119,9 @@ function checkDelivery(
       ),
     ];
   }
-  const allowed = [...expectedOutcomes(ledger, receiver, row)];
+  const allowed = [...expectedOutcomes(logbook, receiver, row)];
   if (timedOut) allowed.push('failed');
-  if (windowTakenAway(policy, ledger, row.webhookId, arrivals) && allowed.includes('failed'))
+  if (windowTakenAway(policy, logbook, row.webhookId, arrivals) && allowed.includes('failed'))
     allowed.push('expired');
   const outcome: Outcome = row.state === 'failed' && arrivals.at(-1)?.status === 410 ? 'gone' : row.state;
   if (!allowed.includes(outcome)) {

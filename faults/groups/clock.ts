@@ -13,8 +13,8 @@ function apart(name: string, shiftMs: number): Fault {
     name: `worker's clock ${name}`,
     policies: ['scaled', 'few'],
     // Before the first order, and for the rest of the round.
-    async prepare({ stack, ledger }) {
-      ledger.workerClockWrong = true;
+    async prepare({ stack, logbook }) {
+      logbook.workerClockWrong = true;
       await stack.shiftWorkerClock(shiftMs);
     },
   };
@@ -27,8 +27,8 @@ function steps(name: string, shiftMs: number): Fault {
     policies: ['scaled'],
     injectionPoints: ['orders', 12, 19, 20],
     lasts: [1_000, 6_000],
-    async inject({ stack, ledger }) {
-      ledger.workerClockWrong = true;
+    async inject({ stack, logbook }) {
+      logbook.workerClockWrong = true;
       await stack.shiftWorkerClock(shiftMs);
       await sleep(TAKES_EFFECT_MS);
     },

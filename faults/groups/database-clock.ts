@@ -30,10 +30,10 @@ function set(name: string, ms: number, policies: Fault['policies']): Fault {
     lasts: [2_000, 6_000],
     databaseClock: true,
     prepare: ({ stack }) => restart(stack, true),
-    async inject({ stack, ledger }) {
+    async inject({ stack, logbook }) {
       // A time closer to now was written before the step.
-      ledger.machineTime = (at) => (Math.abs(at - Date.now()) < HOUR_MS / 2 ? at : at - ms);
-      if (ms > 0) ledger.hourPassed = true;
+      logbook.machineTime = (at) => (Math.abs(at - Date.now()) < HOUR_MS / 2 ? at : at - ms);
+      if (ms > 0) logbook.hourPassed = true;
       await stack.postgres.clock.set(ms);
     },
     // Rows claimed by the earlier clock are free after their lease.

@@ -46,7 +46,7 @@ function requestOf(key: string, webhook: boolean): Pick<Sent, 'path' | 'body'> {
 }
 
 async function breakAgainAndAgain(scene: Scene, { inject, heal }: Breakage): Promise<void> {
-  const { stack, shop, ledger, random, kills } = scene;
+  const { stack, shop, logbook, random, kills } = scene;
   const sent: Sent[] = [];
   await shop.once('shop', '/products', { sku: SKU, name: 'Once' }, 'product');
   const stocked = { type: 'stock_correction', sku: SKU, count: UNITS };
@@ -71,7 +71,7 @@ async function breakAgainAndAgain(scene: Scene, { inject, heal }: Breakage): Pro
     await inject(scene);
     await sleep(random.integer(...LASTS_MS));
     await heal(scene);
-    ledger.outages.push({ from, to: Date.now() });
+    logbook.outages.push({ from, to: Date.now() });
     over = true;
     await clients;
   }
@@ -80,7 +80,7 @@ async function breakAgainAndAgain(scene: Scene, { inject, heal }: Breakage): Pro
 }
 
 /** Everything was done once, was answered with what was done, and is answered so again. */
-async function judge({ stack: { sql }, shop, ledger }: Scene, sent: readonly Sent[]): Promise<void> {
+async function judge({ stack: { sql }, shop, logbook }: Scene, sent: readonly Sent[]): Promise<void> {
   const { eshopId } = shop;
   const rows = await sql<{ id: number; key: string }[]>`
     select id::int, note as key from stock_movements where eshop_id = ${eshopId} and sku = ${SKU} and note is not null
@@ -89,20 +89,20 @@ async function judge({ stack: { sql }, shop, ledger }: Scene, sent: readonly Sen
   for (const { id, key } of rows) made.set(key, [...(made.get(key) ?? []), id]);
   for (const { key, path, body, done } of sent) {
     const ids = made.get(key) ?? [];
-    if (ids.length !== 1) ledger.complaints.push(`${path} under ${key} was done ${ids.length} times.`);
+    if (ids.length !== 1) logbook.complaints.push(`${path} under ${key} was done ${ids.length} times.`);
     const again = await shop.once('warehouse', path, body, key);
-    if (again?.replayed !== true) ledger.complaints.push(`${path} under ${key} was done again after all.`);
+    if (again?.replayed !== true) logbook.complaints.push(`${path} under ${key} was done again after all.`);
     for (const id of [idOf(done), idOf(again)])
       if (id !== ids[0])
-        ledger.complaints.push(`${path} under ${key} made ${ids[0]}, and was answered with ${id}.`);
+        logbook.complaints.push(`${path} under ${key} made ${ids[0]}, and was answered with ${id}.`);
   }
   const movements = sent.filter(({ path }) => path !== '/webhooks').length;
   const [stock] = await sql<{ available: string }[]>`
     select available from products where eshop_id = ${eshopId} and sku = ${SKU}`;
   if (Number(stock?.available) !== UNITS - movements)
-    ledger.complaints.push(`${movements} movements of one unit have left ${stock?.available} of ${UNITS}.`);
+    logbook.complaints.push(`${movements} movements of one unit have left ${stock?.available} of ${UNITS}.`);
   if (made.size !== sent.length)
-    ledger.complaints.push(`${sent.length} requests have made ${made.size} records.`);
+    logbook.complaints.push(`${sent.length} requests have made ${made.size} records.`);
 }
 
 interface Breakage {

@@ -34,9 +34,9 @@ function faultsOf(link: LinkName): Fault[] {
       policies: ['scaled', 'hours'] as const,
       injectionPoints: ['orders', 'slow', 19, 20] as const,
       lasts,
-      async inject({ stack, random, ledger }) {
+      async inject({ stack, random, logbook }) {
         const from = Date.now();
-        if (what.startsWith('silent')) ledger.outages.push({ from, to: from + NOTICED_WITHIN_MS[link] });
+        if (what.startsWith('silent')) logbook.outages.push({ from, to: from + NOTICED_WITHIN_MS[link] });
         inject(stack.links[link], random.pick(CUTS));
       },
       heal: async ({ stack }) => {

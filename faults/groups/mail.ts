@@ -32,8 +32,8 @@ const workerDies: Fault = {
   policies: POLICIES,
   injectionPoints: ['orders'],
   lasts: [0, 1_000],
-  async prepare({ stack, ledger }) {
-    ledger.mailsMayRepeat = true;
+  async prepare({ stack, logbook }) {
+    logbook.mailsMayRepeat = true;
     // Slow enough for the fault to meet it.
     stack.mail.behave(() => 'takeSlowly');
   },

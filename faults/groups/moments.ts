@@ -49,7 +49,7 @@ function everyMoment<S extends BasicStack>(name: string, victim: Victim<S>): Fau
 }
 
 async function killAgainAndAgain<S extends BasicStack>(scene: Scene<S>, victim: Victim<S>): Promise<void> {
-  const { stack, shop, receivers, ledger, random, kills } = scene;
+  const { stack, shop, receivers, logbook, random, kills } = scene;
   const ended = async () =>
     (await readRows(stack.sql, shop.eshopId)).deliveries.every(({ state }) => !isOpen(state));
   await withTemporal(await stack.temporalAddress(), async (client) => {
@@ -71,10 +71,10 @@ async function killAgainAndAgain<S extends BasicStack>(scene: Scene<S>, victim: 
       killed = true;
       const from = Date.now();
       const arrivals = receivers.all.flatMap((receiver) => receiver.arrivals);
-      ledger.killedAt.push(...(await momentsMet(stack.sql, client, shop.eshopId, arrivals, from)));
+      logbook.killedAt.push(...(await momentsMet(stack.sql, client, shop.eshopId, arrivals, from)));
       victim.delay(stack, 0, 0);
       await victim.start(stack);
-      ledger.outages.push({ from, to: Date.now() });
+      logbook.outages.push({ from, to: Date.now() });
       await sent;
       for (const end = Date.now() + PATIENCE_MS; !(await ended()) && Date.now() < end; ) await sleep(POLL_MS);
     }

@@ -78,7 +78,9 @@ function moved(name: string, old: number, policies: Fault['policies']): Fault {
       for (const { deliveryId, host } of receiver?.arrivals ?? []) {
         const entityId = entities.get(deliveryId) ?? '';
         if (host === NEXT_HOST || later?.includes(entityId) !== true) continue;
-        scene.ledger.found.push(violation('wrong', `${entityId} came to the address that its name had left`));
+        scene.logbook.found.push(
+          violation('wrong', `${entityId} came to the address that its name had left`),
+        );
       }
     },
   };

@@ -10,7 +10,7 @@ import { until } from '../../test/support/until.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';
 import { readRows } from '../evidence.ts';
 import type { Fault, Scene } from '../fault.ts';
-import type { Outcome } from '../ledger.ts';
+import type { Outcome } from '../logbook.ts';
 
 const run = promisify(execFile);
 
@@ -84,7 +84,7 @@ function allEnded(verb: 'terminate' | 'cancel'): Fault {
         async (row) => {
           const receiver = scene.receivers.all.find(({ webhookId }) => webhookId === row.webhookId);
           // Its attempt under way may still be accepted.
-          scene.ledger.exceptions.set(row.id, ['canceled', receiver?.outcome ?? 'canceled']);
+          scene.logbook.exceptions.set(row.id, ['canceled', receiver?.outcome ?? 'canceled']);
           await temporal(scene, 'workflow', verb, '--workflow-id', deliveryWorkflowId(row)).catch(() => {});
         },
       );
@@ -141,8 +141,8 @@ function ordered({
     async inject(scene) {
       const id = await failingDelivery(scene);
       targets.set(scene, id);
-      if (outcomes !== undefined) scene.ledger.exceptions.set(id, outcomes);
-      if (orders === true) scene.ledger.ordered.set(id, Date.now());
+      if (outcomes !== undefined) scene.logbook.exceptions.set(id, outcomes);
+      if (orders === true) scene.logbook.ordered.set(id, Date.now());
       // In a burst it gets its workflow in a moment.
       const workflow = await until('its workflow', async () => {
         const workflowId = await workflowIdOf(scene.stack.sql, id);

@@ -85,8 +85,8 @@ async function openSide({ shop }: Scene, ordering: 'record' | 'latest', types: S
 }
 
 async function begin(scene: Scene): Promise<void> {
-  const { shop, random, ledger, ordered } = scene;
-  ledger.graceMs = Math.max(ledger.graceMs, GRACE_MS);
+  const { shop, random, logbook, ordered } = scene;
+  logbook.graceMs = Math.max(logbook.graceMs, GRACE_MS);
   const sides = [
     await openSide(scene, 'record', ['CREATE_ORDER', 'UPDATE_ORDER']),
     await openSide(scene, 'latest', ['UPDATE_ORDER']),
@@ -112,7 +112,7 @@ const readDeliveries = ({ stack }: Scene, { webhookIds }: Side) => stack.sql<Ord
   from deliveries where webhook_id = any(${[...webhookIds]}::int[]) and entity_id like 'ordered-%' order by id`;
 
 async function settle(scene: Scene): Promise<void> {
-  const { stack, shop, ledger } = scene;
+  const { stack, shop, logbook } = scene;
   const { sides, sent, records, canceled } = trafficOf(scene);
   await sent;
   let all: OrderedDelivery[][] = [];
@@ -127,13 +127,13 @@ async function settle(scene: Scene): Promise<void> {
   const events = await stack.sql<CommittedEvent[]>`
     select type, entity_id, sequence::float8 as sequence from events
     where eshop_id = ${shop.eshopId} and entity_id = any(${[...records]}::text[])`;
-  const accepted = ledger.accepted.filter(({ entityId }) => records.includes(entityId)).length;
+  const accepted = logbook.accepted.filter(({ entityId }) => records.includes(entityId)).length;
   if (events.length < accepted)
-    ledger.complaints.push(
+    logbook.complaints.push(
       `${accepted} changes of ordered records were accepted, ${events.length} are known`,
     );
   for (const [index, side] of sides.entries())
-    ledger.found.push(...checkOrder({ ...side, deliveries: all[index] ?? [], canceled }, events));
+    logbook.found.push(...checkOrder({ ...side, deliveries: all[index] ?? [], canceled }, events));
 }
 
 /** The same fault, while records change. */

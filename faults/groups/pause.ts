@@ -41,7 +41,7 @@ function notPaused(error: unknown): never {
 
 /** Asks for the pause, until it is answered: the API may be dying. */
 function beginPause(scene: Scene): void {
-  const { receivers, shop, ledger } = scene;
+  const { receivers, shop, logbook } = scene;
   const webhookIds = [
     ...receivers.all.filter(({ kind }) => PAUSED.includes(kind)).map(({ webhookId }) => webhookId),
     ...orderedWebhooks(scene),
@@ -49,7 +49,7 @@ function beginPause(scene: Scene): void {
   const asked = Promise.all(
     webhookIds.map(async (webhookId) => {
       const pause = { webhookId, ...(await shop.pause(webhookId, PAUSE_MS).catch(notPaused)) };
-      ledger.pauses.push(pause);
+      logbook.pauses.push(pause);
       return pause.to;
     }),
   ).then((ends) => Math.max(...ends));
@@ -59,13 +59,13 @@ function beginPause(scene: Scene): void {
 }
 
 /** No workflow is started for deliveries that only wait. */
-async function checkWaiting({ stack, ledger }: Scene, webhookIds: readonly number[]): Promise<void> {
+async function checkWaiting({ stack, logbook }: Scene, webhookIds: readonly number[]): Promise<void> {
   const [row] = await stack.sql<{ started: number }[]>`
     select count(*)::int as started from deliveries d
     where d.webhook_id = any(${[...webhookIds]}::int[]) and d.state = 'pending' and d.dispatched_at is not null
       and not exists (select from attempts a where a.delivery_id = d.id)`;
   if (row !== undefined && row.started > 0)
-    ledger.complaints.push(
+    logbook.complaints.push(
       `${row.started} deliveries that only wait for the end of a pause have a workflow.`,
     );
 }
@@ -123,14 +123,14 @@ const withoutTemporal: Fault = {
     await scene.stack.temporal.kill();
   },
   async heal(scene) {
-    const { receivers, stack, ledger } = scene;
+    const { receivers, stack, logbook } = scene;
     const end = await pauseOf(scene).asked;
     const healthy = receivers.all.find(({ kind }) => kind === 'healthy');
     await until(
       'a delivery after the pause',
       async () => healthy?.arrivals.some(({ at }) => at >= end),
       GOES_ON_MS,
-    ).catch(() => ledger.complaints.push('Nothing was delivered after the pause while Temporal was away.'));
+    ).catch(() => logbook.complaints.push('Nothing was delivered after the pause while Temporal was away.'));
     await stack.temporal.start();
   },
 };
@@ -149,7 +149,7 @@ const resumedEarly: Fault = {
     await scene.stack.worker.kill();
     for (const webhookId of webhookIds) {
       const to = await scene.shop.resume(webhookId);
-      const pause = scene.ledger.pauses.find((each) => each.webhookId === webhookId);
+      const pause = scene.logbook.pauses.find((each) => each.webhookId === webhookId);
       if (pause !== undefined) pause.to = to;
     }
   },

@@ -42,7 +42,7 @@ function refused(name: string, rejection: Rejection, lasts: readonly [number, nu
     inject: async (scene) => proxies.get(scene)?.refuse(POLLS, rejection),
     async heal(scene) {
       proxies.get(scene)?.pass();
-      scene.ledger.outages.push({ from: Date.now(), to: Date.now() + POLLS_AGAIN_WITHIN_MS });
+      scene.logbook.outages.push({ from: Date.now(), to: Date.now() + POLLS_AGAIN_WITHIN_MS });
     },
     finish: leadBack,
   };

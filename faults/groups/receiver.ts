@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Fault, Scene } from '../fault.ts';
-import type { Outcome } from '../ledger.ts';
+import type { Outcome } from '../logbook.ts';
 import type { Arrival } from '../receivers.ts';
 import { RECEIVER_HOST } from '../stack/stack.ts';
 

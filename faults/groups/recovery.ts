@@ -39,7 +39,7 @@ const begun = new WeakMap<Scene, string>();
  */
 export async function recordLost(
   tx: Transaction,
-  { shop, ledger }: Scene,
+  { shop, logbook }: Scene,
   name: string,
   count: number,
   records = count,
@@ -50,7 +50,7 @@ export async function recordLost(
     const record = { sku: entityId, name: 'A mug' };
     const sequence = Math.floor(index / records) + 1;
     await recordEvent(tx, { eshopId, type: TYPE, entityId, sequence, record });
-    ledger.accepted.push({ type: TYPE, entityId, at: null });
+    logbook.accepted.push({ type: TYPE, entityId, at: null });
   }
 }
 
@@ -80,9 +80,9 @@ export async function isRecovered(scene: Scene, count: number): Promise<void> {
   const row = await lastSeen(scene);
   if (row !== null && row.retrying > 0)
     throw new TooSlowError(`the receiver did not answer ${row.retrying} recovered deliveries in time`);
-  if (row?.state !== 'completed') scene.ledger.complaints.push(`The recovery is ${row?.state ?? 'gone'}.`);
+  if (row?.state !== 'completed') scene.logbook.complaints.push(`The recovery is ${row?.state ?? 'gone'}.`);
   if (row?.created !== count || row.failed !== 0)
-    scene.ledger.complaints.push(`It created ${row?.created} deliveries, of which ${row?.failed} failed.`);
+    scene.logbook.complaints.push(`It created ${row?.created} deliveries, of which ${row?.failed} failed.`);
 }
 
 /** The recovery once it is completed, or once it has not changed for too long. */
@@ -134,18 +134,18 @@ const pausedInOrder: Fault = {
   async inject(scene) {
     await steer(scene, 'pause');
     const from = Date.now();
-    scene.ledger.recoveryPauses.push({
+    scene.logbook.recoveryPauses.push({
       webhookId: recoveredWebhook(scene),
       from,
       to: Number.POSITIVE_INFINITY,
     });
   },
   async heal(scene) {
-    const { stack, ledger } = scene;
+    const { stack, logbook } = scene;
     await stack.worker.kill();
     await stack.worker.start();
     await sleep(PAUSED_AFTER_KILL_MS);
-    for (const pause of ledger.recoveryPauses) pause.to = Date.now();
+    for (const pause of logbook.recoveryPauses) pause.to = Date.now();
     await steer(scene, 'resume');
   },
 };

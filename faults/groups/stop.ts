@@ -6,18 +6,18 @@ import type { Stack } from '../stack/stack.ts';
 /** The time of an attempt, its grace, and a margin for a busy machine, in milliseconds. */
 const STOPS_WITHIN_MS = 15_000;
 
-async function stopInTime(part: ProgramPart, { ledger }: Scene): Promise<void> {
+async function stopInTime(part: ProgramPart, { logbook }: Scene): Promise<void> {
   const before = Date.now();
   await part.stop();
   const took = Date.now() - before;
-  if (took > STOPS_WITHIN_MS) ledger.complaints.push(`${part.name} took ${took} ms to stop`);
-  if (part.exitCode !== 0) ledger.complaints.push(`${part.name} ended with ${part.exitCode} when stopped`);
+  if (took > STOPS_WITHIN_MS) logbook.complaints.push(`${part.name} took ${took} ms to stop`);
+  if (part.exitCode !== 0) logbook.complaints.push(`${part.name} ended with ${part.exitCode} when stopped`);
 }
 
 function stopped(name: string, parts: (stack: Stack) => readonly ProgramPart[]): Fault {
   return {
     group: 'stop',
-    inOrder: true,
+    graceful: true,
     name: `${name} stopped in order`,
     ...usual,
     lasts: [0, 2_000],

@@ -8,8 +8,8 @@ const MENDED_WITHIN_MS = 60_000;
 
 async function forgets(scene: Scene, how: () => Promise<void>): Promise<void> {
   const { temporal } = scene.stack;
-  scene.ledger.workflowsLost = true;
-  scene.ledger.graceMs = Math.max(scene.ledger.graceMs, MENDED_WITHIN_MS);
+  scene.logbook.workflowsLost = true;
+  scene.logbook.graceMs = Math.max(scene.logbook.graceMs, MENDED_WITHIN_MS);
   await temporal.stop();
   await how();
 }
@@ -45,7 +45,7 @@ const away: Fault = {
   policies: ['short'],
   injectionPoints: ['orders'],
   lasts: [6_000, 8_000],
-  async inject({ stack, receivers, ledger }) {
+  async inject({ stack, receivers, logbook }) {
     // The window begins with the first attempt.
     const failing = receivers.all.filter(({ outcome }) => outcome === 'failed');
     await until('a first attempt', async () => failing.every(({ arrivals }) => arrivals[0]?.status));
@@ -60,7 +60,7 @@ const away: Fault = {
       throw new TooSlowError('the last attempt came before Temporal was away');
     await stack.temporal.stop();
     // Its window was lost by an outage: after the last chance the webhook stays active.
-    for (const { webhookId } of failing) ledger.webhookExceptions.set(webhookId, ['expired']);
+    for (const { webhookId } of failing) logbook.webhookExceptions.set(webhookId, ['expired']);
   },
   heal: ({ stack }) => stack.temporal.start(),
 };

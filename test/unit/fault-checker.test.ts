@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { check } from '../../faults/check/check.ts';
 import type { DeliveryRow, Evidence } from '../../faults/evidence.ts';
-import { type Ledger, newLedger } from '../../faults/ledger.ts';
+import { type Logbook, newLogbook } from '../../faults/logbook.ts';
 import type { Arrival, Receiver } from '../../faults/receivers.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 
@@ -52,8 +52,8 @@ function judge({
   outage,
   windowMs = policy.windowMs,
 }: Seen = {}) {
-  const ledger: Ledger = {
-    ...newLedger(5_000),
+  const logbook: Logbook = {
+    ...newLogbook(5_000),
     accepted: [{ type: 'CREATE_ORDER', entityId: '1', at: START }],
     outages: outage ? [{ from: START + outage[0], to: START + outage[1] }] : [],
     recoveryPauses: paused ? [{ webhookId: 7, from: START + paused[0], to: START + paused[1] }] : [],
@@ -101,7 +101,7 @@ function judge({
     ],
     mails: deactivated ? [mail] : [],
   };
-  return check({ ...policy, windowMs }, 'all', ledger, evidence);
+  return check({ ...policy, windowMs }, 'all', logbook, evidence);
 }
 
 const delivered: Seen = {

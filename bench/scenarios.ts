@@ -1,4 +1,4 @@
-/** Troubles for a neighbor: scenarios in which Waybill once failed. */
+/** Scenarios beside which a neighbor is measured: those in which Waybill once failed. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '../src/db/transaction.ts';
@@ -11,7 +11,7 @@ import type { Sizes } from './sizes.ts';
 import { type Stack, silentName } from './stack.ts';
 import { untilNone } from './until-none.ts';
 
-/** The setting of a trouble. */
+/** Where a scenario is played. */
 export interface Place {
   readonly stack: Stack;
   /** An e-shop other than the healthy one, and another receiver. */
@@ -23,13 +23,13 @@ export interface Place {
 }
 
 /** A scenario. */
-export interface Trouble {
+export interface Scenario {
   readonly name: string;
   /** Further variables of the workers. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Prepares the trouble. Returns the ids of the webhooks, which are deleted afterwards. */
+  /** Prepares the scenario. Returns the ids of the webhooks, which are deleted afterwards. */
   prepare(place: Place): Promise<readonly number[]>;
-  /** Makes the trouble until it is done or the healthy e-shop's trial is over. */
+  /** Plays the scenario until it is done or the healthy e-shop's trial is over. */
   make(place: Place, webhooks: readonly number[], over: AbortSignal): Promise<void>;
 }
 
@@ -56,12 +56,12 @@ async function many(
   originOf = receiver.urlOf,
 ): Promise<number[]> {
   const ids: number[] = [];
-  for (let index = 0; index < sizes.troubleWebhooks; index += 1)
+  for (let index = 0; index < sizes.scenarioWebhooks; index += 1)
     ids.push(await shop.createWebhook(type, `${originOf(index)}/${path}/${index}`));
   return ids;
 }
 
-async function sendAtEase({ shop }: Place, _webhooks: readonly number[], over: AbortSignal): Promise<void> {
+async function sendSlowly({ shop }: Place, _webhooks: readonly number[], over: AbortSignal): Promise<void> {
   while (!over.aborted) {
     await shop.createOrder();
     await sleep(1000 / PER_SECOND, undefined, { signal: over }).catch(() => {});
@@ -69,18 +69,18 @@ async function sendAtEase({ shop }: Place, _webhooks: readonly number[], over: A
 }
 
 /** Orders at ease to many webhooks, each at its own host. @param path the receiver's behavior */
-const manyThat = (name: string, path: string): Trouble => ({
+const manyThat = (name: string, path: string): Scenario => ({
   name,
   prepare: (place) => many(place, 'CREATE_ORDER', path),
-  make: sendAtEase,
+  make: sendSlowly,
 });
 
-export const troubles: readonly Trouble[] = [
+export const scenarios: readonly Scenario[] = [
   {
     name: 'an import',
     prepare: (place) => promptly(place, MOVEMENT),
     async make({ shop, sizes }) {
-      await shop.importMovements(sizes.troubleLines);
+      await shop.importMovements(sizes.scenarioLines);
     },
   },
   {
@@ -88,7 +88,7 @@ export const troubles: readonly Trouble[] = [
     async prepare(place) {
       const { shop, receiver, stack, sizes, patienceMs } = place;
       const id = await shop.createWebhook('CREATE_ORDER', `${receiver.url}/failing/orders`);
-      await fireOrders(stack, shop.eshopId, sizes.troubleOpen);
+      await fireOrders(stack, shop.eshopId, sizes.scenarioOpen);
       await untilAttempted(stack, id, patienceMs);
       return [id];
     },
@@ -97,13 +97,13 @@ export const troubles: readonly Trouble[] = [
     },
   },
   manyThat('many webhooks that never answer', 'silent'),
-  manyThat('many webhooks that fail after almost two seconds', 'tired'),
+  manyThat('many webhooks that fail after almost two seconds', 'slow-503'),
   manyThat('many webhooks that fail at once', 'failing'),
   manyThat('many webhooks with endless headers', 'endless'),
   {
     name: 'many webhooks with names that nobody answers for',
     prepare: (place) => many(place, 'CREATE_ORDER', 'prompt', (index) => `http://${silentName(index)}`),
-    make: sendAtEase,
+    make: sendSlowly,
   },
   {
     name: 'many webhooks, and a large order that changes again and again',
@@ -138,7 +138,7 @@ export const troubles: readonly Trouble[] = [
     prepare: (place) => promptly(place, 'UPDATE_ORDER_STATUS'),
     async make({ shop, sizes }, _webhooks, over) {
       const due = new Date(Date.now() + halfOf(sizes) * 1000);
-      await sendFlatOut(shop, sizes.troublePreOrders, CLIENTS, () => !over.aborted, due);
+      await sendFlatOut(shop, sizes.scenarioPreOrders, CLIENTS, () => !over.aborted, due);
     },
   },
   {
@@ -148,7 +148,7 @@ export const troubles: readonly Trouble[] = [
       return [await shop.createWebhook('CREATE_ORDER', `${receiver.url}/later/${due}`)];
     },
     async make({ shop, sizes }, _webhooks, over) {
-      await sendFlatOut(shop, sizes.troubleOpen, CLIENTS, () => !over.aborted);
+      await sendFlatOut(shop, sizes.scenarioOpen, CLIENTS, () => !over.aborted);
     },
   },
   {

@@ -1,4 +1,4 @@
-/** A round's ledger: changes answered with 200, their required outcomes, and times when nothing could be expected. */
+/** A round's logbook: changes answered with 200, required outcomes, and times when nothing could be expected. */
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Violation } from './check/violation.ts';
 import type { Moment } from './moments.ts';
@@ -19,7 +19,7 @@ export interface Outage {
   readonly from: number;
   readonly to: number;
   /** Waybill was stopped gracefully: attempts in flight were finished, and none may be repeated. */
-  readonly inOrder?: boolean;
+  readonly graceful?: boolean;
   /** The machine was too busy for all, including receivers. */
   readonly busy?: boolean;
 }
@@ -34,8 +34,8 @@ export interface WebhookPause {
   to: number;
 }
 
-/** The ledger of a round. */
-export interface Ledger {
+/** The logbook of a round. */
+export interface Logbook {
   readonly accepted: Accepted[];
   readonly outages: Outage[];
   readonly pauses: WebhookPause[];
@@ -67,8 +67,8 @@ export interface Ledger {
   readonly killedAt: Moment[];
 }
 
-/** Opens a ledger. */
-export function newLedger(graceMs: number): Ledger {
+/** Opens a logbook. */
+export function newLogbook(graceMs: number): Logbook {
   return {
     accepted: [],
     outages: [],
