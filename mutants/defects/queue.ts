@@ -17,8 +17,8 @@ export const queueDefects: readonly Defect[] = [
     noticed:
       'A worker that stood still for a while takes away what another one has under way: it is sent twice.',
     caughtBy: plan(
-      'one that was claimed by another process meanwhile and was accepted has its result; where it waits, and for whom, is the business of the other',
-      'one that was claimed by another process meanwhile and failed has its result; where it waits, and for whom, is the business of the other',
+      'a delivery that was accepted gets its result, and keeps its place in the queue if another process has claimed it meanwhile',
+      'a delivery that failed gets its result, and keeps its place in the queue if another process has claimed it meanwhile',
     ),
   },
   {
@@ -27,7 +27,9 @@ export const queueDefects: readonly Defect[] = [
     text: `and \${soon} then f.next else now() end`,
     replacement: `and \${soon} then now() else now() end`,
     noticed: 'A receiver that fails in a burst gets all its attempts at once.',
-    caughtBy: plan('one that failed is never claimed before the time of its retry, and then with its count'),
+    caughtBy: plan(
+      'a failed delivery is never claimed before the time of its retry, and then with its count',
+    ),
   },
   {
     name: 'changed-webhook-not-noticed',
@@ -36,7 +38,7 @@ export const queueDefects: readonly Defect[] = [
     replacement: `(\${generation} > \${sql(webhook)}.generation)`,
     noticed: 'A receiver that was repaired and activated waits for hours for the retries of before.',
     caughtBy: plan(
-      'while its webhook was activated or moved the next attempt follows after the first wait of the policy, not after a later one',
+      'if its webhook was activated during the attempt, the next one follows after the first wait of the policy, not after a later one',
     ),
   },
   {
@@ -99,7 +101,7 @@ export const queueDefects: readonly Defect[] = [
     where id = \${deliveryId} and dispatched_at is null\``,
     noticed:
       'A process that starts a workflow and dies leaves its delivery to two: the queue and the workflow retry it.',
-    caughtBy: plan('what its workflow has by now is in no queue'),
+    caughtBy: plan('a failed delivery that its workflow has by now is in no queue'),
   },
   {
     name: 'workflows-at-once-in-a-burst',

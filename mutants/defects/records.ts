@@ -13,7 +13,7 @@ export const recordDefects: readonly Defect[] = [
     text: 'where attempts.finished_at is null\n          and (',
     replacement: 'where (',
     noticed: 'An attempt that was made and recorded is made once more after a crash.',
-    caughtBy: records('an attempt begins not again once it has its result'),
+    caughtBy: records('an attempt that has its result does not begin again'),
   },
   {
     name: 'begin-attempt-moves-the-window',
@@ -22,7 +22,7 @@ export const recordDefects: readonly Defect[] = [
     replacement: 'set window_started_at = begun.started_at',
     noticed: 'The 48 hours start over with every attempt.',
     caughtBy: records(
-      'an attempt begins again after an interruption, in the window that the first try began',
+      'an attempt that begins again after an interruption stays in the window that the first try began',
     ),
   },
   {
@@ -53,9 +53,7 @@ export const recordDefects: readonly Defect[] = [
     replacement: 'and false)',
     noticed:
       'A receiver that accepted one of two overlapping requests is retried, and deactivated in the end.',
-    caughtBy: records(
-      'a result that is a success takes the place of a failure: the receiver has accepted it',
-    ),
+    caughtBy: records('a success takes the place of a failure: the receiver has accepted it'),
   },
   {
     name: 'record-attempt-of-every-delivery',
@@ -81,7 +79,7 @@ export const recordDefects: readonly Defect[] = [
     text: 'isOpen(sql)}\n    returning d.event_type',
     replacement: 'sql`true`}\n    returning d.event_type',
     noticed: 'What was delivered shows as canceled.',
-    caughtBy: records('a result of a success is not taken back by a cancellation that comes late'),
+    caughtBy: records('a success is not taken back by a cancellation that comes late'),
   },
   {
     name: 'spend-retries-of-a-later-attempt',

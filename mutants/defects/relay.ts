@@ -37,7 +37,7 @@ export const relayDefects: readonly Defect[] = [
     replacement: '.claimed_until is null)`',
     noticed: 'What a relay had claimed when it was killed is never delivered.',
     caughtBy: claims(
-      'leases what is claimed is nobody else’s until the lease is over, and then under another mark',
+      'a claimed delivery is nobody else’s until the lease is over, and then under another mark',
     ),
   },
   {
@@ -46,7 +46,7 @@ export const relayDefects: readonly Defect[] = [
     text: 'row_number() over (order by turn, random()) as place',
     replacement: 'row_number() over (order by id) as place',
     noticed: 'One import of 1,500 lines makes another e-shop wait for minutes.',
-    caughtBy: claims('turns an e-shop with little waiting does not wait behind one with much'),
+    caughtBy: claims('an e-shop with little waiting does not wait behind one with much'),
   },
   {
     name: 'changes-that-join-during-the-last-page-are-lost',

@@ -67,7 +67,7 @@ test('the certificate of the receiver is checked in the tunnel', async () => {
   }
 });
 
-test('with credentials it is passed; without, or wrong ones: internal', async () => {
+test('with its credentials a delivery passes the proxy; without them, or with wrong ones, the failure is internal', async () => {
   const proxy = await startProxy({ credentials });
   const { receiver, url } = await tlsReceiver();
   const plain = await startReceiver();

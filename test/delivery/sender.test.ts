@@ -49,7 +49,7 @@ describe('what arrives', () => {
     }
   });
 
-  test('an answer ahead of the answer (103) is not the answer', async () => {
+  test('a 103 does not count as the response: the one that follows does, or the time-out', async () => {
     let last = 'HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n';
     const host = await startTcpServer((socket) =>
       socket.once('data', () => {

@@ -269,6 +269,15 @@ test('a redelivery stands outside', async () => {
   expect(await stack.delivery(first)).toMatchObject({ state: 'retrying' });
 });
 
+/** A delivery that may have taken over failed attempts. Times in milliseconds since 1970. */
+async function chainOf(id: string) {
+  const [row] = await stack.sql<{ attemptsMade: number; windowStartedAt: number; dueAt: number }[]>`
+    select attempts_made, (extract(epoch from window_started_at) * 1000)::float8 as window_started_at,
+      (extract(epoch from due_at) * 1000)::float8 as due_at from deliveries where id = ${id}`;
+  if (row === undefined) throw new Error(`no delivery ${id}`);
+  return row;
+}
+
 test('superseded: the newest goes on with the count and the window, behind what came between', async () => {
   await subscribe('latest', ['UPDATE_ORDER']);
   await subscribe('record', ['UPDATE_ORDER_STATUS']);
@@ -284,16 +293,21 @@ test('superseded: the newest goes on with the count and the window, behind what 
   await tryNow(first);
   await stack.untilState(String(between), 'retrying');
   expect(await waits(String(newest))).toBe(true);
+  const waiting = await chainOf(String(newest));
+  expect(Math.floor(waiting.windowStartedAt)).toBe(Number(windowStartedAt));
   receiver.respond({ status: 200 });
   await tryNow(String(between));
   await delivered(String(between), String(newest));
   expect(arrived('latest')).toEqual([first, between, between, newest]);
   expect(receiver.requests.at(-1)?.headers['x-service-attempt']).toBe('2');
-  const chain = await stack.delivery(String(newest));
+  const chain = await chainOf(String(newest));
   expect(chain.attemptsMade).toBe(2);
-  // Except for its wait of seconds behind the one in between.
-  expect(Number(chain.windowStartedAt)).toBeGreaterThan(Number(windowStartedAt));
-  expect(Number(chain.windowStartedAt)).toBeLessThan(Date.now() - 1);
+  // Its window gets back the wait behind the one in between: from when it took over until that one had ended.
+  const ended = (await stack.attempts(String(between))).at(-1)?.finishedAt;
+  const begun = (await stack.attempts(String(newest))).at(-1)?.startedAt;
+  const backMs = chain.windowStartedAt - waiting.windowStartedAt;
+  expect(backMs).toBeGreaterThanOrEqual(Number(ended) - waiting.dueAt - 1);
+  expect(backMs).toBeLessThanOrEqual(Number(begun) - waiting.dueAt + 1);
   const rows = await stack.sql`
     select id, superseded_by from deliveries where entity_id = 'latest' and state = 'superseded' order by sequence`;
   expect(rows).toEqual([

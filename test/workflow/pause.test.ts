@@ -1,5 +1,6 @@
 /** A paused webhook: nothing reaches its receiver, others go on, and afterwards everything is delivered by itself. */
 import { afterEach, expect, test } from 'vitest';
+import { loadForAttempt } from '../../src/db/deliveries/attempts.ts';
 import { pauseWebhook, resumeWebhook } from '../../src/db/webhooks/pause.ts';
 import { deliveryStateKey } from '../../workflows/search-attributes.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
@@ -41,6 +42,8 @@ test('a retry that Temporal has: its attempt waits for the end of the pause, who
   const webhook = await stack.createWebhook(`${receiver.url}/retried`);
   const id = await stack.fireOne('20002');
   await stack.until('its workflow', async () => (await stack.delivery(id)).dispatchedAt !== null);
+  const windowStart = async () => Number((await loadForAttempt(stack.sql, id))?.windowStartedAt);
+  const before = await windowStart();
   await pause(webhook.id, 3_600_000);
   // Its attempt is due.
   await stack.sql`update deliveries set next_attempt_at = now() where id = ${id}`;
@@ -52,6 +55,11 @@ test('a retry that Temporal has: its attempt waits for the end of the pause, who
   stack.notify();
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(attemptsAt('/retried')).toEqual(['1', '2']);
+  const [paused] = await stack.sql<{ ms: number }[]>`
+    select (extract(epoch from upper(pauses[1]) - lower(pauses[1])) * 1000)::float8 as ms from webhooks
+    where id = ${webhook.id}`;
+  // In whole milliseconds: each of the two times is rounded.
+  expect(Math.abs((await windowStart()) - before - (paused?.ms ?? Infinity))).toBeLessThanOrEqual(1);
 });
 
 test('without a signal of the pause: the attempt finds out, and is made by itself when the pause is over', async () => {

@@ -5,6 +5,7 @@ import { throughSessions } from '../../../src/db/connection/through-sessions.ts'
 import { databaseOfFile } from '../../support/lifetimes.ts';
 
 const database = await databaseOfFile();
+const NOWHERE = 'postgres://waybill@127.0.0.1:1/waybill';
 
 function poolTo(url: string, statementMs: number | null = 10_000) {
   const pool = createPool(url, 1, { statementMs });
@@ -13,10 +14,10 @@ function poolTo(url: string, statementMs: number | null = 10_000) {
 }
 
 /** Executes statements, on a clock of its own, and notes by which way each went. */
-function executing(sessions: Sql) {
+function executing(sessions: Sql | null, pool: Sql = database.sql) {
   const clock = { ms: 0 };
   const ways: string[] = [];
-  const execute = throughSessions(database.sql, sessions, () => clock.ms);
+  const execute = throughSessions(pool, sessions, () => clock.ms);
   return {
     clock,
     ways,
@@ -43,7 +44,7 @@ test.each([
 );
 
 test.each([
-  ['nobody answers at the address', 'postgres://waybill@127.0.0.1:1/waybill'],
+  ['nobody answers at the address', NOWHERE],
   ['the server refuses the session', Object.assign(new URL(database.url), { pathname: '/absent' }).href],
 ])('where %s, statements go through the pool for half a minute', async (_, url) => {
   const { run, ways, clock } = executing(poolTo(url));
@@ -53,6 +54,31 @@ test.each([
   clock.ms += 1;
   await run('select 1');
   expect(ways).toEqual(['session', 'pool', 'pool', 'session', 'pool']);
+});
+
+test('while sessions are there, statements need no pool', async () => {
+  const { run, ways } = executing(poolTo(database.url), poolTo(NOWHERE));
+  await run('select 1');
+  expect(ways).toEqual(['session']);
+});
+
+test('of statements at the same moment, one tries the sessions again', async () => {
+  const { run, ways, clock } = executing(poolTo(NOWHERE));
+  await run('select 1');
+  clock.ms += 30_000;
+  ways.length = 0;
+  await Promise.all([run('select 1'), run('select 1'), run('select 1')]);
+  expect(ways.toSorted()).toEqual(['pool', 'pool', 'pool', 'session']);
+});
+
+test('without sessions of their own, statements go through the pool once, and fail with it', async () => {
+  const { run, ways } = executing(null);
+  await run('select 1');
+  expect(ways).toEqual(['pool']);
+  const nowhere = poolTo(NOWHERE);
+  const failing = executing(nowhere, nowhere);
+  await expect(failing.run('select 1')).rejects.toThrow();
+  expect(failing.ways).toHaveLength(1);
 });
 
 test('if sessions lead to a read-only server, they go through the pool', async () => {

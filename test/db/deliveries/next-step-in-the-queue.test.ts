@@ -1,5 +1,5 @@
 /** The result of an attempt made from the queue is recorded together with the delivery's next step in the queue. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   type AttemptRecord,
   leaveQueue,
@@ -79,139 +79,132 @@ async function rowOf(id: string): Promise<QueueRow> {
   if (row === undefined) throw new Error(`no delivery ${id}`);
   return row;
 }
-/** A change of a delivery. @param change as SQL */
-function sqlOf(change: string): (id: string) => Promise<unknown> {
-  return (id) => database.sql.unsafe(`update deliveries set ${change} where id = '${id}'`);
-}
 const unclaimed = { claimId: null, claimedUntil: null };
 
-describe('a delivery that was accepted', () => {
-  const delivered = { class: CLASS.delivered, due: true, state: 'delivered', attemptsMade: 1 };
+const delivered = { class: CLASS.delivered, due: true, state: 'delivered', attemptsMade: 1 };
 
-  test('waits in the queue, for any process', async () => {
-    const claimed = await underWay();
-    expect(await record(claimed, accepted, 'unstarted')).toBe('delivered');
-    expect(await rowOf(claimed.id)).toMatchObject({ ...delivered, ...unclaimed, dispatchedAt: null });
-    expect(await claim(CLASS.delivered)).toMatchObject([
-      { id: claimed.id, state: 'delivered', attemptsMade: 1 },
-    ]);
-  });
-
-  test('waits under the claim of this process, which starts the workflow', async () => {
-    const claimed = await underWay();
-    await record(claimed, accepted, 'start');
-    const row = await rowOf(claimed.id);
-    expect(row).toMatchObject({ ...delivered, claimId: claimed.claimId, dispatchedAt: null });
-    expect(row.claimedUntil).not.toBeNull();
-    expect(await claim(CLASS.delivered)).toEqual([]);
-  });
-
-  test('waits for nothing if it gets no workflow', async () => {
-    const claimed = await underWay();
-    await record(claimed, accepted, 'none');
-    const row = await rowOf(claimed.id);
-    expect(row).toMatchObject({ ...delivered, ...unclaimed });
-    expect(row.dispatchedAt).not.toBeNull();
-    expect(await claim(CLASS.delivered)).toEqual([]);
-  });
+test('an accepted delivery waits in the queue for any process that starts its workflow', async () => {
+  const claimed = await underWay();
+  expect(await record(claimed, accepted, 'unstarted')).toBe('delivered');
+  expect(await rowOf(claimed.id)).toMatchObject({ ...delivered, ...unclaimed, dispatchedAt: null });
+  expect(await claim(CLASS.delivered)).toMatchObject([
+    { id: claimed.id, state: 'delivered', attemptsMade: 1 },
+  ]);
 });
 
-describe('one that failed', () => {
-  test.each([1, 59, 60])(
-    'and is due %i seconds later is retried from the queue at its time',
-    async (seconds) => {
-      const claimed = await underWay();
-      expect(await record(claimed, { nextAttemptAt: later(seconds) })).toBe('retrying');
-      expect(await rowOf(claimed.id)).toMatchObject({
-        class: CLASS.retry,
-        dueAt: later(seconds),
-        nextAttemptAt: later(seconds),
-        ...unclaimed,
-        dispatchedAt: null,
-      });
-    },
-  );
+test('an accepted delivery stays claimed by the process that starts its workflow', async () => {
+  const claimed = await underWay();
+  await record(claimed, accepted, 'start');
+  const row = await rowOf(claimed.id);
+  expect(row).toMatchObject({ ...delivered, claimId: claimed.claimId, dispatchedAt: null });
+  expect(row.claimedUntil).not.toBeNull();
+  expect(await claim(CLASS.delivered)).toEqual([]);
+});
 
-  test.each([
-    ['is due later', later(61)],
-    ['has no attempt left', null],
-  ])('and %s waits for its workflow', async (_, nextAttemptAt) => {
+test('an accepted delivery without a workflow leaves the queue', async () => {
+  const claimed = await underWay();
+  await record(claimed, accepted, 'none');
+  const row = await rowOf(claimed.id);
+  expect(row).toMatchObject({ ...delivered, ...unclaimed });
+  expect(row.dispatchedAt).not.toBeNull();
+  expect(await claim(CLASS.delivered)).toEqual([]);
+});
+
+test.each([1, 59, 60])(
+  'a failed delivery that is due %i seconds later is retried from the queue at its time',
+  async (seconds) => {
     const claimed = await underWay();
-    await record(claimed, { nextAttemptAt });
+    expect(await record(claimed, { nextAttemptAt: later(seconds) })).toBe('retrying');
     expect(await rowOf(claimed.id)).toMatchObject({
-      class: CLASS.undelivered,
-      due: true,
-      nextAttemptAt,
+      class: CLASS.retry,
+      dueAt: later(seconds),
+      nextAttemptAt: later(seconds),
       ...unclaimed,
       dispatchedAt: null,
     });
-    expect(await claim(CLASS.undelivered)).toMatchObject([
-      { id: claimed.id, attemptsMade: 1, failures: [{ number: 1, message: 'HTTP 503' }] },
-    ]);
-  });
+  },
+);
 
-  test('stays claimed by the process that starts its workflow, and waits like any other if that process dies', async () => {
-    const claimed = await underWay();
-    await record(claimed, { nextAttemptAt: later(30) }, 'start');
-    const row = await rowOf(claimed.id);
-    expect(row).toMatchObject({ class: CLASS.retry, dueAt: later(30), claimId: claimed.claimId });
-    expect(row.claimedUntil).not.toBeNull();
+test.each([
+  ['is due later', later(61)],
+  ['has no attempt left', null],
+])('a failed delivery that %s waits for its workflow', async (_, nextAttemptAt) => {
+  const claimed = await underWay();
+  await record(claimed, { nextAttemptAt });
+  expect(await rowOf(claimed.id)).toMatchObject({
+    class: CLASS.undelivered,
+    due: true,
+    nextAttemptAt,
+    ...unclaimed,
+    dispatchedAt: null,
   });
-
-  test('is never claimed before the time of its retry, and then with its count', async () => {
-    const claimed = await underWay();
-    await record(claimed, { nextAttemptAt: later(60) });
-    for (const each of Object.values(CLASS)) expect(await claim(each)).toEqual([]);
-    await database.sql`update deliveries set due_at = now() where id = ${claimed.id} and due_at = next_attempt_at`;
-    expect(await claim(CLASS.retry)).toMatchObject([
-      { id: claimed.id, state: 'retrying', attemptsMade: 1, lastStatus: 503, failures: [{ number: 1 }] },
-    ]);
-  });
+  expect(await claim(CLASS.undelivered)).toMatchObject([
+    { id: claimed.id, attemptsMade: 1, failures: [{ number: 1, message: 'HTTP 503' }] },
+  ]);
 });
 
-describe('one that was claimed by another process meanwhile', () => {
-  test.each([
-    ['was accepted', accepted, 'delivered'],
-    ['failed', { nextAttemptAt: later(30) }, 'retrying'],
-  ] as const)(
-    'and %s has its result; where it waits, and for whom, is the business of the other',
-    async (_, result, state) => {
-      const late = await underWay();
-      const other = await takenOver(late.id);
-      const before = await rowOf(late.id);
-      expect(await record(late, result, 'none')).toBe(state);
-      const { dueAt, claimId, claimedUntil } = before;
-      expect(await rowOf(late.id)).toMatchObject({
-        state,
-        attemptsMade: 1,
-        class: CLASS.fresh,
-        dueAt,
-        claimId,
-        claimedUntil,
-        dispatchedAt: null,
-      });
-      expect(claimId).toBe(other.claimId);
-    },
-  );
+test('a failed delivery stays claimed by the process that starts its workflow, and waits like any other if that process dies', async () => {
+  const claimed = await underWay();
+  await record(claimed, { nextAttemptAt: later(30) }, 'start');
+  const row = await rowOf(claimed.id);
+  expect(row).toMatchObject({ class: CLASS.retry, dueAt: later(30), claimId: claimed.claimId });
+  expect(row.claimedUntil).not.toBeNull();
 });
+
+test('a failed delivery is never claimed before the time of its retry, and then with its count', async () => {
+  const claimed = await underWay();
+  await record(claimed, { nextAttemptAt: later(60) });
+  for (const each of Object.values(CLASS)) expect(await claim(each)).toEqual([]);
+  await database.sql`update deliveries set due_at = now() where id = ${claimed.id} and due_at = next_attempt_at`;
+  expect(await claim(CLASS.retry)).toMatchObject([
+    { id: claimed.id, state: 'retrying', attemptsMade: 1, lastStatus: 503, failures: [{ number: 1 }] },
+  ]);
+});
+
+test.each([
+  ['was accepted', accepted, 'delivered'],
+  ['failed', { nextAttemptAt: later(30) }, 'retrying'],
+] as const)(
+  'a delivery that %s gets its result, and keeps its place in the queue if another process has claimed it meanwhile',
+  async (_, result, state) => {
+    const late = await underWay();
+    const other = await takenOver(late.id);
+    const before = await rowOf(late.id);
+    expect(await record(late, result, 'none')).toBe(state);
+    const { dueAt, claimId, claimedUntil } = before;
+    expect(await rowOf(late.id)).toMatchObject({
+      state,
+      attemptsMade: 1,
+      class: CLASS.fresh,
+      dueAt,
+      claimId,
+      claimedUntil,
+      dispatchedAt: null,
+    });
+    expect(claimId).toBe(other.claimId);
+  },
+);
 
 test.each([
   [
     'was deferred by another process',
-    sqlOf("claimed_until = null, claim_id = null, due_at = now() + interval '9 seconds'"),
+    database.sql`claimed_until = null, claim_id = null, due_at = now() + interval '9 seconds'`,
   ],
   [
     'is past its lease, of a process that has died',
-    sqlOf("claimed_until = now() - interval '1 second', claim_id = gen_random_uuid()"),
+    database.sql`claimed_until = now() - interval '1 second', claim_id = gen_random_uuid()`,
   ],
-])('one that %s waits for its retry all the same: no process attempts it before', async (_, change) => {
-  const claimed = await underWay();
-  await change(claimed.id);
-  await record(claimed, { nextAttemptAt: later(30) });
-  expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.retry, dueAt: later(30), ...unclaimed });
-});
+])(
+  'a delivery that %s waits for its retry all the same: no process attempts it before',
+  async (_, change) => {
+    const claimed = await underWay();
+    await database.sql`update deliveries set ${change} where id = ${claimed.id}`;
+    await record(claimed, { nextAttemptAt: later(30) });
+    expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.retry, dueAt: later(30), ...unclaimed });
+  },
+);
 
-test('what its workflow has by now is in no queue', async () => {
+test('a failed delivery that its workflow has by now is in no queue', async () => {
   const claimed = await underWay();
   await leaveQueue(database.sql, claimed.id);
   await record(claimed, { nextAttemptAt: later(30) });
@@ -233,40 +226,38 @@ test('an attempt of its workflow plans nothing in the queue', async () => {
   });
 });
 
-describe('while its webhook was activated or moved', () => {
-  async function changed(): Promise<QueuedDelivery> {
-    const claimed = await underWay();
-    await setActive(database.sql, shop.eshopId, shop.webhookId, false);
-    await setActive(database.sql, shop.eshopId, shop.webhookId, true);
-    return claimed;
-  }
+async function changed(): Promise<QueuedDelivery> {
+  const claimed = await underWay();
+  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+  await setActive(database.sql, shop.eshopId, shop.webhookId, true);
+  return claimed;
+}
 
-  test('the next attempt follows after the first wait of the policy, not after a later one', async () => {
-    const claimed = await changed();
-    const recorded = await recordAttempts(database.sql, [resultOf(claimed, { nextAttemptAt: later(3_600) })]);
-    const soon = later(FIRST_WAIT_MS / 1_000);
-    expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.retry, dueAt: soon, nextAttemptAt: soon });
-    // What the e-shop reads of the attempt, in its log too, is the same time.
-    expect(recorded.get(claimed.id)).toEqual({ state: 'retrying', nextAttemptAt: soon });
-    expect(
-      await database.sql`select next_attempt_at from attempts where delivery_id = ${claimed.id}`,
-    ).toEqual([{ nextAttemptAt: soon }]);
-  });
-
-  test('the next attempt follows no later than planned', async () => {
-    const claimed = await changed();
-    await record(claimed, { nextAttemptAt: later(10) });
-    expect(await rowOf(claimed.id)).toMatchObject({ dueAt: later(10), nextAttemptAt: later(10) });
-  });
-
-  test('a delivery without an attempt left gets none: its workflow decides', async () => {
-    const claimed = await changed();
-    await record(claimed, {});
-    expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.undelivered, nextAttemptAt: null });
-  });
+test('if its webhook was activated during the attempt, the next one follows after the first wait of the policy, not after a later one', async () => {
+  const claimed = await changed();
+  const recorded = await recordAttempts(database.sql, [resultOf(claimed, { nextAttemptAt: later(3_600) })]);
+  const soon = later(FIRST_WAIT_MS / 1_000);
+  expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.retry, dueAt: soon, nextAttemptAt: soon });
+  // What the e-shop reads of the attempt, in its log too, is the same time.
+  expect(recorded.get(claimed.id)).toEqual({ state: 'retrying', nextAttemptAt: soon });
+  expect(await database.sql`select next_attempt_at from attempts where delivery_id = ${claimed.id}`).toEqual([
+    { nextAttemptAt: soon },
+  ]);
 });
 
-test('a record that is repeated changes nothing', async () => {
+test('if its webhook was activated during the attempt, the next one follows no later than planned', async () => {
+  const claimed = await changed();
+  await record(claimed, { nextAttemptAt: later(10) });
+  expect(await rowOf(claimed.id)).toMatchObject({ dueAt: later(10), nextAttemptAt: later(10) });
+});
+
+test('if its webhook was activated during the last attempt, no other follows: its workflow decides', async () => {
+  const claimed = await changed();
+  await record(claimed, {});
+  expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.undelivered, nextAttemptAt: null });
+});
+
+test('a result that is recorded twice changes nothing the second time', async () => {
   const claimed = await underWay();
   const once = resultOf(claimed, { nextAttemptAt: later(30) });
   await recordAttempts(database.sql, [once]);
@@ -277,7 +268,7 @@ test('a record that is repeated changes nothing', async () => {
   expect(await rowOf(claimed.id)).toEqual(before);
 });
 
-test('each of several has its own plan', async () => {
+test('of several results recorded together each delivery gets its own next step', async () => {
   const good = await underWay();
   const bad = await underWay();
   const recorded = await recordAttempts(database.sql, [
@@ -295,7 +286,7 @@ test('each of several has its own plan', async () => {
 });
 
 test.each(['hold', 'giveUp'] as const)(
-  'one stopped during its attempt does not wait for the time of its retry: its workflow decides; %s',
+  'a delivery stopped during its attempt does not wait for the time of its retry: its workflow decides; %s',
   async (action) => {
     const claimed = await underWay();
     await database.sql`update attempts set owned_until = now() + interval '1 minute'`;

@@ -1,5 +1,5 @@
 /** A delivery's records hold when a step is repeated, late or over: each step checks the state that it changes. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { lostTimeMs } from '../../../src/attempt/decisions.ts';
 import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../../src/db/deliveries/attempts.ts';
 import { compensate } from '../../../src/db/deliveries/compensation.ts';
@@ -51,186 +51,192 @@ const changesSignaled = async () =>
   (await database.sql`select 1 from changes_to_signal where webhook_id = ${shop.webhookId}`).length;
 const webhook = async (id = shop.webhookId) => await findWebhook(database.sql, shop.eshopId, id);
 
-describe('an attempt begins', () => {
-  test('not again once it has its result', async () => {
-    const id = await exhausted();
-    const before = await attempts(id);
-    expect(await begin(id, 1)).toBeUndefined();
-    expect(await attempts(id)).toEqual(before);
-  });
+test('an attempt that has its result does not begin again', async () => {
+  const id = await exhausted();
+  const before = await attempts(id);
+  expect(await begin(id, 1)).toBeUndefined();
+  expect(await attempts(id)).toEqual(before);
+});
 
-  test('again after an interruption, in the window that the first try began', async () => {
-    const id = await fire();
-    const first = await begin(id, 1);
-    const again = await begin(id, 1);
-    expect(again?.windowStartedAt).toEqual(first?.windowStartedAt);
-    expect(again?.startedAt.getTime()).toBeGreaterThanOrEqual(first?.startedAt.getTime() ?? 0);
-    expect(await attempts(id)).toHaveLength(1);
-  });
+test('an attempt that begins again after an interruption stays in the window that the first try began', async () => {
+  const id = await fire();
+  const first = await begin(id, 1);
+  const again = await begin(id, 1);
+  expect(again?.windowStartedAt).toEqual(first?.windowStartedAt);
+  expect(again?.startedAt.getTime()).toBeGreaterThanOrEqual(first?.startedAt.getTime() ?? 0);
+  expect(await attempts(id)).toHaveLength(1);
+});
 
-  test('the window of its own delivery alone', async () => {
-    const [id, other] = [await fire(), await fire()];
-    await begin(id, 1);
-    expect((await load(other)).windowStartedAt).toBeNull();
+test('the window of a delivery begins once: its second and third attempt leave it where it is', async () => {
+  const id = await fire();
+  const begun: (Date | undefined)[] = [];
+  for (const number of [1, 2, 3]) {
+    begun.push((await begin(id, number))?.windowStartedAt);
+    await finish(id, number, { nextAttemptAt: new Date() });
+  }
+  const [first] = await attempts(id);
+  expect(begun).toEqual([first?.startedAt, first?.startedAt, first?.startedAt]);
+  expect((await load(id)).windowStartedAt).toEqual(first?.startedAt);
+});
+
+test('an attempt begins the window of its own delivery alone', async () => {
+  const [id, other] = [await fire(), await fire()];
+  await begin(id, 1);
+  expect((await load(other)).windowStartedAt).toBeNull();
+});
+
+test('a result that comes a second time changes nothing: the first one recorded stays', async () => {
+  const id = await exhausted();
+  await finish(id, 1, { status: 500 });
+  expect(await load(id)).toMatchObject({ state: 'retrying', lastStatus: 503 });
+  expect(await attempts(id)).toMatchObject([{ outcome: 'failure', status: 503 }]);
+});
+
+test('a success takes the place of a failure: the receiver has accepted it', async () => {
+  const id = await exhausted();
+  expect(await finish(id, 1, accepted)).toBe('delivered');
+  expect(await load(id)).toMatchObject({ state: 'delivered', attemptsMade: 1 });
+  expect(await attempts(id)).toMatchObject([{ outcome: 'success' }]);
+  expect(await finish(id, 1)).toBeUndefined();
+  expect(await load(id)).toMatchObject({ state: 'delivered' });
+});
+
+test('a result is that of its own attempt and delivery alone', async () => {
+  const [id, other] = [await fire(), await fire()];
+  for (const [delivery, number] of [
+    [id, 1],
+    [id, 2],
+    [other, 2],
+  ] as const) {
+    await begin(delivery, number);
+  }
+  await finish(id, 2, accepted);
+  expect(await attempts(id)).toMatchObject([{ outcome: null }, { outcome: 'success' }]);
+  expect(await attempts(other)).toMatchObject([{ outcome: null }]);
+  expect(await load(other)).toMatchObject({ state: 'pending', attemptsMade: 0 });
+});
+
+test('a result is that of its own delivery where several are recorded at once', async () => {
+  const [id, other] = [await fire(), await fire()];
+  for (const delivery of [id, other]) await begin(delivery, 1);
+  const records = [attemptRecord(id, accepted), attemptRecord(other)];
+  await recordAttempts(database.sql, records);
+  expect(await load(id)).toMatchObject({ state: 'delivered', lastStatus: 200 });
+  expect(await load(other)).toMatchObject({
+    state: 'retrying',
+    lastStatus: (await attempts(other))[0]?.status,
   });
 });
 
-describe('a result', () => {
-  test('that comes a second time changes nothing: the first one recorded stays', async () => {
-    const id = await exhausted();
-    await finish(id, 1, { status: 500 });
-    expect(await load(id)).toMatchObject({ state: 'retrying', lastStatus: 503 });
-    expect(await attempts(id)).toMatchObject([{ outcome: 'failure', status: 503 }]);
-  });
-
-  test('that is a success takes the place of a failure: the receiver has accepted it', async () => {
-    const id = await exhausted();
-    expect(await finish(id, 1, accepted)).toBe('delivered');
-    expect(await load(id)).toMatchObject({ state: 'delivered', attemptsMade: 1 });
-    expect(await attempts(id)).toMatchObject([{ outcome: 'success' }]);
-    expect(await finish(id, 1)).toBeUndefined();
-    expect(await load(id)).toMatchObject({ state: 'delivered' });
-  });
-
-  test('is that of its own attempt and delivery alone', async () => {
-    const [id, other] = [await fire(), await fire()];
-    for (const [delivery, number] of [
-      [id, 1],
-      [id, 2],
-      [other, 2],
-    ] as const) {
-      await begin(delivery, number);
-    }
-    await finish(id, 2, accepted);
-    expect(await attempts(id)).toMatchObject([{ outcome: null }, { outcome: 'success' }]);
-    expect(await attempts(other)).toMatchObject([{ outcome: null }]);
-    expect(await load(other)).toMatchObject({ state: 'pending', attemptsMade: 0 });
-  });
-
-  test('is that of its own delivery where several are recorded at once', async () => {
-    const [id, other] = [await fire(), await fire()];
-    for (const delivery of [id, other]) await begin(delivery, 1);
-    const records = [attemptRecord(id, accepted), attemptRecord(other)];
-    await recordAttempts(database.sql, records);
-    expect(await load(id)).toMatchObject({ state: 'delivered', lastStatus: 200 });
-    expect(await load(other)).toMatchObject({
-      state: 'retrying',
-      lastStatus: (await attempts(other))[0]?.status,
-    });
-  });
-
-  test('does not reopen a delivery that was canceled while the request was under way', async () => {
-    const id = await fire();
-    await begin(id, 1);
-    await closeDelivery(database.sql, id, 'canceled');
-    await finish(id, 1);
-    expect(await load(id)).toMatchObject({ state: 'canceled', attemptsMade: 0 });
-  });
-
-  test('of a success is not taken back by a cancellation that comes late', async () => {
-    const id = await fire();
-    await begin(id, 1);
-    await finish(id, 1, accepted);
-    await closeDelivery(database.sql, id, 'canceled');
-    expect(await load(id)).toMatchObject({ state: 'delivered' });
-  });
-
-  test('recorded in the meantime keeps its plan when the retries before it are said to be spent', async () => {
-    const id = await fire();
-    await begin(id, 1);
-    const nextAttemptAt = new Date(Date.now() + 60_000);
-    await finish(id, 1, { nextAttemptAt });
-    await exhaustRetries(database.sql, id, 0);
-    expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);
-  });
+test('a result does not reopen a delivery that was canceled while the request was under way', async () => {
+  const id = await fire();
+  await begin(id, 1);
+  await closeDelivery(database.sql, id, 'canceled');
+  await finish(id, 1);
+  expect(await load(id)).toMatchObject({ state: 'canceled', attemptsMade: 0 });
 });
 
-describe('the compensation', () => {
-  test('deactivates the webhook, names the delivery, and has the other open deliveries signaled', async () => {
-    const id = await exhausted();
-    expect(await compensate(database.sql, id)).toMatchObject({ state: 'failed', deactivatedGeneration: 1 });
-    expect(await webhook()).toMatchObject({ active: false });
-    expect(await deactivations()).toEqual([{ generation: 1, reason: 'retriesExhausted', deliveryId: id }]);
-    expect(await changesSignaled()).toBe(1);
-  });
+test('a success is not taken back by a cancellation that comes late', async () => {
+  const id = await fire();
+  await begin(id, 1);
+  await finish(id, 1, accepted);
+  await closeDelivery(database.sql, id, 'canceled');
+  expect(await load(id)).toMatchObject({ state: 'delivered' });
+});
 
-  test('cancels a delivery that was given up during its last attempt, and leaves its webhook active', async () => {
-    const id = await exhausted();
-    await database.sql`update deliveries set operator_stop = 'giveUp' where id = ${id}`;
-    expect(await compensate(database.sql, id)).toMatchObject({
-      state: 'canceled',
-      deactivatedGeneration: null,
-      transition: { state: 'canceled', deactivated: null },
-    });
-    expect(await load(id)).toMatchObject({ state: 'canceled' });
-    expect(await webhook()).toMatchObject({ active: true });
-    expect(await deactivations()).toEqual([]);
-  });
+test('a result recorded in the meantime keeps its plan when the retries before it are said to be spent', async () => {
+  const id = await fire();
+  await begin(id, 1);
+  const nextAttemptAt = new Date(Date.now() + 60_000);
+  await finish(id, 1, { nextAttemptAt });
+  await exhaustRetries(database.sql, id, 0);
+  expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);
+});
 
-  test('of a delivery that was delivered does nothing', async () => {
-    const id = await fire();
-    await begin(id, 1);
-    await finish(id, 1, accepted);
-    expect(await compensate(database.sql, id)).toMatchObject({
-      state: 'delivered',
-      deactivatedGeneration: null,
-    });
-    expect(await load(id)).toMatchObject({ state: 'delivered' });
-    expect(await webhook()).toMatchObject({ active: true });
-    expect(await changesSignaled()).toBe(0);
-  });
+test('the compensation deactivates the webhook, names the delivery, and has the other open deliveries signaled', async () => {
+  const id = await exhausted();
+  expect(await compensate(database.sql, id)).toMatchObject({ state: 'failed', deactivatedGeneration: 1 });
+  expect(await webhook()).toMatchObject({ active: false });
+  expect(await deactivations()).toEqual([{ generation: 1, reason: 'retriesExhausted', deliveryId: id }]);
+  expect(await changesSignaled()).toBe(1);
+});
 
-  test('leaves a webhook alone that was given another URL since the last attempt', async () => {
-    const id = await exhausted();
-    const before = await webhook();
-    if (before === null) throw new Error('no webhook');
-    await replaceWebhook(database.sql, shop.eshopId, shop.webhookId, {
-      ...before,
-      url: 'https://shop.example/new',
-    });
-    expect(await compensate(database.sql, id)).toMatchObject({
-      state: 'failed',
-      deactivatedGeneration: null,
-    });
-    expect(await webhook()).toMatchObject({ active: true });
-    expect(await deactivations()).toEqual([]);
+test('the compensation cancels a delivery that was given up during its last attempt, and leaves its webhook active', async () => {
+  const id = await exhausted();
+  await database.sql`update deliveries set operator_stop = 'giveUp' where id = ${id}`;
+  expect(await compensate(database.sql, id)).toMatchObject({
+    state: 'canceled',
+    deactivatedGeneration: null,
+    transition: { state: 'canceled', deactivated: null },
   });
+  expect(await load(id)).toMatchObject({ state: 'canceled' });
+  expect(await webhook()).toMatchObject({ active: true });
+  expect(await deactivations()).toEqual([]);
+});
 
-  test('leaves it to the user who deactivated it: no second deactivation, and no mail', async () => {
-    const id = await exhausted();
-    await setActive(database.sql, shop.eshopId, shop.webhookId, false);
-    const before = await webhook();
-    expect(await compensate(database.sql, id)).toMatchObject({
-      state: 'failed',
-      deactivatedGeneration: null,
-    });
-    expect(await webhook()).toEqual(before);
-    expect(await deactivations()).toEqual([{ generation: 1, reason: 'user', deliveryId: null }]);
+test('the compensation of a delivery that was delivered does nothing', async () => {
+  const id = await fire();
+  await begin(id, 1);
+  await finish(id, 1, accepted);
+  expect(await compensate(database.sql, id)).toMatchObject({
+    state: 'delivered',
+    deactivatedGeneration: null,
   });
+  expect(await load(id)).toMatchObject({ state: 'delivered' });
+  expect(await webhook()).toMatchObject({ active: true });
+  expect(await changesSignaled()).toBe(0);
+});
 
-  test('mails nobody about a webhook that was deleted', async () => {
-    const id = await exhausted();
-    await deleteWebhook(database.sql, shop.eshopId, shop.webhookId);
-    expect(await compensate(database.sql, id)).toMatchObject({
-      state: 'failed',
-      deactivatedGeneration: null,
-    });
-    expect(await deactivations()).toEqual([]);
+test('the compensation leaves a webhook alone that was given another URL since the last attempt', async () => {
+  const id = await exhausted();
+  const before = await webhook();
+  if (before === null) throw new Error('no webhook');
+  await replaceWebhook(database.sql, shop.eshopId, shop.webhookId, {
+    ...before,
+    url: 'https://shop.example/new',
   });
+  expect(await compensate(database.sql, id)).toMatchObject({
+    state: 'failed',
+    deactivatedGeneration: null,
+  });
+  expect(await webhook()).toMatchObject({ active: true });
+  expect(await deactivations()).toEqual([]);
+});
 
-  test('deactivates no other webhook', async () => {
-    const other = await insertWebhook(database.sql, shop.eshopId, 'CREATE_ORDER');
-    await compensate(database.sql, await exhausted());
-    expect(await webhook(other)).toMatchObject({ active: true });
+test('the compensation leaves a webhook to the user who deactivated it: no second deactivation, and no mail', async () => {
+  const id = await exhausted();
+  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+  const before = await webhook();
+  expect(await compensate(database.sql, id)).toMatchObject({
+    state: 'failed',
+    deactivatedGeneration: null,
   });
+  expect(await webhook()).toEqual(before);
+  expect(await deactivations()).toEqual([{ generation: 1, reason: 'user', deliveryId: null }]);
+});
 
-  test('of two deliveries of one webhook deactivates it for the first alone, also when both are repeated', async () => {
-    const [first, second] = [await exhausted(), await exhausted()];
-    const deactivated = async (id: string) => (await compensate(database.sql, id)).deactivatedGeneration;
-    expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
-    expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
-    expect(await deactivations()).toHaveLength(1);
+test('the compensation mails nobody about a webhook that was deleted', async () => {
+  const id = await exhausted();
+  await deleteWebhook(database.sql, shop.eshopId, shop.webhookId);
+  expect(await compensate(database.sql, id)).toMatchObject({
+    state: 'failed',
+    deactivatedGeneration: null,
   });
+  expect(await deactivations()).toEqual([]);
+});
+
+test('the compensation deactivates no other webhook', async () => {
+  const other = await insertWebhook(database.sql, shop.eshopId, 'CREATE_ORDER');
+  await compensate(database.sql, await exhausted());
+  expect(await webhook(other)).toMatchObject({ active: true });
+});
+
+test('the compensation of two deliveries of one webhook deactivates it for the first alone, also when both are repeated', async () => {
+  const [first, second] = [await exhausted(), await exhausted()];
+  const deactivated = async (id: string) => (await compensate(database.sql, id)).deactivatedGeneration;
+  expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
+  expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
+  expect(await deactivations()).toHaveLength(1);
 });
 
 /** An action by an operator named after it. */

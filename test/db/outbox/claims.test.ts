@@ -1,9 +1,7 @@
 /** What a claim takes: deliveries of one class, by turns of e-shop and webhook, within its quotas, under a lease. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Quotas } from '../../../src/concurrency/limits.ts';
 import { createEshop } from '../../../src/db/accounts/eshops.ts';
-import { createPool } from '../../../src/db/connection/pool.ts';
-import { type Execute, throughSessions } from '../../../src/db/connection/through-sessions.ts';
 import { closeDelivery } from '../../../src/db/deliveries/deliveries.ts';
 import { type ClaimLimits, claimDeliveries } from '../../../src/db/outbox/claim.ts';
 import { CLASS, type DeliveryClass, LEASE_SECONDS } from '../../../src/db/outbox/outbox.ts';
@@ -61,201 +59,155 @@ const quotasOf = (some: Partial<Quotas>): { quotas: Quotas } => ({
   quotas: { eshop: 1_000, webhook: 1_000, eshops: new Map(), webhooks: new Map(), ...some },
 });
 
-test('by sessions of their own, and by the pool for half a minute once those fail', async () => {
-  const [first, second, third] = await enqueue(busy, 3);
-  const sessions = createPool(database.url, 1);
-  const nowhere = createPool('postgres://127.0.0.1:1/nowhere', 1);
-  let time = 0;
-  let asked = 0;
-  const claimBy = async (execute: Execute) => {
-    asked = 0;
-    const { deliveries } = await execute((sql) => {
-      asked += 1;
-      return claimDeliveries(sql, { class: CLASS.fresh, limit: 1 });
-    });
-    return deliveries.map(({ id }) => id);
-  };
-  try {
-    expect(await claimBy(throughSessions(nowhere, sessions))).toEqual([first]);
-    const fallen = throughSessions(database.sql, nowhere, () => time);
-    expect([await claimBy(fallen), asked]).toEqual([[second], 2]);
-    time += 29_000;
-    expect([await claimBy(fallen), asked]).toEqual([[third], 1]);
-    time += 2_000;
-    expect([await claimBy(fallen), asked]).toEqual([[], 2]);
-    time += 31_000;
-    let together = 0;
-    const ask: Parameters<Execute>[0] = async (sql) => {
-      together += 1;
-      await sql`select`;
-    };
-    await Promise.all([fallen(ask), fallen(ask), fallen(ask)]);
-    expect(together).toBe(4);
-    expect([await claimBy(throughSessions(database.sql, null)), asked]).toEqual([[], 1]);
-    await expect(claimBy(throughSessions(nowhere, nowhere))).rejects.toThrow();
-    expect(asked).toBe(1);
-  } finally {
-    await Promise.all([sessions.end(), nowhere.end()]);
+test('an e-shop with little waiting does not wait behind one with much', async () => {
+  await enqueue(busy, 1_500, { dueSeconds: -60 });
+  await enqueue(neighbor, 3);
+  expect(await shares(6, [busy, neighbor])).toEqual([3, 3]);
+});
+
+test('a webhook with little waiting does not wait behind another one of its e-shop', async () => {
+  const other = await createWaiting(busy.eshopId);
+  await enqueue(busy, 1_500, { dueSeconds: -60 });
+  await enqueue(other, 3);
+  expect(await shares(6, [busy, other])).toEqual([3, 3]);
+});
+
+test('an e-shop gains nothing by having many webhooks', async () => {
+  const many = [busy];
+  for (let index = 1; index < 10; index += 1) many.push(await createWaiting(busy.eshopId));
+  for (const each of many) await enqueue(each, 10);
+  await enqueue(neighbor, 10);
+  expect(await shares(10, [neighbor])).toEqual([5]);
+});
+
+test('an e-shop with many webhooks is not first more often', async () => {
+  const many = [busy];
+  while (many.length < 30) many.push(await createWaiting(busy.eshopId));
+  for (const each of many) await enqueue(each, 1);
+  await enqueue(neighbor, 100);
+  let first = 0;
+  for (let round = 0; round < 60; round += 1) {
+    const { deliveries } = await claim(1);
+    if (deliveries[0]?.eshopId === neighbor.eshopId) first += 1;
+    await giveBack(database.sql, deliveries);
   }
+  // At a chance of 1 in 2, fewer than 12 of 60 come once in 10^6; at 1 in 31, more than 11 come once in 10^6.
+  expect(first).toBeGreaterThanOrEqual(12);
 });
 
-describe('turns', () => {
-  test('an e-shop with little waiting does not wait behind one with much', async () => {
-    await enqueue(busy, 1_500, { dueSeconds: -60 });
-    await enqueue(neighbor, 3);
-    expect(await shares(6, [busy, neighbor])).toEqual([3, 3]);
-  });
-
-  test('a webhook with little waiting does not wait behind another one of its e-shop', async () => {
-    const other = await createWaiting(busy.eshopId);
-    await enqueue(busy, 1_500, { dueSeconds: -60 });
-    await enqueue(other, 3);
-    expect(await shares(6, [busy, other])).toEqual([3, 3]);
-  });
-
-  test('an e-shop gains nothing by having many webhooks', async () => {
-    const many = [busy];
-    for (let index = 1; index < 10; index += 1) many.push(await createWaiting(busy.eshopId));
-    for (const each of many) await enqueue(each, 10);
-    await enqueue(neighbor, 10);
-    expect(await shares(10, [neighbor])).toEqual([5]);
-  });
-
-  test('an e-shop with many webhooks is not first more often', async () => {
-    const many = [busy];
-    while (many.length < 30) many.push(await createWaiting(busy.eshopId));
-    for (const each of many) await enqueue(each, 1);
-    await enqueue(neighbor, 100);
-    let first = 0;
-    for (let round = 0; round < 60; round += 1) {
-      const { deliveries } = await claim(1);
-      if (deliveries[0]?.eshopId === neighbor.eshopId) first += 1;
-      await giveBack(database.sql, deliveries);
-    }
-    // At a chance of 1 in 2, fewer than 12 of 60 come once in 10^6; at 1 in 31, more than 11 come once in 10^6.
-    expect(first).toBeGreaterThanOrEqual(12);
-  });
-
-  test('the only webhook with waiting deliveries gets all of a claim, the first due first', async () => {
-    const later = await enqueue(busy, 30);
-    const first = await enqueue(busy, 30, { dueSeconds: -5 });
-    expect(await taken(25)).toEqual(first.slice(0, 25));
-    expect(await taken(100)).toEqual([...first.slice(25), ...later]);
-  });
-
-  test('of more webhooks than a claim takes, none is always last', async () => {
-    const all = [busy, neighbor];
-    while (all.length < 8) all.push(await createWaiting());
-    for (const each of all) await enqueue(each, 200);
-    const served = new Set<number>();
-    // By lot: the chance that 200 claims all leave out one of eight is 10^-11.
-    for (let round = 0; round < 200 && served.size < 8; round += 1) {
-      const { deliveries } = await claim(1);
-      for (const { webhookId } of deliveries) served.add(webhookId);
-    }
-    expect(served.size).toBe(8);
-  });
+test('the only webhook with waiting deliveries gets all of a claim, the first due first', async () => {
+  const later = await enqueue(busy, 30);
+  const first = await enqueue(busy, 30, { dueSeconds: -5 });
+  expect(await taken(25)).toEqual(first.slice(0, 25));
+  expect(await taken(100)).toEqual([...first.slice(25), ...later]);
 });
 
-describe('quotas', () => {
-  test.each([
-    ['of each webhook', { webhook: 5 }, [5, 5]],
-    ['of each e-shop', { eshop: 4 }, [4, 4]],
-    ['of the smaller of both', { eshop: 3, webhook: 5 }, [3, 3]],
-  ])('%s', async (_, quotas, expected) => {
-    for (const each of [busy, neighbor]) await enqueue(each, 20);
-    expect(await shares(50, [busy, neighbor], quotasOf(quotas))).toEqual(expected);
-  });
-
-  test('of those about which more is known', async () => {
-    for (const each of [busy, neighbor]) await enqueue(each, 20);
-    const webhooks = new Map([[busy.webhookId, 1]]);
-    expect(await shares(50, [busy, neighbor], quotasOf({ webhook: 5, webhooks }))).toEqual([1, 5]);
-    const eshops = new Map([[neighbor.eshopId, 0]]);
-    expect(await shares(50, [busy, neighbor], quotasOf({ webhook: 5, eshops }))).toEqual([5, 0]);
-  });
-
-  test('of an e-shop is shared by its webhooks', async () => {
-    const other = await createWaiting(busy.eshopId);
-    for (const each of [busy, other]) await enqueue(each, 20);
-    expect(await shares(50, [busy, other], quotasOf({ eshop: 6 }))).toEqual([3, 3]);
-  });
+test('of more webhooks than a claim takes, none is always last', async () => {
+  const all = [busy, neighbor];
+  while (all.length < 8) all.push(await createWaiting());
+  for (const each of all) await enqueue(each, 200);
+  const served = new Set<number>();
+  // By lot: the chance that 200 claims all leave out one of eight is 10^-11.
+  for (let round = 0; round < 200 && served.size < 8; round += 1) {
+    const { deliveries } = await claim(1);
+    for (const { webhookId } of deliveries) served.add(webhookId);
+  }
+  expect(served.size).toBe(8);
 });
 
-describe('classes', () => {
-  test('a claim takes of its own class alone', async () => {
-    const ids = new Map<DeliveryClass, string[]>();
-    for (const each of Object.values(CLASS)) ids.set(each, await enqueue(busy, 2, { class: each }));
-    await database.sql`update deliveries set recovery_id = null`;
-    for (const each of [CLASS.bulk, CLASS.retry, CLASS.fresh, CLASS.undelivered, CLASS.delivered])
-      expect(await taken(50, { class: each })).toEqual(ids.get(each));
-  });
+test.each([
+  ['webhook', { webhook: 5 }, [5, 5]],
+  ['e-shop', { eshop: 4 }, [4, 4]],
+  ['of both, whichever is less', { eshop: 3, webhook: 5 }, [3, 3]],
+])('a claim takes no more than the quota of each %s', async (_, quotas, expected) => {
+  for (const each of [busy, neighbor]) await enqueue(each, 20);
+  expect(await shares(50, [busy, neighbor], quotasOf(quotas))).toEqual(expected);
+});
 
-  test('what is due later waits for its time', async () => {
-    const due = await enqueue(busy, 1, { class: CLASS.retry, dueSeconds: -0.1 });
-    await enqueue(busy, 5, { class: CLASS.retry, dueSeconds: 25 });
-    expect(await taken(50, { class: CLASS.retry })).toEqual(due);
-    expect(await taken(50, { class: CLASS.retry })).toEqual([]);
-  });
+test('a webhook or an e-shop with a quota of its own gets that one', async () => {
+  for (const each of [busy, neighbor]) await enqueue(each, 20);
+  const webhooks = new Map([[busy.webhookId, 1]]);
+  expect(await shares(50, [busy, neighbor], quotasOf({ webhook: 5, webhooks }))).toEqual([1, 5]);
+  const eshops = new Map([[neighbor.eshopId, 0]]);
+  expect(await shares(50, [busy, neighbor], quotasOf({ webhook: 5, eshops }))).toEqual([5, 0]);
+});
 
-  test('of what a recovery created nothing is taken while it is paused', async () => {
-    const ids = await enqueue(busy, 3, { class: CLASS.recovered });
-    const { sql } = database;
-    const [recovery] = await sql<{ id: string }[]>`
+test('the webhooks of an e-shop share its quota', async () => {
+  const other = await createWaiting(busy.eshopId);
+  for (const each of [busy, other]) await enqueue(each, 20);
+  expect(await shares(50, [busy, other], quotasOf({ eshop: 6 }))).toEqual([3, 3]);
+});
+
+test('a claim takes deliveries of its own class alone', async () => {
+  const ids = new Map<DeliveryClass, string[]>();
+  for (const each of Object.values(CLASS)) ids.set(each, await enqueue(busy, 2, { class: each }));
+  await database.sql`update deliveries set recovery_id = null`;
+  for (const each of [CLASS.bulk, CLASS.retry, CLASS.fresh, CLASS.undelivered, CLASS.delivered])
+    expect(await taken(50, { class: each })).toEqual(ids.get(each));
+});
+
+test('a delivery that is due later waits for its time', async () => {
+  const due = await enqueue(busy, 1, { class: CLASS.retry, dueSeconds: -0.1 });
+  await enqueue(busy, 5, { class: CLASS.retry, dueSeconds: 25 });
+  expect(await taken(50, { class: CLASS.retry })).toEqual(due);
+  expect(await taken(50, { class: CLASS.retry })).toEqual([]);
+});
+
+test('while a recovery is paused, no delivery that it created is claimed', async () => {
+  const ids = await enqueue(busy, 3, { class: CLASS.recovered });
+  const { sql } = database;
+  const [recovery] = await sql<{ id: string }[]>`
       insert into recoveries (id, eshop_id, webhook_id, include, since, until, found, state)
       values (gen_random_uuid(), ${busy.eshopId}, ${busy.webhookId}, '{failed}', now(), now(), 3, 'paused') returning id`;
-    await sql`update deliveries set recovery_id = ${recovery?.id ?? null}`;
-    expect(await taken(50, { class: CLASS.recovered })).toEqual([]);
-    await sql`update recoveries set state = 'running'`;
-    expect(await taken(50, { class: CLASS.recovered })).toEqual(ids);
-  });
+  await sql`update deliveries set recovery_id = ${recovery?.id ?? null}`;
+  expect(await taken(50, { class: CLASS.recovered })).toEqual([]);
+  await sql`update recoveries set state = 'running'`;
+  expect(await taken(50, { class: CLASS.recovered })).toEqual(ids);
 });
 
-describe('leases', () => {
-  const expireLeases = () =>
-    database.sql`update deliveries set claimed_until = now() - interval '1 second' where claimed_until is not null`;
+const expireLeases = () =>
+  database.sql`update deliveries set claimed_until = now() - interval '1 second' where claimed_until is not null`;
 
-  test('what is claimed is nobody else’s until the lease is over, and then under another mark', async () => {
-    const ids = await enqueue(busy, 2);
-    const before = await claim(50);
-    expect(before.deliveries.map(({ id }) => id)).toEqual(ids);
-    expect(await taken(50)).toEqual([]);
-    const [lease] = await database.sql<{ seconds: number }[]>`
+test('a claimed delivery is nobody else’s until the lease is over, and then under another mark', async () => {
+  const ids = await enqueue(busy, 2);
+  const before = await claim(50);
+  expect(before.deliveries.map(({ id }) => id)).toEqual(ids);
+  expect(await taken(50)).toEqual([]);
+  const [lease] = await database.sql<{ seconds: number }[]>`
       select extract(epoch from max(claimed_until) - now())::float8 as seconds from deliveries`;
-    expect(lease?.seconds).toBeLessThanOrEqual(LEASE_SECONDS);
-    await expireLeases();
-    const { deliveries } = await claim(50);
-    expect(deliveries.map(({ id }) => id)).toEqual(ids);
-    const marks = [...before.deliveries, ...deliveries].map(({ claimId }) => claimId);
-    expect(new Set(marks).size).toBe(4);
-  });
+  expect(lease?.seconds).toBeLessThanOrEqual(LEASE_SECONDS);
+  await expireLeases();
+  const { deliveries } = await claim(50);
+  expect(deliveries.map(({ id }) => id)).toEqual(ids);
+  const marks = [...before.deliveries, ...deliveries].map(({ claimId }) => claimId);
+  expect(new Set(marks).size).toBe(4);
+});
 
-  test('what its workflow closed without an attempt is never claimed again', async () => {
-    await enqueue(busy, 1);
-    // The process that claimed it died before it noted the start.
-    const [id = ''] = await taken(50);
-    await closeDelivery(database.sql, id, 'canceled');
-    await expireLeases();
-    expect(await taken(50)).toEqual([]);
-  });
+test('a delivery that its workflow closed without an attempt is never claimed again', async () => {
+  await enqueue(busy, 1);
+  // The process that claimed it died before it noted the start.
+  const [id = ''] = await taken(50);
+  await closeDelivery(database.sql, id, 'canceled');
+  await expireLeases();
+  expect(await taken(50)).toEqual([]);
+});
 
-  test('what was dispatched is never claimed again', async () => {
-    const ids = await enqueue(busy, 2);
-    await markDispatched(database.sql, ids);
-    expect(await taken(50)).toEqual([]);
-  });
+test('a delivery that was dispatched is never claimed again', async () => {
+  const ids = await enqueue(busy, 2);
+  await markDispatched(database.sql, ids);
+  expect(await taken(50)).toEqual([]);
+});
 
-  test('two claims at the same moment take different deliveries, as long as there are enough', async () => {
-    await enqueue(busy, 50);
-    const first = await database.sql.reserve();
-    await first`begin`;
-    const one = await claimDeliveries(first, { class: CLASS.fresh, limit: 10 });
-    const two = await taken(10);
-    await first`commit`;
-    first.release();
-    expect(two).toHaveLength(10);
-    expect(new Set([...one.deliveries.map(({ id }) => id), ...two]).size).toBe(20);
-  });
+test('two claims at the same moment take different deliveries, as long as there are enough', async () => {
+  await enqueue(busy, 50);
+  const first = await database.sql.reserve();
+  await first`begin`;
+  const one = await claimDeliveries(first, { class: CLASS.fresh, limit: 10 });
+  const two = await taken(10);
+  await first`commit`;
+  first.release();
+  expect(two).toHaveLength(10);
+  expect(new Set([...one.deliveries.map(({ id }) => id), ...two]).size).toBe(20);
 });
 
 test('a claim tells whether more could be claimed', async () => {
@@ -265,7 +217,7 @@ test('a claim tells whether more could be claimed', async () => {
   expect(await claim(50)).toEqual({ deliveries: [], more: false });
 });
 
-test('there is more also where other relays are claiming everything at that moment', async () => {
+test('a claim tells that there is more also where other relays are claiming everything at that moment', async () => {
   await enqueue(busy, 10);
   const other = await database.sql.reserve();
   await other`begin`;

@@ -53,75 +53,90 @@ const slices: Readonly<Record<string, Slice>> = {
 };
 
 /** Each filter with its index; of the filters of a record, two that combine with another in their own ways. */
-const deliveries: readonly (readonly [index: string, filter: AllDeliveriesFilter])[] = [
-  ['deliveries_by_webhook', {}],
-  ['deliveries_by_webhook', { webhookId }],
-  ['deliveries_by_webhook', { webhookId: changedWebhookId }],
-  ['webhook_types_pkey', { webhookType: earlierType }],
-  ['deliveries_open_by_webhook', { state: 'pending' }],
-  ['deliveries_open_by_webhook', { state: 'retrying' }],
-  ['deliveries_held_by_operators', { state: 'held' }],
-  ['deliveries_by_webhook', { state: 'delivered' }],
-  ['deliveries_unsuccessful', { state: 'failed' }],
-  ['deliveries_unsuccessful', { state: 'expired' }],
-  ['deliveries_unsuccessful', { state: 'canceled' }],
-  ['deliveries_by_webhook', { state: 'superseded' }],
-  ['deliveries_with_failures', { status: { range: { from: 403, to: 403 }, attempts: 'last' } }],
-  ['deliveries_with_failures', { status: { range: null, attempts: 'any' } }],
-  ['deliveries_by_webhook', { since: day(15) }],
-  ['redeliveries_by_webhook', { until: day(20) }],
-  ['redeliveries_by_webhook', { webhookId, since: day(15), until: day(20) }],
-  ['events_by_entity', { entityId }],
-  ['events_by_entity', { entityId: busyEntityId }],
-  ['events_by_entity', { entityId: busyEntityId, since: day(15), until: day(20) }],
-  ['redeliveries_by_entity', { entityId, webhookId }],
-  ['deliveries_unsuccessful', { entityId: busyEntityId, state: 'failed' }],
+const deliveries: readonly (readonly [name: string, index: string, filter: AllDeliveriesFilter])[] = [
+  ['of the e-shop', 'deliveries_by_webhook', {}],
+  ['of a webhook', 'deliveries_by_webhook', { webhookId }],
+  ['of a webhook whose types changed', 'deliveries_by_webhook', { webhookId: changedWebhookId }],
+  ['of a type', 'webhook_types_pkey', { webhookType: earlierType }],
+  ['pending', 'deliveries_open_by_webhook', { state: 'pending' }],
+  ['retrying', 'deliveries_open_by_webhook', { state: 'retrying' }],
+  ['held', 'deliveries_held_by_operators', { state: 'held' }],
+  ['delivered', 'deliveries_by_webhook', { state: 'delivered' }],
+  ['failed', 'deliveries_unsuccessful', { state: 'failed' }],
+  ['expired', 'deliveries_unsuccessful', { state: 'expired' }],
+  ['canceled', 'deliveries_unsuccessful', { state: 'canceled' }],
+  ['superseded', 'deliveries_by_webhook', { state: 'superseded' }],
+  [
+    'last answered 403',
+    'deliveries_with_failures',
+    { status: { range: { from: 403, to: 403 }, attempts: 'last' } },
+  ],
+  ['ever unanswered', 'deliveries_with_failures', { status: { range: null, attempts: 'any' } }],
+  ['since a day', 'deliveries_by_webhook', { since: day(15) }],
+  ['until a day', 'redeliveries_by_webhook', { until: day(20) }],
+  ['of a webhook in some days', 'redeliveries_by_webhook', { webhookId, since: day(15), until: day(20) }],
+  ['of a record', 'events_by_entity', { entityId }],
+  ['of a busy record', 'events_by_entity', { entityId: busyEntityId }],
+  [
+    'of a busy record in some days',
+    'events_by_entity',
+    { entityId: busyEntityId, since: day(15), until: day(20) },
+  ],
+  ['of a record and a webhook', 'redeliveries_by_entity', { entityId, webhookId }],
+  ['of a busy record, failed', 'deliveries_unsuccessful', { entityId: busyEntityId, state: 'failed' }],
 ];
 /** The index of a page, and of a count. */
-const events: readonly (readonly [page: string, count: string, filter: EventFilter])[] = [
-  ['events_by_type', 'events_by_type', { webhookType: earlierType }],
-  ['events_by_entity', 'events_by_entity', { entityId }],
-  ['events_by_entity', 'events_by_entity', { entityId: busyEntityId, webhookType: earlierType }],
-  ['events_pkey', 'events_by_type', { since: day(15) }],
-  ['events_pkey', 'events_by_type', { until: day(20) }],
-  ['events_pkey', 'events_by_type', {}],
+const events: readonly (readonly [name: string, page: string, count: string, filter: EventFilter])[] = [
+  ['of a type', 'events_by_type', 'events_by_type', { webhookType: earlierType }],
+  ['of a record', 'events_by_entity', 'events_by_entity', { entityId }],
+  [
+    'of a busy record and a type',
+    'events_by_entity',
+    'events_by_entity',
+    { entityId: busyEntityId, webhookType: earlierType },
+  ],
+  ['since a day', 'events_pkey', 'events_by_type', { since: day(15) }],
+  ['until a day', 'events_pkey', 'events_by_type', { until: day(20) }],
+  ['of the e-shop', 'events_pkey', 'events_by_type', {}],
 ];
 
-const lists: readonly Statement[] = Object.entries(slices).flatMap(([part, slice]) => [
+const lists = Object.entries(slices).flatMap(([part, slice]): Statement[] => [
   ...deliveries.map(
-    ([index, filter]) =>
-      [
-        `deliveries ${JSON.stringify(filter)}, ${part}`,
-        index,
-        listAllDeliveries(sql, eshopId, filter, slice),
-      ] as const,
+    ([name, index, filter]): Statement => [
+      `deliveries ${name}, ${part}`,
+      index,
+      listAllDeliveries(sql, eshopId, filter, slice),
+    ],
   ),
   ...events.map(
-    ([index, , filter]) =>
-      [`events ${JSON.stringify(filter)}, ${part}`, index, listEvents(sql, eshopId, filter, slice)] as const,
+    ([name, index, , filter]): Statement => [
+      `events ${name}, ${part}`,
+      index,
+      listEvents(sql, eshopId, filter, slice),
+    ],
   ),
 ]);
-const counts: readonly Statement[] = [
+const counts = [
   ...deliveries.map(
-    ([index, filter]) =>
-      [
-        `count of deliveries ${JSON.stringify(filter)}`,
-        index,
-        countAllDeliveries(sql, eshopId, filter),
-      ] as const,
+    ([name, index, filter]): Statement => [
+      `count of deliveries ${name}`,
+      index,
+      countAllDeliveries(sql, eshopId, filter),
+    ],
   ),
   ...events.map(
-    ([, index, filter]) =>
-      [`count of events ${JSON.stringify(filter)}`, index, countEvents(sql, eshopId, filter)] as const,
+    ([name, , index, filter]): Statement => [
+      `count of events ${name}`,
+      index,
+      countEvents(sql, eshopId, filter),
+    ],
   ),
 ];
 /** Nothing but an index keeps what these look through from being the whole table. */
-const ends: readonly Statement[] = Object.entries(slices).flatMap(([part, slice]) =>
-  deliveries.flatMap(([index, filter]) => {
+const ends = Object.entries(slices).flatMap(([part, slice]) =>
+  deliveries.flatMap(([name, index, filter]): Statement[] => {
     const query = selectEndOfList(sql, eshopId, filter, slice, 50_000);
-    return query === null
-      ? []
-      : [[`end of deliveries ${JSON.stringify(filter)}, ${part}`, index, query] as const];
+    return query === null ? [] : [[`end of deliveries ${name}, ${part}`, index, query]];
   }),
 );
 const page = await listEvents(sql, eshopId, {}, { limit: 100, offset: 0 });
