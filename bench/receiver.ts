@@ -1,7 +1,7 @@
 /**
  * The receiver, as its own process: notes when each delivery first arrived, and answers 200, or by path: `/failing`
- * 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/slow-503` 503 after almost two seconds,
- * `/silent` never, `/endless` headers without end.
+ * 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/slow-503` 503 after almost two
+ * seconds, `/silent` never, `/endless` headers without end.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
