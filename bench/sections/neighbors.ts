@@ -2,11 +2,11 @@
 
 import { type Criterion, figure, ratio } from '../criteria.ts';
 import { firstDelivery, flatOutRound, type Line, latenciesOf, openLine } from '../rounds.ts';
+import { type Place, type Scenario, scenarios } from '../scenarios.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 import { countTaskTimeouts } from '../task-timeouts.ts';
-import { probeLatency, probeReads, latenessAmongNeighbors, type Pace } from '../trial.ts';
-import { type Place, type Scenario, scenarios } from '../scenarios.ts';
+import { latenessAmongNeighbors, type Pace, probeLatency, probeReads } from '../trial.ts';
 import type { Bench, Section, Setting } from './section.ts';
 
 const PER_SECOND = 10;
@@ -65,7 +65,9 @@ export const neighbors: Section = {
         ),
       ),
     ...RETRIES.map((scenario) =>
-      figure(`${scenario.name}: the last attempt 2 begins after, s`, lastRetryName(scenario, 2), { most: 10 }),
+      figure(`${scenario.name}: the last attempt 2 begins after, s`, lastRetryName(scenario, 2), {
+        most: 10,
+      }),
     ),
     figure('clients: later than neighbors by more than 2 s', lateName, { most: 0 }),
     figure('clients: workflow task time-outs', timeoutsName, { most: 0 }),
@@ -74,7 +76,8 @@ export const neighbors: Section = {
     const asked = scenarios.filter(({ name }) => name.includes(bench.beside));
     if (asked.length === 0) throw new Error(`No scenario has "${bench.beside}" in its name.`);
     for (let run = 0; run < bench.runs; run += 1)
-      for (const setting of bench.settings) for (const scenario of asked) await trial(bench, setting, scenario);
+      for (const setting of bench.settings)
+        for (const scenario of asked) await trial(bench, setting, scenario);
   },
 };
 
@@ -142,8 +145,16 @@ async function trial(bench: Bench, setting: Setting, scenario: Scenario): Promis
   bench.say(`${setting}: ${scenario.name} …`);
   const { webhooks, beside, readsBeside } = await probeBeside(opened, scenario);
   bench.note(besideNames.beside(scenario), setting, percentile(beside.latencies, 95));
-  bench.note(`  answers of the API without ${scenario.name}, p95, ms`, setting, percentile(alone.answers, 95));
-  bench.note(`  answers of the API beside ${scenario.name}, p95, ms`, setting, percentile(beside.answers, 95));
+  bench.note(
+    `  answers of the API without ${scenario.name}, p95, ms`,
+    setting,
+    percentile(alone.answers, 95),
+  );
+  bench.note(
+    `  answers of the API beside ${scenario.name}, p95, ms`,
+    setting,
+    percentile(beside.answers, 95),
+  );
   bench.note(besideNames.readsAlone(scenario), setting, percentile(readsAlone, 95));
   bench.note(besideNames.readsBeside(scenario), setting, percentile(readsBeside, 95));
   bench.note(besideNames.undelivered(scenario), setting, beside.undelivered);
