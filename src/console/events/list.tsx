@@ -24,14 +24,12 @@ export const EventList = v.object({
   missing: v.optional(v.array(MissingEvent)),
 });
 
-type Shown = v.InferOutput<typeof Event>;
-
 /** Events to be listed; without pages if only the latest were searched. */
 export interface FoundEvents extends Omit<v.InferOutput<typeof EventList>, 'pagination'> {
   readonly pagination?: Pagination;
 }
 
-function Row({ event, names }: { event: Shown; names: WebhookNames }) {
+function Row({ event, names }: { event: v.InferOutput<typeof Event>; names: WebhookNames }) {
   const { id, webhookType, entityId, createdAt, webhooks, cause } = event;
   const without = cause === 'noLongerThere' ? 'no longer kept' : 'no webhook of this type';
   return (

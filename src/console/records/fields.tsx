@@ -30,10 +30,6 @@ function isItem(value: unknown): value is Item {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function itemsIn(value: unknown): readonly Item[] {
-  return Array.isArray(value) ? value.filter(isItem) : [];
-}
-
 function ItemTable({ title, items }: { title: string; items: readonly Item[] }) {
   const fields = [...new Set(items.flatMap((item) => Object.keys(item)))].filter((field) =>
     items.some((item) => displayed(item[field]) !== null),
@@ -58,7 +54,7 @@ export function Lists({ item }: { item: Item }) {
   return (
     <>
       {Object.entries(item).map(([field, value]) => {
-        const items = itemsIn(value);
+        const items = Array.isArray(value) ? value.filter(isItem) : [];
         return items.length === 0 ? null : <ItemTable title={labelOf(field)} items={items} />;
       })}
     </>
