@@ -4,7 +4,6 @@
  *
  * Module traces, which imports config, lib. Begin: `context.ts` for the present trace, `open-telemetry.ts` records.
  */
-import type { SpanKind } from '@opentelemetry/api';
 import type { TraceContext } from './context.ts';
 
 /** By OpenTelemetry's semantic conventions where they name it. Never an e-shop's data, nor a URL's path or query. */
@@ -13,7 +12,8 @@ type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 export interface NewSpan {
   /** One of few names: no identifiers. */
   readonly name: string;
-  readonly kind: keyof typeof SpanKind;
+  /** The names of OpenTelemetry's `SpanKind`. */
+  readonly kind: 'SERVER' | 'CLIENT' | 'PRODUCER' | 'CONSUMER' | 'INTERNAL';
   /** The `traceparent` of its parent; null: a new trace. Left out: the current span. */
   readonly parent?: string | null;
   readonly attributes?: SpanAttributes;
