@@ -38,7 +38,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/db/connection/pool.ts',
     text: 'Math.min(MAX_BACKOFF_S, 0.05 * failures)',
     replacement: '3_600 * Math.min(MAX_BACKOFF_S, failures)',
-    noticed: 'A database that was away for a moment is not tried again for half an hour.',
+    noticed: 'A database that was unavailable for a moment is not tried again for half an hour.',
   },
   {
     name: 'faults-postgres',
@@ -155,11 +155,11 @@ export const faultDefects: readonly FaultDefect[] = [
   {
     name: 'faults-receiver',
     group: 'receiver',
-    fault: 'our resolver away',
+    fault: 'our resolver unavailable',
     file: 'src/delivery/fault.ts',
     text: "  ETIMEOUT: 'resolver',",
     replacement: "  ETIMEOUT: 'receiver',",
-    noticed: 'While our resolver is away every attempt counts against its receiver.',
+    noticed: 'While our resolver is unavailable every attempt counts against its receiver.',
   },
   {
     name: 'faults-moving-receivers',

@@ -37,6 +37,7 @@ export const phrases: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/behaviour|neighbour|colour|favour|flavour|honour(?!s)/i, 'the American spelling'],
   [/judgement|artefact|licence|defence|recognise/i, 'the American spelling'],
   [/\bkept[ _]answers?\b/i, 'stored response'],
+  [/\b(?:Temporal|database|server|resolver) (?:is|was|are) away\b/i, 'unavailable or down'],
   [/\bAs above\b|\b[Ss]ee above\b/, 'say it'],
   [/\btak(?:es?|ing) no writes\b/i, 'is read-only'],
 ];

@@ -43,7 +43,7 @@ const STALE_MS = 2_000;
 /**
  * Delivers one event to one webhook.
  * @throws ApplicationFailure `DeliveryFailed` after the compensation; `DeliveryExpired` if the window ended while the
- * delivery was held or Waybill was away. Temporal's UI shows both as Failed.
+ * delivery was held or Waybill was down. Temporal's UI shows both as Failed.
  */
 export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEventResult> {
   const view = createOperatorView(input);

@@ -74,7 +74,7 @@ export const ownStepOptions: ActivityOptions = {
 
 /**
  * The heartbeat time-out of the steps that mail. It is long: a mail server that is slow to respond with 250, while
- * Temporal is briefly away, must not get the e-mail twice.
+ * Temporal is briefly unavailable, must not get the e-mail twice.
  */
 const MAIL_HEARTBEAT_MS = 60_000;
 

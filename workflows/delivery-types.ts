@@ -121,8 +121,8 @@ export const failureTypes = {
   /** The receiver did not accept, and no attempt is left. */
   retriesSpent: 'RetriesSpent',
   /**
-   * An internal failure: the database was away, or the attempt was interrupted. It uses up no attempt. Temporal
-   * retries only the last chance.
+   * An internal failure: the database was unavailable, or the attempt was interrupted. It uses up no attempt.
+   * Temporal retries only the last chance.
    */
   ourOutage: 'OurOutage',
 } as const;

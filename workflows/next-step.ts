@@ -31,7 +31,7 @@ export function nextStep(situation: OpenSituation): NextStep {
     return now < windowEndsAt ? { step: 'hold', until: windowEndsAt } : { step: 'expire', alarm: false };
   }
   if (situation.pausedUntil !== undefined) return { step: 'hold', until: situation.pausedUntil };
-  // An attempt was due and was not made, although nothing held it: Waybill itself was away.
+  // An attempt was due and was not made, although nothing held it: Waybill itself was down.
   if (windowEndsAt !== null && now >= windowEndsAt) return { step: 'attempt', lastChance: true };
   // Failures at the old URL, or before the activation, say nothing about the present: try at once.
   if (situation.generationChanged) return { step: 'attempt', lastChance: false };

@@ -33,7 +33,7 @@ const silentNames: Fault = {
 
 const resolverAway: Fault = {
   group: 'receiver',
-  name: 'our resolver away',
+  name: 'our resolver unavailable',
   policies: ['hours', 'scaled'],
   injectionPoints: ['orders'],
   lasts: [2_000, 8_000],

@@ -113,10 +113,10 @@ function atEnd(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
   };
 }
 
-/** Temporal is away from before the end of the pause until the queue has gone on without it. */
+/** Temporal is unavailable from before the end of the pause until the queue has gone on without it. */
 const withoutTemporal: Fault = {
   ...common,
-  name: 'Temporal away as a pause ends',
+  name: 'Temporal unavailable as a pause ends',
   async inject(scene) {
     beginPause(scene);
     await untilNearlyOver(scene);
@@ -130,7 +130,7 @@ const withoutTemporal: Fault = {
       'a delivery after the pause',
       async () => healthy?.arrivals.some(({ at }) => at >= end),
       GOES_ON_MS,
-    ).catch(() => logbook.complaints.push('Nothing was delivered after the pause while Temporal was away.'));
+    ).catch(() => logbook.complaints.push('Nothing was delivered after the pause while Temporal was unavailable.'));
     await stack.temporal.start();
   },
 };

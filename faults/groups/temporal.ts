@@ -1,4 +1,4 @@
-/** A Temporal that loses its data, or stays away past the window. */
+/** A Temporal that loses its data, or stays unavailable past the window. */
 import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
 import { TooSlowError } from '../too-slow.ts';
@@ -57,7 +57,7 @@ const away: Fault = {
       return queued.length === 0;
     });
     if (failing.some(({ arrivals }) => arrivals.some(({ number }) => number > 1)))
-      throw new TooSlowError('the last attempt came before Temporal was away');
+      throw new TooSlowError('the last attempt came before Temporal was unavailable');
     await stack.temporal.stop();
     // Its window was lost by an outage: after the last chance the webhook stays active.
     for (const { webhookId } of failing) logbook.webhookExceptions.set(webhookId, ['expired']);

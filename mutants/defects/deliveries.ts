@@ -33,12 +33,12 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/attempt/finish-attempt.ts',
     text: '  for (const wait of RECORD_RETRY_WAITS_MS) {',
     replacement: '  for (const wait of RECORD_RETRY_WAITS_MS.slice(99)) {',
-    noticed: 'The database away for a second: deliveries that were accepted are sent once more.',
+    noticed: 'The database unavailable for a second: deliveries that were accepted are sent once more.',
     caughtBy: [
       {
         file: 'test/workflow/interrupted.test.ts',
         tests: [
-          'the database away when the answer comes: it is recorded as soon as it is back, and nothing is sent twice',
+          'the database unavailable when the answer comes: it is recorded as soon as it is back, and nothing is sent twice',
         ],
       },
     ],

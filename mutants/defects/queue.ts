@@ -136,7 +136,7 @@ export const queueDefects: readonly Defect[] = [
     file: UNSTARTED,
     text: `const undelivered = sql.unsafe(String(CLASS.undelivered));`,
     replacement: `const undelivered = sql.unsafe(String(CLASS.blocked));`,
-    noticed: 'While Temporal is away, no attempt is made that is due in more than a minute.',
+    noticed: 'While Temporal is unavailable, no attempt is made that is due in more than a minute.',
     caughtBy: unstarted(
       'a retry that is due while its delivery still waits for its workflow is made from the queue at its time: in some seconds',
     ),

@@ -1,7 +1,7 @@
 /**
- * The worker role: one session after the other. It starts even if Temporal is away, and goes on by itself when that
- * is back. A session begins with a connection to Temporal, and makes attempts while it is away later; until the first
- * one begins, the queue is run alone. When Temporal answers again, a new session takes over.
+ * The worker role: one session after the other. It starts even if Temporal is unavailable, and goes on by itself when
+ * that is back. A session begins with a connection to Temporal, and makes attempts while it is unavailable later;
+ * until the first one begins, the queue is run alone. When Temporal answers again, a new session takes over.
  *
  * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded,
  * http, lib, log, mail, metrics, reconciler, relay, retention, secrets, temporal, theme, traces, workflows. Begin:
@@ -143,7 +143,7 @@ export async function startWorker(options: WorkerOptions) {
         until: until.signal,
         onReady() {
           backoff.reset();
-          // Not before: Temporal may be away again, for long.
+          // Not before: Temporal may be unavailable again, for long.
           endRelaying?.();
           endRelaying = () => replaced.abort();
           onReady();
@@ -193,7 +193,7 @@ export async function startWorker(options: WorkerOptions) {
   });
   return {
     temporalState: temporalState.get,
-    /** Whether Temporal has ever let it into its namespace; stays true while Temporal is away. */
+    /** Whether Temporal has ever let it into its namespace; stays true while Temporal is unavailable. */
     hasReachedTemporal: temporalState.hasReached,
     /** Drains: no new claims, attempts under way finish. */
     async stop(): Promise<void> {

@@ -83,8 +83,8 @@ export async function record(
       if (ordering !== 'none') await statements.settle({ id, ordering }).catch(() => {});
     }
     if (after !== undefined && recorded.outcome === 'gone') {
-      // The compensation is made now, so that no further request leaves even while Temporal is away. If this fails,
-      // the workflow makes it.
+      // The compensation is made now, so that no further request leaves even while Temporal is unavailable. If this
+      // fails, the workflow makes it.
       const compensated = compensations.run(webhookId, () => compensateAndReport(sql, watch, id));
       await compensated.catch((error: unknown) =>
         log.warn({ deliveryId: id, err: error }, 'the compensation after a 410 is left to the workflow'),

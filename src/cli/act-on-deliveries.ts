@@ -106,7 +106,7 @@ export async function actOnDeliveries(
     const queued: string[] = [];
     const others: string[] = [];
     for (const id of open) ((await deliveryTarget(sql, id))?.queued ? queued : others).push(id);
-    // The database decides about those in the queue, while Temporal is away, too.
+    // The database decides about those in the queue, while Temporal is unavailable, too.
     if (queued.length > 0) await withTemporal(settings, actOn(queued), { lazy: true });
     if (others.length > 0) await withTemporal(settings, actOn(others));
   });

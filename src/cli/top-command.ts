@@ -59,7 +59,7 @@ const SLOW_REFRESH_INTERVAL_MS = 10_000;
 const TEMPORAL_WAIT_MS = 250;
 
 /**
- * Refreshes until the signal is aborted, also while the database or Temporal is away.
+ * Refreshes until the signal is aborted, also while the database or Temporal is unavailable.
  * @throws errors other than theirs
  */
 async function top(

@@ -56,7 +56,7 @@ export const schedulerDefaults = {
   calmPerSecond: 32,
   /**
    * While a start has been without an answer for longer than this, in milliseconds, no workflow is started at once.
-   * Less: a busy moment looks like an outage. More: more starts wait for a Temporal that is away.
+   * Less: a busy moment looks like an outage. More: more starts wait for a Temporal that is unavailable.
    */
   silentMs: 1_000,
   /** The most background calls of a loop under way at once. Fewer: their work lags. More: fresh deliveries wait. */
@@ -86,8 +86,8 @@ export const schedulerDefaults = {
    */
   settleMs: 5_000,
   /**
-   * The polling interval that backs LISTEN up, in milliseconds. While Temporal or the database is away, a loop tries
-   * again after a quarter of it, and ever more rarely, up to five times as long.
+   * The polling interval that backs LISTEN up, in milliseconds. While Temporal or the database is unavailable, a loop
+   * tries again after a quarter of it, and ever more rarely, up to five times as long.
    */
   pollMs: 1_000,
 };

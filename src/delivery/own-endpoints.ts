@@ -97,7 +97,7 @@ export function followNames(endpoints: OwnEndpoints, resolve: Resolve): () => vo
   async function refresh(): Promise<void> {
     for (const { name } of endpoints.names()) {
       const addresses = await resolve(name).catch(() => null);
-      // If the resolver is away, the addresses found before stay.
+      // If the resolver is unavailable, the addresses found before stay.
       if (addresses !== null)
         endpoints.found(
           name,

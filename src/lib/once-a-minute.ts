@@ -1,4 +1,4 @@
-/** Keeps one line a minute per reason: a service that is away is called again and again. */
+/** Keeps one line a minute per reason: a service that is unavailable is called again and again. */
 
 const MINUTE_MS = 60_000;
 /** The most reasons remembered. */

@@ -1,4 +1,7 @@
-/** Metrics from the database, read on request, seldom enough to cost nothing. One that is away delays no response. */
+/**
+ * Metrics from the database, read on request, seldom enough to cost nothing. One that is unavailable delays no
+ * response.
+ */
 
 import postgres from 'postgres';
 import type { Gauge } from 'prom-client';

@@ -20,7 +20,10 @@ const { PENDING_WORKFLOW_TASK_STATE_STARTED } = proto.temporal.api.enums.v1.Pend
 
 export type Executions = ReturnType<typeof createExecutions>;
 
-/** Temporal's list of workflows is away, or was refused. The list has its own store: other calls may be answered. */
+/**
+ * Temporal's list of workflows is unavailable, or was refused. The list has its own store: other calls may be
+ * answered.
+ */
 export class ListUnreadable extends UserError {
   override readonly name = 'ListUnreadable';
 }

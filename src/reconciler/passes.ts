@@ -113,7 +113,7 @@ export function createPasses(options: PassesOptions) {
           ...(await workflows.closedOf(before)),
         ];
         const tracked = [...rechecked, ...(await workflows.late())];
-        // Forgotten only after all queries succeeded: if the database was away, the next pass checks them.
+        // Forgotten only after all queries succeeded: if the database was unavailable, the next pass checks them.
         woken.splice(0, before.length);
         await repairAll(tracked, repairs);
         return tracked.length;

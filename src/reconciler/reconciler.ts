@@ -33,8 +33,8 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun' | 's
   /** The least time between two sweeps over everything, in milliseconds; default 10 s. */
   readonly sweepSpacingMs?: number;
   /**
-   * Called while Temporal may know less than before: it was away, its namespace was recreated, or workflows could not
-   * go on, once for all of these. Workers must then drop their cached workflows.
+   * Called while Temporal may know less than before: it was unavailable, its namespace was recreated, or workflows
+   * could not go on, once for all of these. Workers must then drop their cached workflows.
    */
   readonly onSetBack: (why: string) => void;
   /** Called at every interval in which Temporal answers, however long the checks take. */
@@ -44,11 +44,13 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun' | 's
 /**
  * Workflows that cannot go on have one cause if no more than this lies between them, in milliseconds; workers are
  * renewed once for it. Less: while a release breaks determinism for thousands of deliveries, which become late one by
- * one, workers lose their caches again and again. More: a Temporal that is set back meanwhile, and is never away, is
- * noticed by each workflow alone.
+ * one, workers lose their caches again and again. More: a Temporal that is set back meanwhile, and is never
+ * unavailable, is noticed by each workflow alone.
  */
 const SAME_CAUSE_MS = 10 * 60_000;
-/** Less: a Temporal that is away again and again is read again and again. More: what it lost is noticed late. */
+/**
+ * Less: a Temporal that is unavailable again and again is read again and again. More: what it lost is noticed late.
+ */
 const SWEEP_SPACING_MS = 10_000;
 
 export function startReconciler(options: ReconcilerOptions) {

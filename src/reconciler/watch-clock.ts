@@ -104,7 +104,7 @@ export function watchDatabaseClock({
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      // Other parts report that the database is away.
+      // Other parts report that the database is unavailable.
       await inTurn(look)
         .then(repairTimes)
         .catch((error: unknown) => log.debug({ err: error }, 'the clock could not be read'));

@@ -26,7 +26,7 @@ const AGAIN_MS = 10;
 const SEARCH_MS = 5_000;
 
 interface Attempts {
-  /** Claims deliveries and begins their attempts. @throws the error of the database when it is away */
+  /** Claims deliveries and begins their attempts. @throws the error of the database when it is unavailable */
   step(): Promise<Next>;
   /** Whether it could attempt a few more deliveries at once: no other deliveries wait. */
   hasRoom(): boolean;

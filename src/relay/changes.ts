@@ -38,7 +38,7 @@ type ChangesDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'watch' | 'policy
 
 /**
  * Takes a few changes of webhooks, and passes on one page of each.
- * @throws the error of Temporal or the database when it is away; the rest is given back
+ * @throws the error of Temporal or the database when it is unavailable; the rest is given back
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   const { sql, options } = deps;
@@ -132,7 +132,7 @@ async function signal(
 
 /**
  * Passes on changes to release timers.
- * @throws the error of Temporal or the database when it is away; the rest is given back
+ * @throws the error of Temporal or the database when it is unavailable; the rest is given back
  */
 export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispatcher'>): Promise<Next> {
   const { sql, dispatcher } = deps;
@@ -150,7 +150,7 @@ export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispa
 
 /**
  * Passes on changes to the workflows of recoveries, and starts those workflows.
- * @throws the error of Temporal or the database when it is away; the rest is given back
+ * @throws the error of Temporal or the database when it is unavailable; the rest is given back
  */
 export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'recoveries'>): Promise<Next> {
   const { sql, recoveries } = deps;
@@ -169,7 +169,7 @@ export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'rec
 
 /**
  * Decides which e-shops get a warning, and which get a notice of a recovery.
- * @throws the error of the database when it is away
+ * @throws the error of the database when it is unavailable
  */
 export async function decideNotices({
   sql,
@@ -184,7 +184,7 @@ export async function decideNotices({
 /**
  * Starts the workflows of notices. The reconciler does not cover them: this loop starts the workflow of a notice
  * again until the notice is sent.
- * @throws the error of Temporal or the database when it is away; the rest is given back
+ * @throws the error of Temporal or the database when it is unavailable; the rest is given back
  */
 export async function dispatchNotices(deps: CommonDeps & Pick<RelayDeps, 'startNotice'>): Promise<Next> {
   const { sql, startNotice } = deps;

@@ -35,7 +35,7 @@ export type MakeQueueAttempt = (
  * Starts the workflow of a queued delivery, and marks the delivery as dispatched. If Temporal refuses the start, the
  * delivery is postponed.
  * @param last the attempt just made; left out: the row has everything that the workflow needs
- * @throws the error of Temporal or the database when it is away
+ * @throws the error of Temporal or the database when it is unavailable
  */
 export type StartWorkflow = (delivery: QueuedDelivery, last?: QueueAttempt) => Promise<void>;
 

@@ -23,7 +23,7 @@ export type PassResult = (typeof passResults)[number];
 interface LoopOptions {
   /** The name of its work, for the log. */
   readonly what: string;
-  /** @throws the error of Temporal or the database when it is away; the loop retries at growing intervals */
+  /** @throws the error of Temporal or the database when it is unavailable; the loop retries at growing intervals */
   readonly step: () => Promise<Next>;
   readonly onFailure: (error: unknown) => void;
   /** Called after every step. */

@@ -71,7 +71,7 @@ interface Changes<Change> extends Calls<Change> {
 
 /**
  * Passes on one small page of changes by background calls: thousands of changes may come at once.
- * @throws the error of Temporal or the database when it is away; the rest is given back
+ * @throws the error of Temporal or the database when it is unavailable; the rest is given back
  */
 export async function passOn<Change>(
   deps: CallDeps & Pick<RelayDeps, 'options'>,

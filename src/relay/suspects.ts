@@ -1,4 +1,4 @@
-/** Decides whether an item is to blame because its own call keeps failing, or Temporal because it is away. */
+/** Decides whether an item is to blame because its own call keeps failing, or Temporal because it is unavailable. */
 
 /**
  * How often the call of one item has to fail, while other calls are answered in between. Fewer: a busy moment of

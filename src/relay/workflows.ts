@@ -57,7 +57,7 @@ type WorkflowsDeps = Pick<RelayDeps, 'sql' | 'claim' | 'starts' | 'precedence' |
 
 /**
  * @returns the step of the loop of a class
- * @throws the error of Temporal or the database when it is away; deliveries not started are given back
+ * @throws the error of Temporal or the database when it is unavailable; deliveries not started are given back
  */
 export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Promise<Next> {
   const { sql, options, starts, precedence, policy } = deps;

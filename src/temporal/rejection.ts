@@ -17,7 +17,7 @@ export function grpcStatusOf(error: unknown): number | null {
   return isGrpcServiceError(cause) ? cause.code : null;
 }
 
-/** True if Temporal rejected the request itself, false if it is away. */
+/** True if Temporal rejected the request itself, false if it is unavailable. */
 export const isRejection = (error: unknown): boolean => grpcStatusOf(error) === INVALID_ARGUMENT;
 
 /** gRPC status RESOURCE_EXHAUSTED: a limit of Temporal, such as the calls per second of a namespace. */

@@ -36,7 +36,7 @@ async function create(client: Client, taskQueue: string): Promise<void> {
           workflowRunTimeout: RETENTION_RUN_MS,
           staticSummary: 'retention of events and deliveries',
         },
-        // The next run makes up for one missed while Temporal was away.
+        // The next run makes up for one missed while Temporal was unavailable.
         policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
         state: { triggerImmediately: true },
       }),

@@ -1,5 +1,5 @@
 /**
- * The application behind a real HTTP server, and its answers while the database is away.
+ * The application behind a real HTTP server, and its answers while the database is unavailable.
  */
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';

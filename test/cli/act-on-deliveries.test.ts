@@ -46,7 +46,7 @@ const actionsOf = async (id: string) =>
   )[0]?.operatorActions ?? [];
 
 describe('by their ids', () => {
-  it('those in the queue while Temporal is away, too; for the others it is asked', async () => {
+  it('those in the queue while Temporal is unavailable, too; for the others it is asked', async () => {
     const { ids } = await waiting(2);
     const [queued = '', other = ''] = ids;
     // The first step of its workflow would take it out of the queue again.

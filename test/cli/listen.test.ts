@@ -123,7 +123,7 @@ describe('listen', () => {
     await program.end();
   });
 
-  it('says so where the program behind is away', async () => {
+  it('says so where the program behind is unavailable', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const program = await listen('--types', 'CREATE_ORDER', '--forward-to', nobody);
     await stack.fireOne('10003');

@@ -85,7 +85,7 @@ it('shows people the lines of waybill status', async () => {
   expect(await top.end()).toEqual({ code: 0, complaints: '' });
 });
 
-it('says that the database is away, and continues when it is back', async () => {
+it('says that the database is unavailable, and continues when it is back', async () => {
   const top = start('--json');
   await top.look(({ database }) => database.problem === null);
   await stack.database.cut();

@@ -1,4 +1,7 @@
-/** A delivery's last attempt while our database is away: it is tried again and again, and an operator is alerted. */
+/**
+ * A delivery's last attempt while our database is unavailable: it is tried again and again, and an operator is
+ * alerted.
+ */
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';

@@ -147,7 +147,7 @@ describe('a name that gives no address', () => {
   });
 });
 
-test('a resolver that was away only while a name was asked for is not held against the name', async () => {
+test('a resolver that was unavailable only while a name was asked for is not held against the name', async () => {
   const dns = await startNames({ 'shop.example': HERE });
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 12_000 });
   dns.answerAll(false);

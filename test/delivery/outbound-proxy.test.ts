@@ -137,7 +137,7 @@ describe('whose failure', () => {
     });
   });
 
-  test.each(['http', 'https'])('of a proxy that is away, for %s: internal', async (scheme) => {
+  test.each(['http', 'https'])('of a proxy that is unavailable, for %s: internal', async (scheme) => {
     const sender = await senderThrough(`http://waybill:secret@127.0.0.1:${await freePort()}`);
     const result = await sender.send(attempt(`${scheme}://127.0.0.1:8443`));
     expect(result).toMatchObject({

@@ -123,7 +123,7 @@ describe('a mistake is one sentence', () => {
       { DATA_DIR: 'nowhere' },
     ],
     [
-      'a database away',
+      'a database unavailable',
       ['eshop', 'list'],
       /^The database at DATABASE_URL cannot be reached\.$/,
       { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/a' },

@@ -157,7 +157,7 @@ it.each(['127.0.0.1', ...(nightly ? ['127.1'] : [])])(
   },
 );
 
-it('two on one machine have metrics of their own, which are shown while the database is away, and say so', async () => {
+it('two on one machine have metrics of their own, which are shown while the database is unavailable, and say so', async () => {
   // The usual port is used only if it is free.
   const [api, other] = [await start({ ROLE: 'api' }, {}), await start({ ROLE: 'api' }, {})];
   expect(api.metrics).not.toBe(other.metrics);

@@ -1,4 +1,7 @@
-/** All that leaves for receivers goes through the operator's proxy, and no attempt is used up while that is away. */
+/**
+ * All that leaves for receivers goes through the operator's proxy, and no attempt is used up while that is
+ * unavailable.
+ */
 import { afterAll, expect, test } from 'vitest';
 import { login } from '../support/api/client.ts';
 import { installationOfFile, programOfFile, receiverOfFile } from '../support/lifetimes.ts';
@@ -39,7 +42,7 @@ test('deliveries, tests and examinations go through it, and nobody else is sent 
   });
 });
 
-test('while it is away no attempt is used up, and afterwards the first is the first', async () => {
+test('while it is unavailable no attempt is used up, and afterwards the first is the first', async () => {
   await proxy.close();
   await shop.createOrder('two');
   await until('an attempt', async () => program.output().includes('our proxy cannot be reached'));

@@ -108,7 +108,7 @@ it('names each repair as it is made, and Ctrl-C ends it', async () => {
   expect(written.err).toBe('Interrupted. What has been repaired stays: run it again for the rest.\n');
 });
 
-it('says in a sentence that Temporal is away', async () => {
+it('says in a sentence that Temporal is unavailable', async () => {
   const { code, stdout, stderr } = await reconcile([], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
   expect(code).toBe(1);
   expect(stderr).toBe('Temporal at 127.0.0.1:1 cannot be reached.\n');

@@ -71,7 +71,7 @@ it('the API serves while Temporal cannot be reached, but not with another master
   );
 });
 
-it('a worker is ready once it has reached Temporal, and stays so while Temporal is away', async () => {
+it('a worker is ready once it has reached Temporal, and stays so while Temporal is unavailable', async () => {
   const [host = '', port = ''] = installation.env.TEMPORAL_ADDRESS.split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   onTestFinished(() => proxy.close());

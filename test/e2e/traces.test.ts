@@ -239,7 +239,7 @@ it('without an endpoint nothing is sent, written or loaded', async () => {
   expect(program.output()).not.toContain('trace_id');
 });
 
-it.runIf(nightly).each(['hangs', 'is away'])(
+it.runIf(nightly).each(['hangs', 'is unavailable'])(
   'a collector that %s holds up neither deliveries nor the end',
   async (how) => {
     const collector = how === 'hangs' ? await createCollector({ hangs: true }) : null;

@@ -228,7 +228,7 @@ test('a greylisting server is tried for longer than a day, and finally accepts',
   expect(await recorded()).toMatchObject({ outcome: 'sent', settledAt: expect.any(Date) });
 });
 
-test('a mail server that is away is tried for longer than a day', async () => {
+test('a mail server that is unavailable is tried for longer than a day', async () => {
   // The overview names the error of the oldest one.
   await database.sql`update notices set outcome = 'dropped', settled_at = now() where outcome is null`;
   await deactivated(72);

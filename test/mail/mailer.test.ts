@@ -112,7 +112,7 @@ test('a message that the server defers is an error, and can be sent again', asyn
   expect(server.mails).toHaveLength(1);
 });
 
-test('a mail server that is away is an error without its URL', async () => {
+test('a mail server that is unavailable is an error without its URL', async () => {
   const mailer = createMailer({
     smtpUrl: 'smtp://user:geheim@127.0.0.1:1',
     from: FROM,

@@ -193,7 +193,7 @@ describe('each delivery once', () => {
     expect(await store.claim('d', 'third', 10)).toBe('claimed');
   });
 
-  it('a store that is away costs nothing but time: nothing is handled', async () => {
+  it('a store that is unavailable costs nothing but time: nothing is handled', async () => {
     const away = async (): Promise<never> => {
       throw new Error('no store');
     };

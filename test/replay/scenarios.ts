@@ -147,7 +147,7 @@ async function recoveryClosed(stack: DeliveryStack, recoveryId: string): Promise
   return workflowId;
 }
 
-/** Refuses the first mails, like a mail server that is away. */
+/** Refuses the first mails, like a mail server that is unavailable. */
 function refusingMailer(refusals = 2): Mailer {
   return {
     async send() {

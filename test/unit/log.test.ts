@@ -59,7 +59,7 @@ describe('for machines', () => {
     watch.attempted({ ...failed, outcome: 'success', error: null });
     watch.ended('CREATE_ORDER', 'delivered');
     const { id: deliveryId, eshopId, webhookId } = failed.delivery;
-    watch.interrupted({ deliveryId, error: new Error('the database is away') });
+    watch.interrupted({ deliveryId, error: new Error('the database is unavailable') });
     watch.deactivated({
       deliveryId,
       eshopId,
@@ -84,7 +84,7 @@ describe('for machines', () => {
         level: 40,
         msg: 'attempt interrupted by a failure of Waybill itself',
         deliveryId,
-        err: { message: 'the database is away' },
+        err: { message: 'the database is unavailable' },
       },
       { level: 40, msg: 'webhook deactivated', eshopId, webhookId, deliveryId, why: 'gone' },
     ]);
@@ -130,7 +130,7 @@ describe('while thousands of deliveries wait for what is down', () => {
   test('interrupted attempts have as many of their own', async () => {
     const { log, lines } = await logTo(false);
     const watch = logDeliveries(log);
-    const interruption = { deliveryId: failed.delivery.id, error: new Error('the database is away') };
+    const interruption = { deliveryId: failed.delivery.id, error: new Error('the database is unavailable') };
     for (let index = 0; index < 1_000; index += 1) watch.interrupted(interruption);
     watch.attempted(failed);
     expect(lines()).toHaveLength(21);

@@ -109,7 +109,7 @@ test.each<[string, Partial<Open>, ReturnType<typeof nextStep>]>([
     { step: 'compensate' },
   ],
   [
-    'the window ended while we were away: one last attempt',
+    'the window ended while we were down: one last attempt',
     { windowEndsAt: now - 1, nextAttemptAt: now - 5 },
     { step: 'attempt', lastChance: true },
   ],

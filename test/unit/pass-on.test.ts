@@ -52,7 +52,7 @@ test('an item that Temporal refuses stops none of the others, and keeps its leas
   expect(givenBack).toEqual([]);
 });
 
-test('while Temporal is away, what did not reach it is given back', async () => {
+test('while Temporal is unavailable, what did not reach it is given back', async () => {
   const { outcome, signaled, givenBack, left, answers } = await page(UNAVAILABLE);
   expect(outcome).toBeInstanceOf(ServiceError);
   expect(left).toEqual([]);

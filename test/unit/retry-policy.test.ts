@@ -182,7 +182,7 @@ describe('time that an outage took', () => {
     expect(failedAfter({ number: 5, now: 40 * hour, ...patient })).toEqual({ at: 42 * hour });
   });
 
-  test('whenever we were away, a delivery that has an hour left gets all 21 attempts, in the window', () => {
+  test('whenever we were down, a delivery that has an hour left gets all 21 attempts, in the window', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),

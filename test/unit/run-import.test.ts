@@ -41,10 +41,10 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s in the middle of a line, which is 
 
 test('a failure in the middle', async () => {
   const { printed, ended } = await imported((value) => {
-    if (value === 'b') throw new Error('the database is away');
+    if (value === 'b') throw new Error('the database is unavailable');
   });
   expect(printed).toContain('key-a');
-  expect(ended).toContain('the database is away');
+  expect(ended).toContain('the database is unavailable');
 });
 
 test.each([

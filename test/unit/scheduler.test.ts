@@ -199,7 +199,7 @@ describe('precedence', () => {
     }
     expect(precedence.claimingMs('retry')).toBe(50_000);
     expect(precedence.claimingMs('fresh')).toBe(0);
-    // The database was away.
+    // The database was unavailable.
     pass(5_001);
     precedence.claimed('retry', false);
     expect(precedence.claimingMs('retry')).toBe(0);

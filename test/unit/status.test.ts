@@ -166,7 +166,7 @@ describe('somebody is needed', () => {
     ]);
   });
 
-  it('when no worker is there, or Temporal or the database is away: each is said', () => {
+  it('when no worker is there, or Temporal or the database is unavailable: each is said', () => {
     expect(needs({}, { temporal: { ...temporal, workers: [] } })).toEqual([
       'No worker is polling the task queue deliveries of the namespace default: start a process with ROLE=worker or ROLE=all.',
     ]);
@@ -174,8 +174,8 @@ describe('somebody is needed', () => {
       "No worker polls Temporal for workflows and steps: the workers' log says why. Restart them: nothing is lost.",
     ]);
     const away = { problem: 'Temporal at 127.0.0.1:7233 cannot be reached.', away: true };
-    expect(needsOf({ database: { problem: 'The database is away.' }, temporal: away })).toEqual([
-      'The database is away.',
+    expect(needsOf({ database: { problem: 'The database is unavailable.' }, temporal: away })).toEqual([
+      'The database is unavailable.',
       'Temporal at 127.0.0.1:7233 cannot be reached. Events are still accepted, and delivered once it is back.',
     ]);
   });
@@ -264,7 +264,7 @@ describe('the table', () => {
       ],
       partitions: { ...database.partitions, since: new Date('2026-10-19') },
     };
-    expect(statusTable({ database: busy, temporal: { problem: 'It is away.' } })).toBe(
+    expect(statusTable({ database: busy, temporal: { problem: 'It is unavailable.' } })).toBe(
       [
         'Database    PostgreSQL 18.4, 300 MiB',
         'Queue       12 fresh, 3 retries, 40 of recoveries, the oldest for 4.2 s',
@@ -279,7 +279,7 @@ describe('the table', () => {
         "Mails       1 to send, 2 deferred, beyond their e-shops' budgets, the oldest for 1 min 30 s, to e-shop 7 (Tea Ltd); the mail server refused our user name and password (EAUTH, 535)",
         'Notices     3 to send, 1 given up in the last day, the oldest for 2 min 30 s; HTTP 503 from chat.example after 12 ms',
         'Partitions  from 2026-10-19 to 2026-12-28',
-        'Temporal    It is away.',
+        'Temporal    It is unavailable.',
       ].join('\n'),
     );
   });

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 
 const sent: { to: string; subject: string; text: string; messageId: string }[] = [];
 let refusals = 0;
-/** A mail server that is away at first. The mailer's own conversation is tested with the mailer. */
+/** A mail server that is unavailable at first. The mailer's own conversation is tested with the mailer. */
 const mailer: Mailer = {
   async send(mail) {
     if (refusals > 0) {
@@ -24,7 +24,7 @@ const stack = await stackOfFile('compensation', {
 const receiver = await receiverOfFile({ status: 500 });
 afterEach(() => stack.retireWebhooks());
 
-test('the mail server away: the webhook is inactive at once, the mail follows when it is back', async () => {
+test('the mail server unavailable: the webhook is inactive at once, the mail follows when it is back', async () => {
   sent.length = 0;
   refusals = 2;
   const webhook = await stack.createWebhook(`${receiver.url}/mail-later`);
@@ -37,7 +37,7 @@ test('the mail server away: the webhook is inactive at once, the mail follows wh
   expect(sent[0]?.text).toContain(`/webhooks/${webhook.id}/activate`);
 });
 
-test('canceled in the UI while the mail server is away: the mail is sent all the same', async () => {
+test('canceled in the UI while the mail server is unavailable: the mail is sent all the same', async () => {
   sent.length = 0;
   refusals = Number.POSITIVE_INFINITY;
   await stack.createWebhook(`${receiver.url}/canceled-mail`);
@@ -50,7 +50,7 @@ test('canceled in the UI while the mail server is away: the mail is sent all the
   expect(await stack.delivery(id)).toMatchObject({ state: 'failed', canceledBy: null });
 });
 
-test('the database away when the mail has been taken: recorded later, and not sent again', async () => {
+test('the database unavailable when the mail has been taken: recorded later, and not sent again', async () => {
   sent.length = 0;
   const webhook = await stack.createWebhook(`${receiver.url}/mailed-once`);
   await stack.sql`

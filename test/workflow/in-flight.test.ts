@@ -399,14 +399,14 @@ test.for(['refuses connections', 'is silent'])(
   },
 );
 
-test('while the database is away, the log has twenty lines per second about steps of deliveries, and how many more', async () => {
+test('while the database is unavailable, the log has twenty lines per second about steps of deliveries, and how many more', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 50);
   let away = false;
   const sql = new Proxy(stack.sql, {
     apply(target, self, asked) {
-      if (away) throw new Error('The database is away.');
+      if (away) throw new Error('The database is unavailable.');
       return Reflect.apply(target, self, asked);
     },
   });
@@ -417,7 +417,7 @@ test('while the database is away, the log has twenty lines per second about step
     {
       async makeAttempt() {
         away = true;
-        throw new Error('The database is away.');
+        throw new Error('The database is unavailable.');
       },
       log: pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) }),
     },

@@ -1,4 +1,4 @@
-/** A slow answer, or a database that is away for a moment, must not make a receiver get a delivery twice. */
+/** A slow answer, or a database that is unavailable for a moment, must not make a receiver get a delivery twice. */
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { skipWait } from '../support/database/windows.ts';
@@ -76,7 +76,7 @@ test('Temporal unreachable when a 503 asks for patience: its Retry-After is kept
   ]);
 });
 
-test('the database away when the answer comes: it is recorded as soon as it is back, and nothing is sent twice', async () => {
+test('the database unavailable when the answer comes: it is recorded as soon as it is back, and nothing is sent twice', async () => {
   let cuts = 0;
   const { stack, receiver } = await start(
     'record-again',

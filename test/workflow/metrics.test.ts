@@ -203,7 +203,7 @@ test('a window that an outage used up: expired', async () => {
   expect(expired).toBe(1);
 });
 
-test('the passes of the relay: with something to do, without, and while the database is away', async () => {
+test('the passes of the relay: with something to do, without, and while the database is unavailable', async () => {
   const passes = (result: string) => ['waybill_relay_passes_total', { loop: 'fresh', result }] as const;
   const before = await value(...passes('idle'));
   await stack.until('an idle pass', async () => (await value(...passes('idle'))) > before);

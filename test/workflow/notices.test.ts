@@ -184,7 +184,7 @@ test('a recipient without a notice of the failure gets none of the recovery', as
   expect(chat.requests).toEqual([]);
 });
 
-test('a URL that is away: six tries, each signed again, then given up; the mails do not wait for it', async () => {
+test('a URL that is unavailable: six tries, each signed again, then given up; the mails do not wait for it', async () => {
   const { stack, chat, webhook, subjects, untilSettled } = await started('notices-url-away', {
     timings: { noticeWaitsMs: [10, 10, 10, 10, 10] },
   });

@@ -44,7 +44,7 @@ test('attempts interrupted before their result was recorded are made again under
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
 });
 
-test('a delivery that was never tried is delivered even if Waybill was away for longer than its window', async () => {
+test('a delivery that was never tried is delivered even if Waybill was down for longer than its window', async () => {
   const stack = await start('away-untried', { policy: { windowMs: 100 }, worker: false });
   const receiver = await receiverOfTest({ status: 200 });
   const webhook = await stack.createWebhook(receiver.url);
@@ -76,7 +76,7 @@ async function lostWindow(name: string) {
   return { stack, receiver, webhook, id, returns };
 }
 
-test('if Waybill was away when the window ended, one last attempt is made, and its success counts', async () => {
+test('if Waybill was down when the window ended, one last attempt is made, and its success counts', async () => {
   const { stack, receiver, id, returns } = await lostWindow('away-delivered');
   receiver.respond({ status: 200 });
   await returns();

@@ -19,7 +19,7 @@ async function failing(name: string, mailer: Mailer, policy: Partial<RetryPolicy
   return { stack, receiver, id: await stack.fireOne('10001') };
 }
 
-/** A failed delivery whose webhook is inactive and whose workflow waits for a mail server that is away. */
+/** A failed delivery whose webhook is inactive and whose workflow waits for a mail server that is unavailable. */
 async function unmailed(name: string) {
   const taken: Mail[] = [];
   let tries = 0;
@@ -40,7 +40,7 @@ async function unmailed(name: string) {
 }
 const repaired = (reason: string) => [{ kind: 'mail', action: 'startedAgain', reason, count: 1 }];
 
-test('terminated while the mail server was away: mailed once, and nothing sent to the receiver again', async () => {
+test('terminated while the mail server was unavailable: mailed once, and nothing sent to the receiver again', async () => {
   const { stack, receiver, id, taken, comesBack } = await unmailed('mail-terminated');
   await stack.workflow(id).terminate();
   comesBack();
@@ -52,7 +52,7 @@ test('terminated while the mail server was away: mailed once, and nothing sent t
   expect(await stack.delivery(id)).toMatchObject({ state: 'failed' });
 });
 
-test('its history lost while the mail server was away: mailed once', async () => {
+test('its history lost while the mail server was unavailable: mailed once', async () => {
   const { stack, id, taken, comesBack } = await unmailed('mail-lost');
   await stack.stopWorker();
   await loseWorkflow(stack.client, stack.workflowId(id));
@@ -64,7 +64,7 @@ test('its history lost while the mail server was away: mailed once', async () =>
   expect(taken).toHaveLength(1);
 });
 
-test('a mail server that is away for long: nothing to repair', async () => {
+test('a mail server that is unavailable for long: nothing to repair', async () => {
   const { stack, id, taken, comesBack } = await unmailed('mail-waits');
   await stack.until('a look at the late mail', async () => {
     const looks = await stack.sql`select from notices where check_at > at`;

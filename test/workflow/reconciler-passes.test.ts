@@ -250,13 +250,13 @@ test('a dry run says what it would do, and changes nothing', async () => {
   expect(await stack.delivery(terminated)).toMatchObject({ state: 'canceled' });
 });
 
-test('a delivery that was woken is looked at again, even if the database was away in between', async () => {
+test('a delivery that was woken is looked at again, even if the database was unavailable in between', async () => {
   const stack = await start('woken');
   const [id = ''] = await lostDeliveries(stack, 1);
   let away = false;
   const sql = new Proxy(stack.sql, {
     apply(target, self, asked) {
-      if (away) throw new Error('The database is away.');
+      if (away) throw new Error('The database is unavailable.');
       return Reflect.apply(target, self, asked);
     },
   });
@@ -271,7 +271,7 @@ test('a delivery that was woken is looked at again, even if the database was awa
   });
   expect(idsOf((await passes.late()).repairs)).toEqual([id]);
   away = true;
-  await expect(passes.late()).rejects.toThrow('The database is away.');
+  await expect(passes.late()).rejects.toThrow('The database is unavailable.');
   away = false;
   expect(idsOf((await passes.late()).repairs)).toEqual([id]);
 });

@@ -35,7 +35,7 @@ async function claim(sql: Sql, limit: number) {
   return (await claimDeliveries(sql, { class: CLASS.fresh, limit })).deliveries;
 }
 
-/** The error of a call to a server that is away. */
+/** The error of a call to a server that is unavailable. */
 const away = () => Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: '', metadata: {} });
 
 /** Keeps the rows that `claim` takes in an open transaction while `meanwhile` runs. */

@@ -1,4 +1,4 @@
-/** While Temporal is away, the queue goes on: attempts, retries, the end after a 410, and operator actions. */
+/** While Temporal is unavailable, the queue goes on: attempts, retries, the end after a 410, and operator actions. */
 import { Client, Connection } from '@temporalio/client';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { CLASS } from '../../src/db/outbox/outbox.ts';

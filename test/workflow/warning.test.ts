@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 /** A single wait of an hour: the failed first attempt is the last one with time for a warning. */
 const policy = { initialIntervalMs: HOUR_MS, maxRetries: 1, windowMs: 2 * HOUR_MS };
 
-/** Deliveries to a receiver that is down, and a mail server that may be away. */
+/** Deliveries to a receiver that is down, and a mail server that may be unavailable. */
 async function failing(name: string, options: { isAway?: boolean; deliveries?: number } = {}) {
   const { isAway = false, deliveries = 1 } = options;
   const server = { isAway, tries: 0 };
@@ -58,7 +58,7 @@ test('many deliveries fail: one mail, which is recorded, by a workflow that says
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
 });
 
-test('terminated by an operator while the mail server is away: mailed once, when it is back', async () => {
+test('terminated by an operator while the mail server is unavailable: mailed once, when it is back', async () => {
   const { stack, server, taken, warned } = await failing('warning-terminated', { isAway: true });
   const { id } = await warned();
   await stack.until('a try to mail', async () => server.tries > 0);

@@ -42,7 +42,7 @@ interface LastTry
  * generation is still current, webhook → inactive with its deactivation and a change for the other deliveries. A
  * repeated run returns the same, without `transition`. A delivery that was given up while its last attempt was under
  * way is canceled instead, and its webhook stays as it is (L13). After a 410 it takes effect at once, even while
- * Temporal is away: the delivery's workflow finds it done, and mails.
+ * Temporal is unavailable: the delivery's workflow finds it done, and mails.
  */
 export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
   const compensation = await transaction(sql, async (tx): Promise<Compensation> => {

@@ -93,7 +93,7 @@ create table deliveries (
 -- The queue. Claims take turns by e-shop and by webhook: the next webhook with waiting deliveries is one step in
 -- the index.
 create index deliveries_waiting on deliveries (class, eshop_id, webhook_id, due_at, id) where dispatched_at is null;
--- Deliveries that wait for their workflow, by their next attempt: if Temporal is away, the queue makes it.
+-- Deliveries that wait for their workflow, by their next attempt: if Temporal is unavailable, the queue makes it.
 create index deliveries_due_without_workflow on deliveries (coalesce(next_attempt_at, due_at))
   where class = 4 and dispatched_at is null and (next_attempt_at is not null or state = 'pending');
 -- The ordering of each record: deliveries that wait for an older one, and open ones.

@@ -21,9 +21,9 @@ const INTERRUPTED_SECONDS = 10;
 const MOVED_AT_ONCE = 500;
 
 /**
- * Moves deliveries that wait for their workflow back to the attempts of the queue, since Temporal may be away for
- * long: deliveries whose next attempt is due soon, and deliveries whose first attempt was interrupted. After the end
- * of its window a delivery needs its workflow.
+ * Moves deliveries that wait for their workflow back to the attempts of the queue, since Temporal may be unavailable
+ * for long: deliveries whose next attempt is due soon, and deliveries whose first attempt was interrupted. After the
+ * end of its window a delivery needs its workflow.
  * @param windowMs the window of the retry policy, in milliseconds
  */
 export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> {

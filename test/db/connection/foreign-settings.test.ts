@@ -82,7 +82,7 @@ test.each([
   ['password', 'replaced', '28P01'],
   ['pathname', '/dropped', '3D000'],
 ] as const)(
-  'a login that the server refuses (%s) is a failure of a database that is away',
+  'a login that the server refuses (%s) is a failure of a database that is unavailable',
   async (part, value, code) => {
     const { url, drop } = await createTestDatabase();
     onTestFinished(drop);

@@ -51,7 +51,7 @@ test('a query on a connection that has fallen silent fails, and the next one get
   const error: unknown = await one(sql).catch((reason: unknown) => reason);
 
   expect(error).toMatchObject(SILENT);
-  // To a client of the API the database is away.
+  // To a client of the API the database is unavailable.
   expect(failureOf(error, 'r-1').status).toBe(503);
   proxy.pass();
   expect(await one(sql)).toBe(1);

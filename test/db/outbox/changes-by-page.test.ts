@@ -19,7 +19,7 @@ let eshopId: number;
 const signaled: string[] = [];
 let logged: { msg: string; webhookId: number }[];
 let answers = 0;
-/** Whether Temporal is away. */
+/** Whether Temporal is unavailable. */
 let failing = false;
 
 beforeEach(async () => {

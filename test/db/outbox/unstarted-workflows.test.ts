@@ -1,4 +1,4 @@
-/** Deliveries that wait in the queue for their workflow while Temporal is slow or away. */
+/** Deliveries that wait in the queue for their workflow while Temporal is slow or unavailable. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../../src/db/accounts/eshops.ts';
 import { claimDeliveries } from '../../../src/db/outbox/claim.ts';

@@ -9,7 +9,7 @@ import { createPool, type Pool } from '../../../src/db/connection/pool.ts';
 export interface TestDatabase {
   readonly sql: Pool;
   readonly url: string;
-  /** Ends all its connections and accepts no new ones: seen from outside, the database is away. */
+  /** Ends all its connections and accepts no new ones: seen from outside, the database is unavailable. */
   cut(): Promise<void>;
   /** Accepts connections again. */
   restore(): Promise<void>;

@@ -5,7 +5,8 @@ import { createServer, type Server } from 'node:net';
 
 /**
  * Below the ports that systems assign themselves (Linux from 32768, macOS from 49152): nobody else takes one between
- * its choice and its use, or while its server is away, and no connection to an unused port leads back to itself.
+ * its choice and its use, or while its server is unavailable, and no connection to an unused port leads back to
+ * itself.
  */
 const [LOWEST, HIGHEST] = [20_000, 32_000];
 

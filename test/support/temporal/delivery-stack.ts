@@ -83,7 +83,7 @@ export interface LogLine {
 
 export interface StackOptions {
   readonly policy?: Partial<RetryPolicy>;
-  /** Replaces the mailer, e.g. by one whose server is away. */
+  /** Replaces the mailer, e.g. by one whose server is unavailable. */
   readonly mailer?: Mailer;
   /** Wraps the sender, e.g. to interrupt an attempt. */
   readonly wrapSender?: (sender: Sender) => Sender;

@@ -81,7 +81,7 @@ describe('whether a request may leave', () => {
 describe('a plan just missed', () => {
   test.each<[string, Date | null, number, boolean]>([
     ['late by less than a second', at(-999), -1, true],
-    ['late by a second: we were away', at(-1_000), -1, false],
+    ['late by a second: we were down', at(-1_000), -1, false],
     ['early: nothing was missed by much', at(500), 500, true],
     ['deferred past the end of the window: its last chance is left', at(-500), -501, false],
     ['no plan at all', null, -1, false],
