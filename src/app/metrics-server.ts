@@ -25,7 +25,6 @@ interface MetricsServerOptions
   readonly hasReachedTemporal: () => boolean;
   /** Where Temporal's SDK shows its own metrics; null if it does not run. */
   readonly sdkUrl: string | null;
-  /** How many lines of the log were dropped so far. */
   readonly logLinesLost: () => number;
 }
 

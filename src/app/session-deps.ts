@@ -51,7 +51,6 @@ export interface SessionOptions {
   readonly retention: {
     /** The least time that events and deliveries are kept, in milliseconds. */
     readonly periodMs: number;
-    /** Whether it runs on a schedule. */
     readonly scheduled: boolean;
   };
   /** Tests shorten these. */

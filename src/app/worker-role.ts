@@ -42,7 +42,6 @@ interface WorkerOptions extends SessionOptions {
   readonly metrics?: Metrics;
   /** Where Temporal's SDK shows its own metrics, as `host:port`; left out: nowhere. */
   readonly sdkMetricsAddress?: string;
-  /** Left out: traces are off. */
   readonly traces?: Traces;
   /** Numbers of the scheduler instead of the defaults, and other limits: for tests and the bench. */
   readonly scheduler?: Partial<SchedulerOptions>;

@@ -24,7 +24,6 @@ export interface Answer {
   readonly message: string;
   /** The new delivery, if an ended one was redelivered. */
   readonly redelivery: string | null;
-  /** Its workflow is paused in Temporal. */
   readonly paused?: true | undefined;
 }
 

@@ -54,7 +54,6 @@ interface EshopResult {
   readonly name: string | null;
   readonly apiKey?: string;
   readonly users: readonly { readonly username: string; readonly role: Role; readonly password?: string }[];
-  /** The reason. */
   readonly note: string | null;
 }
 
@@ -111,7 +110,6 @@ function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Promise<Es
   };
 }
 
-/** The result of a refused line. */
 const refusedEshop = (value: unknown, note: string): EshopResult => ({
   outcome: 'refused',
   eshop: null,

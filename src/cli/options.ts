@@ -75,7 +75,6 @@ export const time = (name: string) =>
   );
 
 export const webhookNumber = (name: string) => number(`${name} must be the number of a webhook.`);
-/** The argument of a command about one webhook. */
 export const webhookId = argument('<id>', 'its number', webhookNumber);
 export const oneWebhook = v.object({ id: webhookId });
 

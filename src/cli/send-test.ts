@@ -20,7 +20,6 @@ import { ownParts } from './own-parts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The dependencies of requests to a webhook. */
 interface Parts {
   readonly sql: Pool;
   readonly sender: Sender;

@@ -161,7 +161,6 @@ export async function readStorage(sql: Pool) {
     partitions: await partitionStatus(sql),
     /** The folder of mails that are not sent; null if there is a mail server. */
     mailFolder: await mailFolder(sql),
-    /** Writes fail. */
     diskFull: !(await hasRoom(sql)),
     /** Dead rows cannot be removed: by whom. */
     deadRowsKeptBy: await readVacuumBlockers(sql),

@@ -19,19 +19,14 @@ interface About {
 
 /** The questions about this subject, in the order of the documents. */
 function questions({ webhookId, entityId }: About): Question[] {
-  const candidates = operatorQuestions({
-    ...EXAMPLE,
-    ...(webhookId === undefined ? {} : { webhookId }),
-    entityId: entityId ?? EXAMPLE.entityId,
-  });
+  const subject = { webhookId: webhookId ?? EXAMPLE.webhookId, entityId: entityId ?? EXAMPLE.entityId };
   const names = new Set<Question['name']>();
   if (webhookId !== undefined) names.add('webhook');
   if (entityId !== undefined && SEARCHABLE.test(entityId)) names.add('order');
   if (names.size === 0) for (const name of ['failing', 'held'] as const) names.add(name);
-  return candidates.filter(({ name }) => names.has(name));
+  return operatorQuestions({ ...EXAMPLE, ...subject }).filter(({ name }) => names.has(name));
 }
 
-/** @param uiUrl the address of Temporal's UI */
 export function createUiLinks(uiUrl: string, namespace: string, sql: Pool) {
   return {
     /** Null if there is no such delivery. */

@@ -9,7 +9,6 @@ import { defaultRetryPolicy } from '../../domain/retry-policy.ts';
 export const foreignSystems = ['svix', 'convoy', 'outpost'] as const;
 export type ForeignSystem = (typeof foreignSystems)[number];
 
-/** A receiver of another system. */
 interface Foreign {
   /** Its name in the other system, if a list may have it several times, each time with other types; null if not. */
   readonly endpoint: string | null;

@@ -10,7 +10,6 @@ import { UserError } from '../../lib/user-error.ts';
 import { type Cells, table } from '../layout.ts';
 import type { ImportLine } from './import-lines.ts';
 
-/** The options of every import. */
 export const importOptions = v.object({
   file: argument('<file>', 'NDJSON, or CSV with a header line; - for standard input', v.string()),
   dryRun: flag('--dry-run', 'print the results, but import nothing'),
