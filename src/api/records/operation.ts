@@ -12,13 +12,13 @@ export function inCapitals(name: string): string {
   return name.split('-').map(capital).join('');
 }
 
-interface Described {
+export interface Described {
   /** The last part of its path. */
   readonly name: string;
   readonly summary: string;
   readonly description: string;
   /** When it is refused with 409. */
-  readonly conflict?: string;
+  readonly conflict?: string | undefined;
   readonly message: string;
 }
 

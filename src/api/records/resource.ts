@@ -22,7 +22,7 @@ import { jsonBody } from '../json-body.ts';
 import { params } from '../validate.ts';
 import type { ChangeLoops } from './change-loops.ts';
 import { withKnownSkus } from './known-skus.ts';
-import { type Action, inCapitals, type Operation } from './operation.ts';
+import { type Action, type Described, inCapitals, type Operation } from './operation.ts';
 import { idParams, type ListedResource, recordReads } from './reads.ts';
 
 /** A kind of record that e-shops write. Texts are sentences in Markdown. */
@@ -54,12 +54,19 @@ export function resourceRoutes<Rec extends object>(
   const { kind, noun, path, idField, responseOnly } = entry;
   const itemPath = `${path}/:id`;
   const named = article(noun);
-  /** @param conflict the reason for a 409 */
-  const errors = (conflict: string | undefined) => ({
-    404: `the ${noun} does not exist.`,
-    ...(conflict === undefined ? {} : { 409: conflict }),
-  });
   const data = resource.recordSchema('v21');
+  const described = (group: string, id: string, { summary, description, conflict, message }: Described) =>
+    describeOperation(group, {
+      id,
+      summary,
+      description,
+      data,
+      message,
+      errors: {
+        404: `the ${noun} does not exist.`,
+        ...(conflict === undefined ? {} : { 409: conflict }),
+      },
+    });
   const once = idempotent(deps, {
     schema: inputSchema,
     responseOnly,
@@ -146,16 +153,11 @@ export function resourceRoutes<Rec extends object>(
     },
   ] as const;
   for (const { method, verb, name, summary, how, partial, apply } of updates) {
+    const description = `${how}${late} Fires ${eventOn(kind, 'updated')}, unless nothing changed; the message then says so.${rules}`;
+    const update = { name, summary, description, conflict: resource.tooLate, message: messages.updated };
     app[method](
       itemPath,
-      describeOperation(tag, {
-        id: `${verb}${capital(kind)}`,
-        summary,
-        description: `${how}${late} Fires ${eventOn(kind, 'updated')}, unless nothing changed; the message then says so.${rules}`,
-        data,
-        message: messages.updated,
-        errors: errors(resource.tooLate),
-      }),
+      described(tag, `${verb}${capital(kind)}`, update),
       params(idParams(entry)),
       jsonBody(inputSchema, { responseOnly, inPath: idField, partial, name }),
       async (c) => {
@@ -173,38 +175,25 @@ export function resourceRoutes<Rec extends object>(
     );
   }
 
-  for (const { name, summary, description, conflict, message, change: act } of resource.actions) {
+  for (const action of resource.actions) {
+    const { name, description, message } = action;
     app.post(
       `${itemPath}/${name}`,
-      describeOperation(tag, {
-        id: `${name}${capital(kind)}`,
-        summary,
-        description: `${description} No body.`,
-        data,
-        message,
-        errors: errors(conflict),
-      }),
+      described(tag, `${name}${capital(kind)}`, { ...action, description: `${description} No body.` }),
       params(idParams(entry)),
       async (c) => {
         const { id } = c.req.valid('param');
-        const { after, message: said } = await change(c.get('session'), id, message, act);
+        const { after, message: said } = await change(c.get('session'), id, message, action.change);
         return ok(c, said, rendered(c, after));
       },
     );
   }
 
   for (const operation of resource.operations) {
-    const { name, summary, description, conflict, message, withPackingLists } = operation;
+    const { name, message, withPackingLists } = operation;
     app.put(
       `/warehouse${itemPath}/${name}`,
-      describeOperation('Warehouse', {
-        id: `set${capital(kind)}${inCapitals(name)}`,
-        summary,
-        description,
-        data,
-        message,
-        errors: errors(conflict),
-      }),
+      described('Warehouse', `set${capital(kind)}${inCapitals(name)}`, operation),
       params(idParams(entry)),
       jsonBody(operation.body),
       async (c) => {
