@@ -33,7 +33,6 @@ import { resourceRoutes } from './records/resource.ts';
 import { returnResource } from './records/returns.ts';
 import { stockMovementResource, stockMovementRoutes } from './records/stock-movements.ts';
 import { shipperServiceRoutes } from './shipper-services.ts';
-import { signingKeyRoutes } from './signing-keys.ts';
 import { systemRoutes } from './system.ts';
 import { webhookOperationRoutes } from './webhooks/operations.ts';
 import { RECEIVER_TEST_PATHS, receiverTestRoutes } from './webhooks/receiver-tests.ts';
@@ -97,7 +96,6 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   allDeliveriesRoutes(v21, deps, 'v21');
   eventRoutes(v21, deps, 'v21');
   eshopRoutes(v21, deps);
-  signingKeyRoutes(v21, deps);
   resourceRoutes(v21, deps, orders, loops);
   resourceRoutes(v21, deps, productResource, loops);
   resourceRoutes(v21, deps, receivingResource, loops);
