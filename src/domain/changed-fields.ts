@@ -1,5 +1,5 @@
 /** The names of the fields that a write changed, as its events carry them (`X-Service-Changed`). */
-import { unchanged } from './unchanged.ts';
+import { changedNames } from './unchanged.ts';
 
 /** The longest list, in characters: all names are ASCII. Longer: some receivers refuse so large a header. */
 const MAX_CHANGED_CHARS = 1024;
@@ -15,8 +15,7 @@ const NEVER_NAMED = 'updatedAt';
 
 /** @returns top-level fields in the order of the record, joined by commas; {@link ANY_FIELD} if that is too long */
 export function changedFields(before: object, after: object): string {
-  const names = [...new Set([...Object.keys(after), ...Object.keys(before)])]
-    .filter((name) => name !== NEVER_NAMED && !unchanged(Reflect.get(before, name), Reflect.get(after, name)))
-    .join(',');
+  const changed = changedNames(before, after);
+  const names = changed.filter((name) => name !== NEVER_NAMED).join(',');
   return names.length > MAX_CHANGED_CHARS ? ANY_FIELD : names;
 }

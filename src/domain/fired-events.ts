@@ -4,7 +4,7 @@
  */
 import type { CatalogueEntry } from './catalogue.ts';
 import { type EventType, eventOn, type Occasion, occasions } from './event-types.ts';
-import { unchanged } from './unchanged.ts';
+import { changedNames } from './unchanged.ts';
 
 /** What a change of a field is; null if it fires nothing, such as that of `updatedAt`. */
 function occasionOf({ responseOnly, firesInstead }: CatalogueEntry, field: string): Occasion | null {
@@ -16,15 +16,10 @@ function occasionOf({ responseOnly, firesInstead }: CatalogueEntry, field: strin
  * @param before null on creation
  */
 export function eventsOf(entry: CatalogueEntry, before: object | null, after: object): EventType[] {
-  const happened = new Set<Occasion | null>(before === null ? ['created'] : []);
-  const fields = before === null ? [] : [...Object.keys(before), ...Object.keys(after)];
-  for (const field of new Set(fields)) {
-    const on = occasionOf(entry, field);
-    if (!happened.has(on) && !unchanged(Reflect.get(before ?? {}, field), Reflect.get(after, field)))
-      happened.add(on);
-  }
+  const changed = before === null ? [] : changedNames(before, after);
+  const happened = before === null ? ['created'] : changed.map((field) => occasionOf(entry, field));
   return occasions
-    .filter((on) => happened.has(on))
+    .filter((on) => happened.includes(on))
     .map((on) => eventOn(entry.kind, on))
     .filter((type) => type !== null);
 }

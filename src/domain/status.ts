@@ -1,6 +1,6 @@
 /** Moves along a table of states. */
 import { conflict } from './problem.ts';
-import { unchanged } from './unchanged.ts';
+import { changedNames } from './unchanged.ts';
 
 type Transitions<Status extends string> = Readonly<Record<Status, readonly Status[]>>;
 
@@ -33,10 +33,7 @@ export function assertChangeable(
   before: object,
   after: object,
 ): void {
-  const changed = Object.entries(after)
-    .filter(([field, value]) => !unchanged(Reflect.get(before, field), value))
-    .map(([field]) => field)
-    .filter((field) => !changeable.includes(field));
+  const changed = changedNames(before, after).filter((field) => !changeable.includes(field));
   if (changed.length === 0) return;
   throw conflict(
     `The ${noun} is ${status}; only ${changeable.join(', ')} can still be changed, not ${changed.join(', ')}.`,
