@@ -8,7 +8,7 @@ import { identifier } from './fields.ts';
 import { itemsOf } from './list.ts';
 import type { ShipperCatalogue } from './order/shipper-services.ts';
 import { assertChangeable } from './status.ts';
-import { fieldsOf, isObject, omitFields, problemIf, type Rule, validate } from './validation.ts';
+import { fieldsOf, isObject, omitFields, type Rule, rulesOf, validate } from './validation.ts';
 
 /** What the rules know besides the body. */
 export interface WriteContext {
@@ -64,15 +64,9 @@ export function editsOf<Rec extends object, Input extends object, Context>(
   const { lines, schema, updateSchema = schema } = kind;
   const { noun, idField, responseOnly } = kind.entry;
 
-  const identity: Rule<Context> = (value, { refused, before }) =>
-    problemIf(
-      before !== null &&
-        isObject(value) &&
-        !refused.has(idField) &&
-        value[idField] !== Reflect.get(before, idField),
-      idField,
-      'must be the identifier in the path: it cannot be changed',
-    );
+  const identity = rulesOf<Record<string, unknown>, Context>()([idField], (_value, _context, before) =>
+    before === null ? null : 'must be the identifier in the path: it cannot be changed',
+  );
   const rules = [identity, ...(kind.rules ?? [])];
 
   /** A body or a record without the fields that a request may not write. */
