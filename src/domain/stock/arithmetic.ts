@@ -36,19 +36,9 @@ export function applyChange(stock: Stock, change: StockChange): Stock {
   };
 }
 
-/** The effect of each type of movement on the units of its product. */
-const effects = {
-  stock_correction: 'brings or takes',
-  completition: 'brings or takes',
-  order: 'brings or takes',
-  return: 'brings or takes',
-  receiving: 'brings or takes',
-  quality_hold: 'holds',
-  quality_release: 'releases',
-} as const satisfies Record<StockMovementType, 'brings or takes' | 'holds' | 'releases'>;
-
 /** Whether a type moves units between `available` and `onHold`; any other brings or takes units. */
-export const isHoldOrRelease = (type: StockMovementType): boolean => effects[type] !== 'brings or takes';
+export const isHoldOrRelease = (type: StockMovementType): boolean =>
+  type === 'quality_hold' || type === 'quality_release';
 
 /**
  * The change of each place by a movement.
@@ -60,14 +50,9 @@ export function changeOf(
   count: string,
   from: 'available' | 'reserved' = 'available',
 ): StockChange {
-  switch (effects[type]) {
-    case 'holds':
-      return { available: negated(count), onHold: count };
-    case 'releases':
-      return { available: count, onHold: negated(count) };
-    case 'brings or takes':
-      return { [from]: count };
-  }
+  if (type === 'quality_hold') return { available: negated(count), onHold: count };
+  if (type === 'quality_release') return { available: count, onHold: negated(count) };
+  return { [from]: count };
 }
 
 /** The problem of a stock; null if none. */
