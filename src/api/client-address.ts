@@ -6,40 +6,30 @@ import type pino from 'pino';
 import type { ApiEnv } from './deps.ts';
 
 /**
- * Makes {@link clientAddress}, and logs once if there seems to be a proxy that is not configured.
- * @param trustProxy see there
+ * Makes a function that tells the client's address in one canonical form, or "unknown" if there is no connection to
+ * ask; an IPv6 client counts as its whole /64. Logs once if there seems to be a proxy that is not configured.
+ * @param trustProxy true to read the last entry of `X-Forwarded-For`, which our own proxy wrote; earlier entries are
+ * mere claims
  */
-export function clientAddresses(
-  trustProxy: boolean,
-  log: pino.Logger,
-): <Env extends Pick<ApiEnv, 'Bindings'>>(c: Context<Env>) => string {
+export function clientAddresses(trustProxy: boolean, log: pino.Logger) {
   let reported = false;
-  return (c) => {
-    if (!reported && !trustProxy && c.req.header('x-forwarded-for') !== undefined) {
+  return <Env extends Pick<ApiEnv, 'Bindings'>>(c: Context<Env>): string => {
+    const header = c.req.header('x-forwarded-for');
+    if (!reported && !trustProxy && header !== undefined) {
       reported = true;
       log.warn(
         'Requests carry X-Forwarded-For, but TRUST_PROXY is not set: if the header comes from your own proxy, set TRUST_PROXY=true. ' +
           'Until then all clients behind it count as one address and share the limits on failed logins.',
       );
     }
-    return clientAddress(c, trustProxy);
+    const forwarded = trustProxy ? header?.split(',').at(-1)?.trim() : undefined;
+    const connected = c.env?.incoming === undefined ? undefined : getConnInfo(c).remote.address;
+    const text = withoutPort(forwarded ?? connected ?? 'unknown');
+    if (!ipaddr.isValid(text)) return 'unknown';
+    const address = ipaddr.process(text);
+    if (address instanceof ipaddr.IPv4) return address.toString();
+    return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`)}/64`;
   };
-}
-
-/**
- * The client's address in one canonical form; an IPv6 client counts as its whole /64.
- * @param trustProxy true to read the last entry of `X-Forwarded-For`, which our own proxy wrote; earlier entries are
- * mere claims
- * @returns "unknown" if there is no connection to ask
- */
-function clientAddress<Env extends Pick<ApiEnv, 'Bindings'>>(c: Context<Env>, trustProxy: boolean): string {
-  const forwarded = trustProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
-  const connected = c.env?.incoming === undefined ? undefined : getConnInfo(c).remote.address;
-  const text = withoutPort(forwarded ?? connected ?? 'unknown');
-  if (!ipaddr.isValid(text)) return 'unknown';
-  const address = ipaddr.process(text);
-  if (address instanceof ipaddr.IPv4) return address.toString();
-  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`)}/64`;
 }
 
 /** The address without a port, as some proxies add one: `[2001:db8::1]:4711`, `192.0.2.1:4711`, quoted or not. */
