@@ -140,14 +140,7 @@ const ranges = {
   },
 } satisfies Readonly<Record<string, Range>>;
 
-/** Marks decimal schemas, so that the record's forms and the documentation can be derived from the input schema. */
-interface DecimalMetadata {
-  readonly decimal: 'money' | 'count';
-  /** The component of the documentation, and the limits of this field within it. */
-  readonly ref: 'Decimal';
-  readonly jsonSchema: object;
-  readonly narrowed: object;
-}
+type DecimalKind = 'money' | 'count';
 
 /** The pattern of plain decimals of at most so many decimals, and at most `MAX_DIGITS` digits in all. */
 function digits(decimals: number): string {
@@ -166,22 +159,19 @@ const documented = {
   ],
 };
 
-function decimal(
-  kind: DecimalMetadata['decimal'],
-  { refused, numbers, pattern }: Range,
-  narrowed: object = {},
-) {
+function decimal(kind: DecimalKind, { refused, numbers, pattern }: Range, narrowed: object = {}) {
   const decimals = kind === 'money' ? MONEY_DECIMALS : COUNT_DECIMALS;
   const canonical = kind === 'money' ? canonicalMoney : canonicalCount;
   return v.pipe(
     v.union([v.number(), v.string()], 'must be a number or a decimal string such as "12.5"'),
-    // Placed before the transformation: after it, a pipe describes the output instead of the request.
+    // Placed before the transformation: after it, a pipe describes the output instead of the request. By `decimal`
+    // the record's forms are derived from the request's; `narrowed` are the limits of this field within `Decimal`.
     v.metadata({
       decimal: kind,
       ref: 'Decimal',
       jsonSchema: documented,
       narrowed: { ...numbers, pattern, ...narrowed },
-    } satisfies DecimalMetadata),
+    }),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
       const problem = problemOf(dataset.value, decimals);
       if (problem !== null) {
@@ -220,7 +210,7 @@ const writtenForms = {
   count: [/^-?\d+(\.\d{0,5}[1-9])?$/, 'Decimal string, no trailing zeros.'],
 } as const;
 
-export function writtenDecimal(kind: DecimalMetadata['decimal'], version: PayloadVersion) {
+export function writtenDecimal(kind: DecimalKind, version: PayloadVersion) {
   if (version === 'v21')
     return v.pipe(v.number(), v.metadata({ jsonSchema: { type: 'number', format: 'double' } }));
   const [pattern, description] = writtenForms[kind];

@@ -55,11 +55,8 @@ export function recordObject(
   version: PayloadVersion,
   own: Readonly<Record<string, AnySchema>> = {},
 ) {
-  const fields: Record<string, AnySchema> = {};
-  for (const [name, schema] of Object.entries(entries)) {
-    if (isSchema(schema)) fields[name] = versionSchema(schema, version);
-  }
-  return v.strictObject({ ...fields, ...own });
+  const fields = schemasIn(entries).map(([name, schema]) => [name, versionSchema(schema, version)] as const);
+  return v.strictObject({ ...Object.fromEntries(fields), ...own });
 }
 
 /**
@@ -77,7 +74,7 @@ export type FieldKind = 'timestamp' | 'decimal' | 'json' | 'plain';
  * @param list the field whose items are taken instead
  */
 export function fieldKinds(record: AnySchema, list?: string): Map<string, FieldKind> {
-  const fields = new Map(Object.entries(entriesOf(record)));
+  const fields = new Map('entries' in record ? schemasIn(record.entries) : []);
   if (list === undefined) return new Map([...fields].map(([name, schema]) => [name, kindOf(schema)]));
   const items = fields.get(list);
   if (items === undefined || !('item' in items) || !isSchema(items.item))
@@ -85,11 +82,9 @@ export function fieldKinds(record: AnySchema, list?: string): Map<string, FieldK
   return fieldKinds(items.item);
 }
 
-function entriesOf(schema: AnySchema): Record<string, AnySchema> {
-  const entries = 'entries' in schema && typeof schema.entries === 'object' ? (schema.entries ?? {}) : {};
-  const found: Record<string, AnySchema> = {};
-  for (const [name, entry] of Object.entries(entries)) if (isSchema(entry)) found[name] = entry;
-  return found;
+function schemasIn(entries: unknown): [string, AnySchema][] {
+  const all: [string, unknown][] = Object.entries(entries ?? {});
+  return all.filter((entry): entry is [string, AnySchema] => isSchema(entry[1]));
 }
 
 function kindOf(schema: AnySchema): FieldKind {
