@@ -9,11 +9,6 @@ import { createTokenVerifier } from './token.ts';
 
 export const REFUSED = 'The API key or token is invalid, or the token has expired.';
 
-/** `Bearer <token>` with the scheme in any case, or the bare token. */
-function tokenOf(authorization: string): string {
-  return authorization.replace(/^bearer\s+/i, '').trim();
-}
-
 /**
  * Requires `x-api-key` and `authorization` of the same e-shop and sets `session`, `clock` and `stillAllowed`.
  * One query per request, without a cache: a revocation takes effect with the next request.
@@ -35,7 +30,8 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
     if (apiKey === '' || authorization === '') {
       throw unauthorized('Both headers, x-api-key and authorization, are required.');
     }
-    const token = await verifyToken(tokenOf(authorization));
+    // With the scheme in any case, or the bare token.
+    const token = await verifyToken(authorization.replace(/^bearer\s+/i, '').trim());
     if (token === null) throw unauthorized(REFUSED);
     const allowedAt = () => mayUse(apiKey, token.session, token.passwordVersion);
     const now = await allowedAt();

@@ -17,14 +17,6 @@ import type { Keys } from '../secrets/keys.ts';
 import type { Traces } from '../traces/traces.ts';
 import type { Allowance, BudgetLimits } from './budget/allowance.ts';
 
-interface Answered {
-  /** A method that some path supports, or `other`. */
-  readonly method: string;
-  readonly status: number;
-  /** Until the head of the response, in milliseconds. */
-  readonly ms: number;
-}
-
 export interface ApiDeps {
   readonly sql: Pool;
   /** A connection of its own for `/readyz`: a busy pool does not mean an unreachable database. */
@@ -35,7 +27,8 @@ export interface ApiDeps {
   readonly keys: Keys;
   /** For the body of `/readyz` only: the API serves whether Temporal is up or not. */
   readonly temporalState: () => 'up' | 'down' | 'unknown';
-  readonly onAnswer?: (answer: Answered) => void;
+  /** `method`: one that some path supports, or `other`; `ms`: until the head of the response, in milliseconds. */
+  readonly onAnswer?: (answer: Readonly<{ method: string; status: number; ms: number }>) => void;
   /** Called for each record that the API changes in a loop, once a minute. */
   readonly onChangeLoop?: (loop: ChangeLoop) => void;
   /** Absent if traces are off. */

@@ -11,7 +11,7 @@ import {
 import { findUnchanged, kindsWith } from '../db/records/unchanged.ts';
 import { absenceAt, absenceOf, type WebhookAbsence, type WebhookVersion } from '../domain/absence.ts';
 import { catalogue } from '../domain/catalogue.ts';
-import { type EventType, eventTypes } from '../domain/event-types.ts';
+import { eventTypes } from '../domain/event-types.ts';
 import { timeOf } from '../domain/id-time.ts';
 import { capital } from '../domain/text.ts';
 import type { Event, MissingEvent } from './event-schemas.ts';
@@ -97,11 +97,6 @@ function absent({ webhookId, cause, reason }: WebhookAbsence) {
   return { webhookId, deliveryId: null, state: null, attemptsMade: null, lastError: null, cause, reason };
 }
 
-function kindsOf(type: EventType | undefined) {
-  const types = type === undefined ? Object.values(eventTypes) : [eventTypes[type]];
-  return [...new Set(types.map(({ entity }) => entity))];
-}
-
 /**
  * Why there may be no event where one was expected; undefined unless the request names a record.
  * @param found the number of events on the first page
@@ -113,7 +108,8 @@ export async function missingEvents(
   found: number,
 ): Promise<v.InferOutput<typeof MissingEvent>[] | undefined> {
   if (entityId === undefined) return undefined;
-  const kinds = kindsOf(webhookType);
+  const types = webhookType === undefined ? Object.values(eventTypes) : [eventTypes[webhookType]];
+  const kinds = [...new Set(types.map(({ entity }) => entity))];
   const unchanged = (await findUnchanged(sql, eshopId, kinds, entityId)).filter(
     ({ at }) => (since === undefined || at >= since) && (until === undefined || at < until),
   );

@@ -89,18 +89,14 @@ interface FailedAttemptTimes {
   readonly lateInAllMs: number;
 }
 
-export type NextAttempt =
-  /** In milliseconds since 1970. */
-  | { readonly at: number }
-  /** `internal`: internal outages left no room in the window; the receiver is not to blame for fewer attempts. */
-  | { readonly at: null; readonly internal: boolean };
-
 /**
  * When the attempt after a failed one is due. A `Retry-After` lengthens the wait, by six hours at most and never
  * past the window. Time lost to outages is taken from the waits, not from the number of attempts: the waits shrink
  * in proportion to the rest of the window, but never below the policy's first wait.
+ * @returns `at`: in milliseconds since 1970; null if none follows. `internal`: internal outages left no room in the
+ * window; the receiver is not to blame for fewer attempts
  */
-export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): NextAttempt {
+export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes) {
   const { deliveryId, number, now, windowEndsAt, retryAfterMs, lateInAllMs } = failed;
   if (number >= maxAttempts(policy)) return { at: null, internal: false };
   const requestedMs = Math.min(

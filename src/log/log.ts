@@ -27,8 +27,7 @@ const MESSAGE = '{msg}{if method}: {method} {route} {status} in {ms} ms{end}{if 
 /** In the message already, or known to the person watching. */
 const SAID = 'pid,hostname,role,method,route,status,ms,reason';
 
-export async function createLog(options: LogOptions): Promise<Logger> {
-  const { level, role, terminal, colors, traced = false, to } = options;
+export async function createLog({ level, role, terminal, colors, traced = false, to }: LogOptions) {
   const written = {
     level,
     base: { role },

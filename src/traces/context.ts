@@ -10,13 +10,9 @@ export interface TraceContext {
   readonly traceparent: string;
 }
 
-const storage = new AsyncLocalStorage<TraceContext>();
-
-export function runWithin<T>(context: TraceContext, work: () => T): T {
-  return storage.run(context, work);
-}
+export const traceStorage = new AsyncLocalStorage<TraceContext>();
 
 /** The current span; undefined outside of every trace. */
 export function currentTrace(): TraceContext | undefined {
-  return storage.getStore();
+  return traceStorage.getStore();
 }

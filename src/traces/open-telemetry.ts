@@ -26,7 +26,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Settings } from '../config/variables.ts';
 import { atMost } from '../lib/at-most.ts';
-import { currentTrace, runWithin, type TraceContext } from './context.ts';
+import { currentTrace, type TraceContext, traceStorage } from './context.ts';
 import type { OpenSpan, Traces } from './traces.ts';
 
 /** Spans in one request to the collector. */
@@ -84,7 +84,7 @@ function openSpan(span: Span): OpenSpan {
     context,
     set: (attributes) => void span.setAttributes(attributes),
     rename: (name) => void span.updateName(name),
-    within: (work) => runWithin(context, work),
+    within: (work) => traceStorage.run(context, work),
     end(failure) {
       if (ended) return;
       ended = true;

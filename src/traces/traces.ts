@@ -19,14 +19,6 @@ export interface NewSpan {
   readonly attributes?: SpanAttributes;
 }
 
-/** The error that ends a span. */
-interface SpanFailure {
-  /** The status of a response, or one of few names. */
-  readonly type: string;
-  /** A sentence that may be logged. */
-  readonly message?: string;
-}
-
 export interface OpenSpan {
   /** Undefined while traces are off. */
   readonly context: TraceContext | undefined;
@@ -34,8 +26,11 @@ export interface OpenSpan {
   rename(name: string): void;
   /** Does some work within it. */
   within<T>(work: () => T): T;
-  /** Ends it; later calls have no effect. */
-  end(failure?: SpanFailure): void;
+  /**
+   * Ends it; later calls have no effect.
+   * @param failure `type`: the status of a response, or one of few names; `message`: a sentence that may be logged
+   */
+  end(failure?: { readonly type: string; readonly message?: string }): void;
 }
 
 export interface Traces {

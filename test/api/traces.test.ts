@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { createReleaseActivities } from '../../activities/release-order.ts';
 import type { TraceContext } from '../../src/traces/context.ts';
-import { runWithin } from '../../src/traces/context.ts';
+import { traceStorage } from '../../src/traces/context.ts';
 import type { NewSpan, Traces } from '../../src/traces/traces.ts';
 import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
 import { accepted, makeAttempt } from '../support/database/deliveries.ts';
@@ -22,7 +22,7 @@ const traces: Traces = {
       rename(name) {
         Object.assign(one, { name });
       },
-      within: (work) => runWithin(one.context, work),
+      within: (work) => traceStorage.run(one.context, work),
       end: (failure) => void Object.assign(one, { ended: failure?.type ?? 'well' }),
     };
   },

@@ -1,7 +1,7 @@
 /** A delivery, as it is named and shown in the API. */
 
 import * as v from 'valibot';
-import type { AttemptLogRow, DeliveryLogRow } from '../../db/deliveries/delivery-log.ts';
+import type { DeliveryLogRow, findDelivery } from '../../db/deliveries/delivery-log.ts';
 import { attemptOutcomes, deliveryStates } from '../../domain/delivery-state.ts';
 import { component, described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
@@ -184,13 +184,9 @@ export function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
   };
 }
 
-export function fullRecordOf({
-  delivery,
-  attempts,
-}: {
-  readonly delivery: DeliveryLogRow;
-  readonly attempts: readonly AttemptLogRow[];
-}): v.InferOutput<typeof DeliveryWithAttempts> {
+type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>>;
+
+export function fullRecordOf({ delivery, attempts }: Found): v.InferOutput<typeof DeliveryWithAttempts> {
   const shown = attempts.map((row) => ({
     ...row,
     startedAt: row.startedAt.toISOString(),

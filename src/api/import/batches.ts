@@ -34,8 +34,6 @@ interface Waiting {
   answer(outcome: Outcome): void;
 }
 
-const appliedBefore: Applied = { message: 'Already applied.', repeated: true };
-
 /**
  * Writes the lines of an import in the order of the calls.
  * @param access checked before each transaction
@@ -145,6 +143,6 @@ function sizeOf(waiting: readonly Waiting[], lineLimit: number): number {
 
 async function apply(work: UnitOfWork, { prepared, keyed, id }: BatchLine): Promise<() => Applied> {
   if (keyed !== undefined && !importKeysOf(work).use(keyed))
-    return () => ({ ...appliedBefore, ...(id === undefined ? {} : { id }) });
+    return () => ({ message: 'Already applied.', repeated: true, ...(id === undefined ? {} : { id }) });
   return prepared.apply(work);
 }

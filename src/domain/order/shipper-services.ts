@@ -24,8 +24,7 @@ export const shipperSchema = v.strictObject({
   name: text(255, 1),
   services: v.pipe(v.array(serviceSchema), v.minLength(1)),
 });
-type Shipper = v.InferOutput<typeof shipperSchema>;
-export type ShipperCatalogue = readonly Shipper[];
+export type ShipperCatalogue = readonly v.InferOutput<typeof shipperSchema>[];
 
 /** @throws Problem 400 naming every wrong field */
 export function parseShipperCatalogue(json: unknown): ShipperCatalogue {
