@@ -47,7 +47,6 @@ export const eventCauses = {
   noActiveWebhook: 'no webhook of this type was active',
   noLongerThere: 'its deliveries were to webhooks that have been deleted since, or are no longer kept',
 } as const;
-type EventCause = keyof typeof eventCauses;
 
 interface Absence<Cause extends string> {
   readonly cause: Cause;
@@ -104,7 +103,7 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
 
 function textOf(cause: WebhookCause, { webhookId, at, types, deliveryId, lastError }: WebhookVersion) {
   const details = {
-    at: iso(at),
+    at: at.toISOString(),
     types: typesPhrase(types),
     delivery: deliveryId,
     error: lastError === null ? '' : ` (${lastError})`,
@@ -126,7 +125,7 @@ const MAX_NAMED = 3;
 export function absenceOf(
   { type, changed, at }: Omit<AbsentEvent, 'origin'>,
   absences: readonly WebhookAbsence[],
-): Absence<EventCause> {
+): Absence<keyof typeof eventCauses> {
   if (absences.length === 0)
     return { cause: 'noWebhook', reason: `There has been no webhook of the type ${type}.` };
   const lost = absences.filter(({ cause }) => cause === 'deletedSince' || cause === 'notKept');
@@ -134,7 +133,7 @@ export function absenceOf(
   const asking = changed === STOCK_ONLY ? ' that asks for changes of stock alone' : '';
   const isSkipped = absences.some(({ cause }) => cause === 'ownChange');
   const taking = isSkipped ? ' that takes changes by the e-shop itself' : '';
-  const noneActive = `No webhook of the type ${type}${asking}${taking} was active at ${iso(at)}.`;
+  const noneActive = `No webhook of the type ${type}${asking}${taking} was active at ${at.toISOString()}.`;
   return { cause: 'noActiveWebhook', reason: [noneActive, ...reasonsOf(absences)].join(' ') };
 }
 
@@ -152,8 +151,4 @@ function reasonsOf(absences: readonly WebhookAbsence[]): string[] {
       ? [`${counted(deleted, 'deleted webhook')} ${deleted === 1 ? 'is' : 'are'} listed in \`webhooks\`.`]
       : []),
   ];
-}
-
-function iso(at: Date): string {
-  return at.toISOString();
 }

@@ -174,16 +174,10 @@ function rejectionReason(action: ActionName, delivery: ActionTarget): string | n
  * No attempt is left: its end is being recorded. A delivery that waits for its turn has no next attempt planned
  * either.
  */
-function isExhausted({
-  attemptsMade,
-  nextAttemptAt,
-  maxAttempts,
-  blocked,
-  goneBefore,
-}: ActionTarget): boolean {
-  return (
-    attemptsMade >= maxAttempts || (attemptsMade > 0 && nextAttemptAt === null && !blocked && !goneBefore)
-  );
+function isExhausted(delivery: ActionTarget): boolean {
+  const { attemptsMade, nextAttemptAt, maxAttempts, blocked, goneBefore } = delivery;
+  if (attemptsMade >= maxAttempts) return true;
+  return attemptsMade > 0 && nextAttemptAt === null && !blocked && !goneBefore;
 }
 
 /** "Webhook 7 is paused until 2026-11-29T10:00:00.000Z."; null if it is not paused. */

@@ -63,11 +63,10 @@ export function isUnderWay(state: RecoveryState): boolean {
 }
 
 /** Whether its webhook makes no attempts at present. */
-export function waitsForWebhook({
-  webhookInactive,
-  webhookPausedUntil,
-}: Pick<RecoverySituation, 'webhookInactive' | 'webhookPausedUntil'>): boolean {
-  return webhookInactive || webhookPausedUntil !== null;
+export function waitsForWebhook(
+  standing: Pick<RecoverySituation, 'webhookInactive' | 'webhookPausedUntil'>,
+): boolean {
+  return standing.webhookInactive || standing.webhookPausedUntil !== null;
 }
 
 /** The state as shown: a recovery waits while its webhook is inactive or paused, as its deliveries do. */

@@ -7,14 +7,8 @@
 export const MAX_PAUSE_DAYS = 7;
 
 /** Whether a webhook is paused at a time. @param pausedUntil when its last pause ends or ended */
-export function isPaused({
-  pausedUntil,
-  now,
-}: {
-  readonly pausedUntil: Date | null;
-  readonly now: Date;
-}): boolean {
-  return pausedUntil !== null && pausedUntil > now;
+export function isPaused(webhook: { readonly pausedUntil: Date | null; readonly now: Date }): boolean {
+  return webhook.pausedUntil !== null && webhook.pausedUntil > webhook.now;
 }
 
 /**

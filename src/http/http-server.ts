@@ -138,7 +138,7 @@ export async function requireHost(host: string): Promise<void> {
 export async function requirePorts(host: string, ports: Readonly<Record<string, number>>): Promise<void> {
   for (const [variable, port] of Object.entries(ports)) {
     await probe(host, port).catch((error: unknown) => {
-      throw portProblem(error, { variable, host, port });
+      throw portProblem(error, variable, host, port);
     });
   }
 }
@@ -151,10 +151,7 @@ async function probe(host: string, port: number): Promise<void> {
 }
 
 /** The sentence, if the error says that the port is taken; any other error is returned as it is. */
-function portProblem(
-  error: unknown,
-  { variable, host, port }: { readonly variable: string; readonly host: string; readonly port: number },
-): unknown {
+function portProblem(error: unknown, variable: string, host: string, port: number): unknown {
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return error;
   return new PortInUse(
     `${variable} ${port} on ${host} is in use: choose another one, or 0 for any free one.`,
@@ -227,7 +224,7 @@ export async function listen(
   server.on('connect', (_incoming, socket) => refuse(socket, 501));
   server.on('checkExpectation', (_incoming, outgoing) => answerError(outgoing, 417));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(portProblem(error, { variable, host, port })));
+    server.once('error', (error) => reject(portProblem(error, variable, host, port)));
     server.listen(port, host, resolve);
   });
   const bound = server.address();

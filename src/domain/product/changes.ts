@@ -10,8 +10,7 @@ export const productEdits = editsOf<ProductRecord, ProductInput, Pick<WriteConte
   schema: productInputSchema,
   apply(input, before, { now }) {
     const at = now.toISOString();
-    const own = before ?? { stock: noStock, createdAt: at, updatedAt: at };
-    const { stock, createdAt, updatedAt } = own;
+    const { stock, createdAt, updatedAt } = before ?? { stock: noStock, createdAt: at, updatedAt: at };
     return { ...input, stock, createdAt, updatedAt };
   },
 });

@@ -30,12 +30,8 @@ export const changeableOnArrival: readonly string[] = [
 
 const rule = rulesOf<ReceivingInput, Pick<WriteContext, 'knownSkus'>>();
 
-function freshLine({
-  sku,
-  quantity,
-  lot,
-  expirationDate,
-}: ReceivingInput['products'][number]): ReceivingLine {
+function freshLine(sent: ReceivingInput['products'][number]): ReceivingLine {
+  const { sku, quantity, lot, expirationDate } = sent;
   return { sku, quantity, lot, received: null, expirationDate, lineState: 'E' };
 }
 
