@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { eventTypeNames } from '../src/domain/event-types.ts';
-import { shipperSchema } from '../src/domain/order/shipper-services.ts';
+import { shipperSchema } from '../src/domain/shipper-services.ts';
 import { counted } from '../src/domain/text.ts';
 import type { Progress } from '../src/lib/progress.ts';
 import type { Client } from './client.ts';

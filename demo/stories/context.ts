@@ -1,5 +1,5 @@
 /** The data that every story needs. */
-import type { ShipperCatalogue } from '../../src/domain/order/shipper-services.ts';
+import type { ShipperCatalogue } from '../../src/domain/shipper-services.ts';
 import type { Random } from '../random.ts';
 
 /** The day that a story belongs to. */

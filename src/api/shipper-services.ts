@@ -1,7 +1,7 @@
 /** The carriers and their services: `GET /v2/shipper-service-codes` (docs/interface.md, O10). */
 import type { Hono } from 'hono';
 import * as v from 'valibot';
-import { shipperSchema } from '../domain/order/shipper-services.ts';
+import { shipperSchema } from '../domain/shipper-services.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';

@@ -1,7 +1,7 @@
 /** The operator's own data files: they replace or extend those of the program. */
 import { readFile } from 'node:fs/promises';
 import { extendMarketplaces, shippedMarketplaces } from '../domain/order/marketplaces.ts';
-import { parseShipperCatalogue, shippedCatalogue } from '../domain/order/shipper-services.ts';
+import { parseShipperCatalogue, shippedCatalogue } from '../domain/shipper-services.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Settings } from './variables.ts';
 

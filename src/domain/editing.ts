@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import type { CatalogueEntry } from './catalogue.ts';
 import { identifier } from './fields.ts';
 import { itemsOf } from './list.ts';
-import type { ShipperCatalogue } from './order/shipper-services.ts';
+import type { ShipperCatalogue } from './shipper-services.ts';
 import { assertChangeable } from './status.ts';
 import { fieldsOf, isObject, omitFields, type Rule, rulesOf, validate } from './validation.ts';
 

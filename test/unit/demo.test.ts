@@ -8,7 +8,7 @@ import { type Call, firedBy, stepsOf } from '../../demo/steps.ts';
 import { type Open, untilDelivered, whyMissing } from '../../demo/waiting.ts';
 import { type Attempt, fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
-import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
+import { shippedCatalogue } from '../../src/domain/shipper-services.ts';
 import { progressLines } from '../../src/lib/progress.ts';
 import { endsWithFile } from '../support/ends.ts';
 

@@ -4,8 +4,8 @@
  */
 import { catalogue, sampleOf } from '../../domain/catalogue.ts';
 import { payloadVersions } from '../../domain/decimal.ts';
-import { shippedCatalogue } from '../../domain/order/shipper-services.ts';
 import { render, renderValue } from '../../domain/render.ts';
+import { shippedCatalogue } from '../../domain/shipper-services.ts';
 import { capital } from '../../domain/text.ts';
 
 /** The same identifiers in all examples. */

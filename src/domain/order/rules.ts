@@ -1,9 +1,9 @@
 /** The rules over several fields of an order, each with its own message (docs/interface.md, O4, O6–O9). */
 import { compareDecimals } from '../decimal.ts';
 import type { WriteContext } from '../editing.ts';
+import type { ShipperCatalogue } from '../shipper-services.ts';
 import { problemIf, type Rule, rulesOf } from '../validation.ts';
 import { CASH_ON_DELIVERY, type OrderInput } from './schema.ts';
-import type { ShipperCatalogue } from './shipper-services.ts';
 import type { OrderStatus } from './status.ts';
 
 /** An order as the rules see it: on an update with its present status. */

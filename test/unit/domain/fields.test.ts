@@ -22,7 +22,7 @@ import {
 } from '../../../src/domain/fields.ts';
 import { list } from '../../../src/domain/list.ts';
 import { extendMarketplaces, shippedMarketplaces } from '../../../src/domain/order/marketplaces.ts';
-import { parseShipperCatalogue, shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
+import { parseShipperCatalogue, shippedCatalogue } from '../../../src/domain/shipper-services.ts';
 import { sscc } from '../../../src/domain/sscc.ts';
 import { dateOf, isoTimestamp, timestamp } from '../../../src/domain/timestamp.ts';
 import { problemMessage } from '../../support/api/problem-message.ts';

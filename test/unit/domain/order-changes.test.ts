@@ -8,7 +8,7 @@ import {
   releaseOrder,
 } from '../../../src/domain/order/changes.ts';
 import type { OrderRecord, PackingList } from '../../../src/domain/order/schema.ts';
-import { shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
+import { shippedCatalogue } from '../../../src/domain/shipper-services.ts';
 import { problemMessage } from '../../support/api/problem-message.ts';
 
 const { make: newOrder, patch: patchOrder, replace: replaceOrder } = orderEdits;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { WriteContext } from '../../../src/domain/editing.ts';
 import { orderEdits } from '../../../src/domain/order/changes.ts';
-import type { ShipperCatalogue } from '../../../src/domain/order/shipper-services.ts';
+import type { ShipperCatalogue } from '../../../src/domain/shipper-services.ts';
 import { problemMessage } from '../../support/api/problem-message.ts';
 
 const { make: newOrder, patch: patchOrder } = orderEdits;

@@ -14,7 +14,6 @@ import { country, currency, flag, identifier, oneOf, optional, text } from '../.
 import { list } from '../../../src/domain/list.ts';
 import { packingListsSchema } from '../../../src/domain/order/packing-lists.ts';
 import { documentedEntries, orderEntries, orderInputSchema } from '../../../src/domain/order/schema.ts';
-import { shipperSchema } from '../../../src/domain/order/shipper-services.ts';
 import { productInputSchema } from '../../../src/domain/product/schema.ts';
 import { receivingInputSchema, receivingLinesSchema } from '../../../src/domain/receiving/schema.ts';
 import {
@@ -24,6 +23,7 @@ import {
   writtenTimestamp,
 } from '../../../src/domain/record-schema.ts';
 import { returnInputSchema, returnLinesSchema } from '../../../src/domain/return/schema.ts';
+import { shipperSchema } from '../../../src/domain/shipper-services.ts';
 import { stockMovementInputSchema } from '../../../src/domain/stock/movement.ts';
 import { testResultSchema } from '../../../src/domain/test-delivery.ts';
 import { timestamp } from '../../../src/domain/timestamp.ts';

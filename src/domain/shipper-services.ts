@@ -3,9 +3,9 @@
  * operator in the same form.
  */
 import * as v from 'valibot';
-import shipped from '../data/shipper-services.json' with { type: 'json' };
-import { country, described, text } from '../fields.ts';
-import { validate } from '../validation.ts';
+import shipped from './data/shipper-services.json' with { type: 'json' };
+import { country, described, text } from './fields.ts';
+import { validate } from './validation.ts';
 
 const serviceSchema = v.strictObject({
   value: described(text(64, 1), "The value of an order's `shipperService`."),
