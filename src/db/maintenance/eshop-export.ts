@@ -58,13 +58,13 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
 /** The name of the session during the export. */
 const NAME = 'waybill export';
 
-/** Passes the rows to `write`, a slice at a time. */
+/** Passes the rows to `write`, a slice at a time: all as they are when it begins. */
 export async function exportEshop(
   sql: Pool,
   eshopId: number,
   write: (rows: readonly ExportedRow[]) => Promise<void>,
 ): Promise<void> {
-  await sql.begin('read only', async (tx) => {
+  await sql.begin('isolation level repeatable read read only', async (tx) => {
     await tx`select ${excludedFromMark(tx, NAME)}`;
     for (const [kind, query] of Object.entries(queries)) {
       for await (const rows of tx<object[]>`${query(tx, eshopId)}`.cursor(SLICE))

@@ -14,7 +14,7 @@ import { isoTime, type Sql } from '../sql.ts';
 /** How long a claimed row belongs to its process, unless it is renewed. Rows of a killed relay wait this long. */
 export const LEASE_SECONDS = 5;
 
-/** The classes of waiting deliveries, as in `deliveries.class`. */
+/** The classes of waiting deliveries, as in `deliveries.class`: up to `recovered` those for an attempt. */
 export const CLASS = {
   /** For an attempt: written with its event, or a redelivery. */
   fresh: 0,
@@ -87,7 +87,8 @@ export type ClaimedId = Pick<QueuedDelivery, 'id' | 'claimId'>;
 /**
  * A condition that always holds, as SQL; its effect is that the COMMIT of the statement does not wait for the disk.
  * It is for claims and marks: a crash of the database may undo them, and then the work is done again. A later
- * transaction that is based on them waits for the disk, and with it they are on the disk too.
+ * transaction that is based on them waits for the disk, and with it they are on the disk too. Within a transaction it
+ * would be for all of that: no statement with it may be part of one.
  */
 export function asyncCommit(sql: Sql) {
   return sql`(select set_config('synchronous_commit', 'off', true)) is not null`;

@@ -1,0 +1,21 @@
+/** An export of an e-shop, by the database. */
+import { expect, test } from 'vitest';
+import { createEshop } from '../../../src/db/accounts/eshops.ts';
+import { exportEshop } from '../../../src/db/maintenance/eshop-export.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { insertWebhook } from '../../support/database/events.ts';
+
+test('has what there was when it began, and nothing of what changes meanwhile', async ({
+  onTestFinished,
+}) => {
+  const { sql, drop } = await createTestDatabase();
+  onTestFinished(drop);
+  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
+  const before = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  const webhooks: object[] = [];
+  await exportEshop(sql, eshopId, async (rows) => {
+    if (rows.some(({ kind }) => kind === 'eshop')) await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
+    webhooks.push(...rows.filter(({ kind }) => kind === 'webhook').map(({ data }) => data));
+  });
+  expect(webhooks).toEqual([expect.objectContaining({ id: before })]);
+});
