@@ -80,8 +80,8 @@ export const queueDefects: readonly Defect[] = [
   {
     name: 'refused-statement-not-repeated',
     file: 'src/db/grouped.ts',
-    text: 'if (items.length === 1 || !isOfItem(error)) throw error;',
-    replacement: 'if (items.length > 0 || !isOfItem(error)) throw error;',
+    text: 'if (items.length === 1 || !isOfValues(error)) throw error;',
+    replacement: 'if (items.length > 0 || !isOfValues(error)) throw error;',
     noticed: 'One broken value fails the attempts of all that share its statement.',
     caughtBy: [
       {

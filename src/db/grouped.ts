@@ -1,5 +1,5 @@
 /** Statements shared by callers: calls that come together, or during a statement, share the next statement. */
-import postgres from 'postgres';
+import { isOfValues } from './sqlstate.ts';
 
 /** A group that waited this long goes on a further connection. Less: smaller groups. More: a row lock stops all. */
 const WAITS_MS = 50;
@@ -8,10 +8,6 @@ const CONNECTIONS = 6;
 
 /** Executes one statement for all items. @returns what it answers for each of them */
 type Execute<Item, Result> = (items: readonly Item[]) => Promise<(item: Item) => Result>;
-
-/** Whether another item may be the cause: then each fails alone. SQLSTATEs of data, constraints and deadlocks. */
-const isOfItem = (error: unknown) =>
-  error instanceof postgres.PostgresError && /^(?:21|22|23|40)/.test(error.code);
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -35,7 +31,8 @@ export function grouped<Item, Result>(
     try {
       return (await groupResult)(item);
     } catch (error) {
-      if (items.length === 1 || !isOfItem(error)) throw error;
+      // Another item may be the cause: then each fails alone.
+      if (items.length === 1 || !isOfValues(error)) throw error;
       return (await execute([item]))(item);
     }
   }

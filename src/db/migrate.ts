@@ -25,22 +25,20 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import postgres from 'postgres';
+import { SCHEMA_LOCK } from './advisory-locks.ts';
 import { type MigrationFile, pendingMigrations, readMigrations } from './applied-migrations.ts';
 import { createPool, type Pool } from './connection/pool.ts';
 import { reportLockHolders } from './maintenance/lock-holders.ts';
+import { hasSqlstate, LOCK_NOT_AVAILABLE } from './sqlstate.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 const ON_PARTITIONS = /^\s*-- on every partition of (\w+)\s*\n/;
 const OUTSIDE = /^-- outside a transaction\s*\n/;
-/** The advisory lock for changes of tables: an arbitrary fixed number, which identifies it in the database. */
-export const SCHEMA_LOCK = 715_021;
 /** How long a migration waits for a lock, and how long it then lets others pass, in milliseconds. */
 const LOCK_TIMEOUT_MS = 3_000;
 const LET_PASS_MS = 1_000;
 /** The time between two checks whether another process has finished its migrations, in milliseconds. */
 const TURN_INTERVAL_MS = 200;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 interface MigrateOptions {
   /** Called with a message that says what it waits for. */
@@ -114,7 +112,7 @@ async function untilLocked(step: () => Promise<void>): Promise<void> {
     try {
       return await step();
     } catch (error) {
-      if (!(error instanceof postgres.PostgresError) || error.code !== LOCK_NOT_AVAILABLE) throw error;
+      if (!hasSqlstate(error, LOCK_NOT_AVAILABLE)) throw error;
       await sleep(LET_PASS_MS);
     }
   }

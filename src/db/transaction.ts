@@ -9,6 +9,7 @@ import postgres from 'postgres';
 import type { Pool } from './connection/pool.ts';
 import type { RelayWork } from './outbox/notify.ts';
 import type { QueuedDelivery } from './outbox/outbox.ts';
+import { DEADLOCK, hasSqlstate, SERIALIZATION_FAILURE } from './sqlstate.ts';
 
 export type Transaction = postgres.TransactionSql & {
   readonly relayWork: Set<RelayWork>;
@@ -61,8 +62,6 @@ async function savepoint<T>(outer: Transaction, work: (tx: Transaction) => Promi
   return result;
 }
 
-/** Deadlock and failed serialization: the transaction did nothing, and an immediate retry may well succeed. */
-const VICTIM = new Set(['40P01', '40001']);
 const MAX_TRIES = 5;
 
 /** Runs a transaction again, up to five times in all, if Postgres ended it because of another one. */
@@ -71,8 +70,9 @@ export async function retryOnDeadlock<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
-      const victim = error instanceof postgres.PostgresError && VICTIM.has(error.code);
-      if (!victim || tries === MAX_TRIES) throw error;
+      // It did nothing, and an immediate retry may well succeed.
+      const isVictim = hasSqlstate(error, DEADLOCK, SERIALIZATION_FAILURE);
+      if (!isVictim || tries === MAX_TRIES) throw error;
       // Not at the same moment as the transaction it collided with.
       await sleep(Math.random() * 50 * tries);
     }

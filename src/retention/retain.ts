@@ -4,7 +4,7 @@
  *
  * Module retention, which imports db, domain, lib. Begin: `planOf` decides what goes.
  */
-import postgres from 'postgres';
+
 import { databaseTime } from '../db/clock.ts';
 import type { Pool } from '../db/connection/pool.ts';
 import { removeDependents } from '../db/retention/dependents.ts';
@@ -22,6 +22,7 @@ import {
 } from '../db/retention/partitions.ts';
 import { TablesBusy } from '../db/retention/schema-step.ts';
 import { eraseSecrets, removeHistory } from '../db/retention/webhook-history.ts';
+import { hasSqlstate, UNDEFINED_TABLE } from '../db/sqlstate.ts';
 import type { Retained } from '../domain/retention-result.ts';
 import { WEEK_MS, weekName, weekOf, weeksBetween } from '../domain/weeks.ts';
 import { type Attempt, independentSteps, RetentionFailed } from './steps.ts';
@@ -147,9 +148,6 @@ async function forget(sql: Pool, now: Date, cutoff: Date, attempt: Attempt, sign
   return { importKeys, rows: dependents + rows, erased, webhooks };
 }
 
-/** SQLSTATE `undefined_table`. */
-const UNDEFINED_TABLE = '42P01';
-
 /** @returns the reason if nothing could be done, or null */
 async function unlessBusy(step: () => Promise<void>): Promise<string | null> {
   try {
@@ -158,7 +156,7 @@ async function unlessBusy(step: () => Promise<void>): Promise<string | null> {
   } catch (error) {
     if (error instanceof TablesBusy) return error.message;
     // Another run dropped the partition in the meantime.
-    if (error instanceof postgres.PostgresError && error.code === UNDEFINED_TABLE) return null;
+    if (hasSqlstate(error, UNDEFINED_TABLE)) return null;
     throw error;
   }
 }

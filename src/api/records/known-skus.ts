@@ -1,11 +1,9 @@
 /** Checks the SKUs of a body. They are nearly always known, so the database is only asked after a refused write. */
-import postgres from 'postgres';
+
 import { knownSkus } from '../../db/records/products.ts';
+import { FOREIGN_KEY_VIOLATION, hasSqlstate } from '../../db/sqlstate.ts';
 import type { Database } from '../../db/transaction.ts';
 import { Problem } from '../../domain/problem.ts';
-
-/** SQLSTATE: a line names a product that does not exist. */
-const NO_SUCH_PRODUCT = '23503';
 
 /**
  * Writes as if all these SKUs were products of the e-shop; once refused, again with the known ones, to name the
@@ -20,7 +18,7 @@ export async function withKnownSkus<T>(
   try {
     return await write(new Set(skus));
   } catch (error) {
-    const unknown = error instanceof postgres.PostgresError && error.code === NO_SUCH_PRODUCT;
+    const unknown = hasSqlstate(error, FOREIGN_KEY_VIOLATION);
     if (skus.length === 0 || !(unknown || (error instanceof Problem && error.status !== 404))) throw error;
     const existing = await knownSkus(sql, eshopId, skus);
     // A missing product may have been created in the meantime.

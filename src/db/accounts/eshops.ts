@@ -1,6 +1,7 @@
 /** E-shops and their contracts. */
 import type { Contract } from '../../domain/contract.ts';
 import { hashApiKey, newApiKey } from '../../secrets/keys.ts';
+import { IMPORT_LOCK } from '../advisory-locks.ts';
 import { firstRow, oneRow, type Sql } from '../connection/pool.ts';
 
 export interface EshopRow {
@@ -45,12 +46,9 @@ export async function findImportedEshop(
   return row?.id ?? null;
 }
 
-/** The advisory lock for imports of e-shops: an arbitrary fixed number. */
-const IMPORTING = 7_240_513;
-
 /** Makes imports of e-shops wait for each other until the transaction ends, so that no e-shop is created twice. */
 export async function lockImports(tx: Sql): Promise<void> {
-  await tx`select pg_advisory_xact_lock(${IMPORTING})`;
+  await tx`select pg_advisory_xact_lock(${IMPORT_LOCK})`;
 }
 
 export async function listEshops(sql: Sql): Promise<EshopRow[]> {

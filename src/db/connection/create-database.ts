@@ -1,8 +1,5 @@
-import postgres from 'postgres';
+import { DUPLICATE_DATABASE, hasSqlstate } from '../sqlstate.ts';
 import { createPool } from './pool.ts';
-
-/** SQLSTATE: a database of this name already exists. */
-const DUPLICATE_DATABASE = '42P04';
 
 /**
  * Creates a database unless one of this name exists.
@@ -14,7 +11,7 @@ export async function createDatabase(adminUrl: string, name: string, owner?: str
   try {
     await sql`create database ${sql(name)} ${owner === undefined ? sql`` : sql`owner ${sql(owner)}`}`;
   } catch (error) {
-    if (!(error instanceof postgres.PostgresError) || error.code !== DUPLICATE_DATABASE) throw error;
+    if (!hasSqlstate(error, DUPLICATE_DATABASE)) throw error;
   } finally {
     await sql.end();
   }

@@ -3,12 +3,10 @@
  * that are there, so that only a new file tells that it is over.
  */
 
-import postgres from 'postgres';
 import { waitOrStop } from '../../lib/wait-or-stop.ts';
+import { DISK_FULL, hasSqlstate } from '../sqlstate.ts';
 import type { Pool } from './pool.ts';
 
-/** SQLSTATE `disk_full`. */
-const DISK_FULL = '53100';
 /** The time between two looks whether there is room. Less: more writes to a full disk. More: unready for longer. */
 const LOOK_MS = 2_000;
 
@@ -18,7 +16,7 @@ export async function hasRoom(sql: Pool): Promise<boolean> {
     await sql`create temporary table waybill_room on commit drop as select n from generate_series(1, 30000) n`;
     return true;
   } catch (error) {
-    return !(error instanceof postgres.PostgresError && error.code === DISK_FULL);
+    return !hasSqlstate(error, DISK_FULL);
   }
 }
 

@@ -1,11 +1,9 @@
-import postgres from 'postgres';
 import { atMost } from '../../lib/at-most.ts';
+import { hasSqlstate, TOO_MANY_CONNECTIONS } from '../sqlstate.ts';
 import type { Pool } from './pool.ts';
 
 /** Longer than a busy database takes, shorter than an orchestrator's own timeout. */
 const TIMEOUT_MS = 2_000;
-/** SQLSTATE `too_many_connections`. */
-const TOO_MANY_CONNECTIONS = '53300';
 
 async function takesWrites(sql: Pool): Promise<boolean> {
   const [row] = await sql<{ writable: boolean }[]>`
@@ -21,7 +19,7 @@ async function takesWrites(sql: Pool): Promise<boolean> {
 export async function databaseAnswers(sql: Pool, working: Pool = sql): Promise<boolean> {
   const answered = takesWrites(sql)
     .catch((error: unknown) => {
-      const crowded = error instanceof postgres.PostgresError && error.code === TOO_MANY_CONNECTIONS;
+      const crowded = hasSqlstate(error, TOO_MANY_CONNECTIONS);
       return crowded && working !== sql ? takesWrites(working) : false;
     })
     .catch(() => false);

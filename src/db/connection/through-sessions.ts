@@ -1,5 +1,5 @@
 /** Bypasses the pooler for statements that take far longer to plan than to run: behind it nothing stays prepared. */
-import postgres from 'postgres';
+import { hasSqlstate, isOfValues, LOCK_NOT_AVAILABLE, QUERY_CANCELED } from '../sqlstate.ts';
 import type { Sql } from './pool.ts';
 
 /** Executes a statement that may be executed twice. */
@@ -12,13 +12,11 @@ export type Execute = <T>(statement: (sql: Sql) => Promise<T>) => Promise<T>;
 const WITHOUT_SESSIONS_MS = 30_000;
 
 /**
- * Whether the server has refused the statement, and would do so through the pool too: SQLSTATEs of data, constraints,
- * deadlocks, locks and time-outs. Any other error may come from the session, or from where its address leads.
+ * Whether the server has refused the statement, and would do so through the pool too: by its values, a lock or a
+ * time-out. Any other error may come from the session, or from where its address leads.
  */
 const isOfStatement = (error: unknown) =>
-  error instanceof postgres.PostgresError &&
-  error.severity === 'ERROR' &&
-  /^(?:21|22|23|40|55P03|57014)/.test(error.code);
+  (isOfValues(error) || hasSqlstate(error, LOCK_NOT_AVAILABLE, QUERY_CANCELED)) && error.severity === 'ERROR';
 
 /**
  * Executes on sessions with the server itself, which keep the statement prepared; through the pool while they fail

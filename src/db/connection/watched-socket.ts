@@ -6,6 +6,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { READ_ONLY_TRANSACTION } from '../sqlstate.ts';
 import { createPendingReplies, type SessionEvent } from './pending-replies.ts';
 import type { TlsMode } from './tls-mode.ts';
 
@@ -44,8 +45,6 @@ class DatabaseReadOnly extends Error {
 
 /** Parameters by which a server reports a session that cannot write (Postgres 14 and later). */
 const READ_ONLY_PARAMETERS = ['in_hot_standby', 'default_transaction_read_only'];
-/** SQLSTATE of a write in a read-only transaction. */
-const READ_ONLY_TRANSACTION = '25006';
 
 /** The connections of a pool: a failure noticed by one also closes idle others. */
 export class SocketGroup {

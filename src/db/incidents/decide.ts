@@ -4,6 +4,7 @@
  */
 
 import type { WarningTimes } from '../../domain/incident.ts';
+import { DECISION_LOCK } from '../advisory-locks.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
 import {
   addRecoveryNotices,
@@ -17,8 +18,6 @@ import { isOpen, seconds } from '../predicates.ts';
 import { transaction } from '../transaction.ts';
 import { joinFailures } from './failures.ts';
 
-/** The advisory lock for deciding: an arbitrary fixed number. */
-const DECIDING = 715_022;
 /** How long a success is kept, in seconds: a failure that came earlier may be recorded later. */
 const SUCCESS_KEPT_S = 60;
 
@@ -33,7 +32,7 @@ export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Pro
   const any = await sql`(select from failures limit 1) union all (${unhealthyByOneDelivery(sql)} limit 1)`;
   if (any.length === 0) return 0;
   return await transaction(sql, async (tx) => {
-    const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${DECIDING}) as mine`;
+    const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${DECISION_LOCK}) as mine`;
     if (turn?.mine !== true) return 0;
     if (terms !== null) await closeFalseIncidents(tx, terms);
     const warned =

@@ -3,10 +3,10 @@
  * later, and is retried.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import postgres from 'postgres';
+import { SCHEMA_LOCK } from '../advisory-locks.ts';
 import type { Pool } from '../connection/pool.ts';
 import { lockHolder, lockHolders } from '../maintenance/lock-holders.ts';
-import { SCHEMA_LOCK } from '../migrate.ts';
+import { DEADLOCK, hasSqlstate, LOCK_NOT_AVAILABLE } from '../sqlstate.ts';
 import { type Transaction, transaction } from '../transaction.ts';
 
 /** How long one try may hold up traffic, in milliseconds. */
@@ -14,8 +14,6 @@ const LOCK_TIMEOUT_MS = 200;
 /** The time between two tries, in milliseconds, and how many there are: for half a minute. */
 const LOCK_RETRY_INTERVAL_MS = 1_000;
 const TRIES = 25;
-const LOCK_NOT_AVAILABLE = '55P03';
-const DEADLOCK = '40P01';
 
 /** The tables were in use throughout, or another process was changing them. */
 export class TablesBusy extends Error {
@@ -43,8 +41,7 @@ export async function schemaStep<T>(sql: Pool, work: (tx: Transaction) => Promis
         return await work(tx);
       });
     } catch (error) {
-      const locked =
-        error instanceof postgres.PostgresError && [LOCK_NOT_AVAILABLE, DEADLOCK].includes(error.code);
+      const locked = hasSqlstate(error, LOCK_NOT_AVAILABLE, DEADLOCK);
       if (!locked && !(error instanceof TablesBusy)) throw error;
       if (tries === maxTries) throw locked ? new TablesBusy(`a table was in use throughout${seen}`) : error;
       await sleep((0.5 + Math.random()) * LOCK_RETRY_INTERVAL_MS);

@@ -1,13 +1,11 @@
 /** New webhooks: created by a user, or imported under their former ids. */
 import { type GivenSettings, withDefaults } from '../../domain/webhook.ts';
 import type { SealedWebhook } from '../../secrets/static-headers.ts';
+import { WEBHOOK_ID_LOCK } from '../advisory-locks.ts';
 import { oneRow, type Pool, type Sql } from '../connection/pool.ts';
 import { type Database, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { countWebhooks, findDuplicate, isWebhookIdUsed, reload, type WebhookRow } from './webhooks.ts';
-
-/** The advisory lock of the sequence of webhook ids: transactions that take the next id share it. */
-const GENERATOR = 7_240_512;
 
 /**
  * The id of a new webhook. For a wanted id, the sequence is moved past it under the exclusive lock.
@@ -15,14 +13,14 @@ const GENERATOR = 7_240_512;
  */
 async function allocateId(tx: Sql, webhookId: number | null): Promise<number> {
   if (webhookId !== null) {
-    await tx`select pg_advisory_xact_lock(${GENERATOR})`;
+    await tx`select pg_advisory_xact_lock(${WEBHOOK_ID_LOCK})`;
     if (!(await isWebhookIdUsed(tx, webhookId))) {
       await tx`
         select setval(s, ${webhookId}::bigint) from pg_get_serial_sequence('webhooks', 'id') s
         where ${webhookId}::bigint > coalesce(pg_sequence_last_value(s::regclass), 0)`;
       return webhookId;
     }
-  } else await tx`select pg_advisory_xact_lock_shared(${GENERATOR})`;
+  } else await tx`select pg_advisory_xact_lock_shared(${WEBHOOK_ID_LOCK})`;
   const next = await oneRow(tx<{ id: number }[]>`
     select nextval(pg_get_serial_sequence('webhooks', 'id'))::integer as id`);
   return next.id;
