@@ -23,6 +23,7 @@ export const recordDefects: readonly Defect[] = [
     noticed: 'The 48 hours start over with every attempt.',
     caughtBy: records(
       'an attempt that begins again after an interruption stays in the window that the first try began',
+      'the window of a delivery begins once: its second and third attempt leave it where it is',
     ),
   },
   {
