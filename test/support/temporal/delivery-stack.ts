@@ -277,17 +277,18 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       }
     },
 
-    /** Fires an event; answers the ids of its deliveries. */
+    /** Fires an event; answers the ids of its deliveries: those that its transaction has written. */
     async fire(
       entityId: string,
       record: object = { eshopOrderId: entityId },
       type: EventType = 'CREATE_ORDER',
     ) {
-      const before = new Set((await sql<{ id: string }[]>`select id from deliveries`).map((row) => row.id));
-      await transaction(sql, (tx) => recordEvent(tx, { eshopId, type, entityId, record }));
-      const rows = await sql<NamedDelivery[]>`
-        select id, webhook_id, event_type, entity_id from deliveries order by id`;
-      const made = rows.filter(({ id }) => !before.has(id));
+      const made = await transaction(sql, async (tx) => {
+        await recordEvent(tx, { eshopId, type, entityId, record });
+        return await tx<NamedDelivery[]>`
+          select id, webhook_id, event_type, entity_id from deliveries
+          where xmin = pg_current_xact_id()::xid order by id`;
+      });
       for (const row of made) fired.set(row.id, row);
       return made.map(({ id }) => id);
     },
