@@ -2,7 +2,7 @@
 import type { Defect } from '../defect.ts';
 
 const plan = (...tests: string[]) => [{ file: 'test/db/deliveries/next-step-in-the-queue.test.ts', tests }];
-const marks = (...tests: string[]) => [{ file: 'test/db/outbox/claim-marks.test.ts', tests }];
+const claimTokens = (...tests: string[]) => [{ file: 'test/db/outbox/claim-tokens.test.ts', tests }];
 const unstarted = (...tests: string[]) => [{ file: 'test/db/outbox/unstarted-workflows.test.ts', tests }];
 const ATTEMPTS = 'src/db/deliveries/attempts.ts';
 const RELEASE = 'src/db/outbox/release.ts';
@@ -58,10 +58,10 @@ export const queueDefects: readonly Defect[] = [
   {
     name: 'claims-of-others-ended',
     file: RELEASE,
-    text: ` and d.claim_id = any(\${marks}::uuid[])`,
-    replacement: ` and (\${marks}::uuid[] is not null)`,
+    text: ` and d.claim_id = any(\${tokens}::uuid[])`,
+    replacement: ` and (\${tokens}::uuid[] is not null)`,
     noticed: 'A worker that comes to again gives back what another one has claimed since.',
-    caughtBy: marks(
+    caughtBy: claimTokens(
       'giveBack does nothing to a delivery that another process has claimed since',
       'deferClaimed does nothing to a delivery that another process has claimed since',
       'requeue does nothing to a delivery that another process has claimed since',
@@ -75,7 +75,7 @@ export const queueDefects: readonly Defect[] = [
     replacement: `and d.next_attempt_at is null then greatest(d.next_attempt_at, \${until}) end`,
     noticed:
       'A retry that found its receiver full counts as the last one: the delivery fails after a few attempts.',
-    caughtBy: marks('what is deferred has a time for its next attempt all the while if it is a retry'),
+    caughtBy: claimTokens('what is deferred has a time for its next attempt all the while if it is a retry'),
   },
   {
     name: 'refused-statement-not-repeated',

@@ -37,7 +37,7 @@ export const relayDefects: readonly Defect[] = [
     replacement: '.claimed_until is null)`',
     noticed: 'What a relay had claimed when it was killed is never delivered.',
     caughtBy: claims(
-      'a claimed delivery is nobody else’s until the lease is over, and then under another mark',
+      'a claimed delivery is nobody else’s until the lease is over, and then under another token',
     ),
   },
   {

@@ -36,7 +36,7 @@ export interface ReadyAttempt {
   readonly delivery: DeliveryForAttempt;
   readonly number: number;
   readonly begun: BegunAttempt;
-  /** The mark under which the attempt was begun. */
+  /** The claim token under which the attempt was begun. */
   readonly owner: string;
   /** When the attempt's number was requested, and when it was allocated, on a clock that does not jump. */
   readonly beginAt: number;

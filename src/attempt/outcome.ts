@@ -21,7 +21,7 @@ export type HandOver = QueuePlan['workflow'];
 
 /** The terms of an attempt made from the queue. */
 export interface QueueTerms {
-  /** The mark of the delivery's claim. */
+  /** The claim token of the delivery. */
   readonly claimId: string;
   /**
    * For how long this process has been claiming without a break, in milliseconds: a wait in that time is no outage.

@@ -8,11 +8,11 @@ export const MAX_LINES = 1000;
 /**
  * A list of at most this many items. valibot's own array checks every item before the length, which takes seconds for
  * a body of a megabyte. This one stops at once, or after enough problems.
- * @param of the plural noun of the items, for the messages
+ * @param itemsName the plural noun of the items, for the messages
  */
-export function list<const S extends v.GenericSchema>(item: S, max: number, of = 'items') {
-  const tooLong = `must have at most ${max} ${of}`;
-  const plain = v.array(item, of === 'items' ? 'must be a list' : `must be a list of ${of}`);
+export function list<const S extends v.GenericSchema>(item: S, max: number, itemsName = 'items') {
+  const tooLong = `must have at most ${max} ${itemsName}`;
+  const plain = v.array(item, itemsName === 'items' ? 'must be a list' : `must be a list of ${itemsName}`);
   const tooLongProblem = v.array(item, tooLong);
   const bounded: typeof plain = {
     ...plain,

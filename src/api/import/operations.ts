@@ -126,8 +126,8 @@ function operationsOn<Rec extends object>({
  */
 export async function readFor(work: UnitOfWork, lines: readonly Prepared[]): Promise<void> {
   const kinds = [...new Set(lines.map(({ reads }) => reads))].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const idsOf = (reads: Reads, of: readonly Prepared[]) =>
-    of.filter((line) => line.reads === reads).map(({ id }) => id);
+  const idsOf = (reads: Reads, selection: readonly Prepared[]) =>
+    selection.filter((line) => line.reads === reads).map(({ id }) => id);
   for (const reads of kinds) await reads.records(work, idsOf(reads, lines));
   const moving = lines.filter(({ movesStock }) => movesStock);
   const skus = await Promise.all(kinds.map((reads) => reads.skus(work, idsOf(reads, moving))));

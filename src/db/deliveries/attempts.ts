@@ -124,7 +124,7 @@ export interface NewAttempt {
   readonly number: number;
   /** The webhook's generation as read: if it differs now, the delivery has to be read again. */
   readonly generation: number;
-  /** The mark of its owner. */
+  /** The claim token of its owner. */
   readonly owner: string;
   /** How long no other owner may begin it, in milliseconds. */
   readonly ownedMs: number;
@@ -190,7 +190,7 @@ export interface AttemptRecord {
   readonly deliveryId: string;
   readonly webhookId: number;
   readonly number: number;
-  /** The mark of the owner that made it. */
+  /** The claim token of the owner that made it. */
   readonly owner: string;
   readonly generation: number;
   readonly outcome: RecordedOutcome;
@@ -218,7 +218,7 @@ export interface AttemptRecord {
  * its time.
  */
 export interface QueuePlan {
-  /** The mark of its claim: nothing is planned for a delivery that another process has claimed since. */
+  /** Its claim token: nothing is planned for a delivery that another process has claimed since. */
   readonly claimId: string;
   /**
    * `start`: this process starts its workflow now, and keeps the claim for that; `unstarted`: it waits in the queue,

@@ -73,7 +73,7 @@ create table deliveries (
   due_at timestamptz not null default now(),
   -- The end of its claim's lease: no other process claims it before.
   claimed_until timestamptz,
-  -- The mark of its claim: a process whose lease is over must not change what the next one has claimed.
+  -- The token of its claim: a process whose lease is over must not change what the next one has claimed.
   claim_id uuid,
   -- When its workflow was started, or when it ended and gets none; null while it waits in the queue.
   dispatched_at timestamptz,

@@ -178,12 +178,12 @@ function reported(sql: Pool, rows: readonly Superseded[]): string[] {
  * @param which the condition of the deliveries, checked when they are read and again once they are locked: another
  * process may have released one of them meanwhile
  */
-async function supersede(sql: Pool, of: postgres.Fragment, which: (alias: string) => postgres.Fragment) {
+async function supersede(sql: Pool, source: postgres.Fragment, which: (alias: string) => postgres.Fragment) {
   const rows = await sql<Superseded[]>`
     update deliveries old set state = 'superseded', superseded_by = replaced.newest, ${ending(sql)},
       dispatched_at = now()
     from (
-      select d.id, newest.id as newest from ${of} join webhooks w on w.id = d.webhook_id
+      select d.id, newest.id as newest from ${source} join webhooks w on w.id = d.webhook_id
       cross join lateral (
         select successor.id ${successors(sql, placeOf(sql))} order by successor.sequence desc limit 1) newest
       where ${which('d')} and w.ordering = 'latest' and w.deleted_at is null and d.operator_stop is distinct from 'giveUp') replaced

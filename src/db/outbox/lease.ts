@@ -1,6 +1,6 @@
 /**
  * Leases: claimed rows belong to one process while it works on them. They can be claimed again soon after that
- * process was killed. A lease on a delivery has a mark as well, and ends in `release.ts`.
+ * process was killed. A lease on a delivery has a claim token as well, and ends in `release.ts`.
  */
 import type { Sql } from '../connection/pool.ts';
 import { LEASE_SECONDS, leaseEnd } from './outbox.ts';

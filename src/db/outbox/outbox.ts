@@ -1,8 +1,9 @@
 /**
  * The outbox has two parts. The queue is the deliveries that wait for an attempt, or for their workflow: the rows of
  * `deliveries` without `dispatched_at`. The table `changes_to_signal` has the changes that running workflows must
- * learn of (`changes.ts`). Rows of both are claimed under a lease, those of the queue also with a mark. If a relay
- * dies, another relay claims its rows. A relay that was only late cannot change rows that another one has claimed.
+ * learn of (`changes.ts`). Rows of both are claimed under a lease, those of the queue also with a claim token. If a
+ * relay dies, another relay claims its rows. A relay that was only late cannot change rows that another one has
+ * claimed.
  */
 
 import type postgres from 'postgres';
@@ -68,7 +69,7 @@ interface QueuedFailure {
 
 /** A delivery of the queue, claimed by this process. */
 export interface QueuedDelivery extends DeliveryIdentity {
-  /** The mark of its claim. */
+  /** The token of its claim. */
   readonly claimId: string;
   readonly traceparent: string | null;
   /** If the delivery has ended already, only its workflow is to be started. */

@@ -16,11 +16,11 @@ import {
 /** How long a delivery whose start Temporal rejected is left alone, in seconds. */
 const REFUSED_SECONDS = 30;
 
-/** The deliveries `d` that are still under these claims, as SQL. Each claim has a mark of its own. */
+/** The deliveries `d` that are still under these claims, as SQL. Each claim has a token of its own. */
 function stillClaimed(sql: Sql, claims: readonly ClaimedId[]) {
-  const marks = claims.map(({ claimId }) => claimId);
+  const tokens = claims.map(({ claimId }) => claimId);
   const ids = claims.map(({ id }) => id);
-  return sql`${anyOf(sql, sql`d.id`, ids)} and d.claim_id = any(${marks}::uuid[]) and ${notIndexable(sql, sql`d.dispatched_at is null`)}`;
+  return sql`${anyOf(sql, sql`d.id`, ids)} and d.claim_id = any(${tokens}::uuid[]) and ${notIndexable(sql, sql`d.dispatched_at is null`)}`;
 }
 
 /** Records that Temporal has the workflows of these deliveries: the lasting guard against a second start. */
@@ -42,7 +42,7 @@ export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promi
 
 /**
  * Postpones deliveries whose workflow Temporal refused to start: the start is tried again later, and blocks no other
- * delivery until then. They lose their marks, so that a renewal of other claims leaves them alone.
+ * delivery until then. They lose their claim tokens, so that a renewal of other claims leaves them alone.
  */
 export async function postponeRejected(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   await sql`

@@ -168,7 +168,7 @@ test('while a recovery is paused, no delivery that it created is claimed', async
 const expireLeases = () =>
   database.sql`update deliveries set claimed_until = now() - interval '1 second' where claimed_until is not null`;
 
-test('a claimed delivery is nobody else’s until the lease is over, and then under another mark', async () => {
+test('a claimed delivery is nobody else’s until the lease is over, and then under another token', async () => {
   const ids = await enqueue(busy, 2);
   const before = await claim(50);
   expect(before.deliveries.map(({ id }) => id)).toEqual(ids);

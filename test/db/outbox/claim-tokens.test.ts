@@ -84,7 +84,7 @@ describe.each(Object.keys(ends))('%s', (name) => {
 
   test('does nothing to a delivery that its workflow has by now', async () => {
     const late = await claimed();
-    // Its first step ends the claim; the mark alone tells nothing.
+    // Its first step ends the claim; the token alone says nothing.
     await database.sql`update deliveries set dispatched_at = now() where id = ${late.id}`;
     const before = await stored(late.id);
     await ends[name]?.(late);
@@ -101,7 +101,7 @@ describe.each(Object.keys(ends))('%s', (name) => {
   });
 });
 
-test('what was given back is claimed again at once, under another mark', async () => {
+test('what was given back is claimed again at once, under another token', async () => {
   const before = await claimed();
   await giveBack(database.sql, [before]);
   const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 1 });
@@ -172,7 +172,7 @@ test('a delivery is marked as dispatched regardless of its claim, and only once'
   expect(await rowOf(id)).toMatchObject(unclaimed);
 });
 
-test('what its workflow ends keeps no mark of a claim', async () => {
+test('what its workflow ends keeps no claim token', async () => {
   const claim = await claimed();
   await closeDelivery(database.sql, claim.id, 'expired');
   expect(await rowOf(claim.id)).toMatchObject(unclaimed);
