@@ -77,6 +77,9 @@ export const time = (name: string) =>
 export const webhookNumber = (name: string) => number(`${name} must be the number of a webhook.`);
 export const webhookId = argument('<id>', 'its number', webhookNumber);
 export const oneWebhook = v.object({ id: webhookId });
+export const someWebhooks = v.object({
+  ids: argument('<ids...>', 'their numbers', (name) => v.array(webhookNumber(name))),
+});
 
 /** "a, b" → `a` and `b` */
 export const separated = (text: string) => text.split(',').map((part) => part.trim());

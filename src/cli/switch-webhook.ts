@@ -19,6 +19,7 @@ import {
   MAX_UNASKED,
   noSuchWebhook,
   oneWebhook,
+  someWebhooks,
   testedType,
   time,
   webhookId,
@@ -42,18 +43,18 @@ async function concerned(sql: Sql, id: number) {
 
 /** Adds `activate`: as in the API, so that the change reaches open deliveries. */
 export function addActivate(command: Command, { env, print }: CommandContext): void {
-  runs(command, oneWebhook, async ({ id, json }) => {
+  runs(command, someWebhooks, async ({ ids, json }) => {
     await withDatabase(readSettings(env), async (sql) => {
-      const { name, facts } = await concerned(sql, id);
-      const switched = await setActive(sql, facts.eshopId, id, true);
-      if (switched === null) throw noSuchWebhook(id);
-      const { changed } = switched;
-      if (json) return print(JSON.stringify({ ...facts, active: true, changed }));
-      print(
-        changed
+      for (const id of ids) {
+        const { name, facts } = await concerned(sql, id);
+        const switched = await setActive(sql, facts.eshopId, id, true);
+        if (switched === null) throw noSuchWebhook(id);
+        const { changed } = switched;
+        const said = changed
           ? `${name} is active. Its open deliveries resume: ${facts.openDeliveries}.`
-          : `${name} is already active. Nothing was changed.`,
-      );
+          : `${name} is already active. Nothing was changed.`;
+        print(json ? JSON.stringify({ ...facts, active: true, changed }) : said);
+      }
     });
   });
 }

@@ -61,6 +61,18 @@ describe('webhooks activate and deactivate', () => {
     await stack.untilState(delivery, 'delivered');
   });
 
+  it('activate takes several, and ends at one that is not there', async () => {
+    const hooks = [
+      await stack.createWebhook(`${receiver.url}/hook`),
+      await stack.createWebhook(`${receiver.url}/hook`),
+    ];
+    const ids = hooks.map(({ id }) => String(id));
+    for (const id of ids) await waybill('deactivate', id);
+    expect(await waybill('activate', ...ids)).toMatch(/ is active\..*\n.* is active\./);
+    for (const { id } of hooks) expect((await stack.webhook(id)).active).toBe(true);
+    await expect(waybill('activate', '999999', ...ids)).rejects.toThrow('999999');
+  });
+
   it('deactivate says what it would do, and asks first where more than a thousand deliveries are open', async () => {
     const { id } = await stack.createWebhook(`${receiver.url}/hook?token=hidden`);
     receiver.respond({ status: 503, headers: { 'retry-after': '30' } });
