@@ -130,7 +130,9 @@ const withoutTemporal: Fault = {
       'a delivery after the pause',
       async () => healthy?.arrivals.some(({ at }) => at >= end),
       GOES_ON_MS,
-    ).catch(() => logbook.complaints.push('Nothing was delivered after the pause while Temporal was unavailable.'));
+    ).catch(() =>
+      logbook.complaints.push('Nothing was delivered after the pause while Temporal was unavailable.'),
+    );
     await stack.temporal.start();
   },
 };
