@@ -6,13 +6,10 @@ import { type RenderOptions, render } from './render.ts';
 import { requestTarget } from './request-target.ts';
 import type { RequestSettings } from './webhook.ts';
 
-export function payloadOptions({
-  payloadVersion,
-  parameters,
-  eventType,
-}: Pick<RequestSettings, 'payloadVersion' | 'parameters'> & {
-  readonly eventType: EventType;
-}): RenderOptions {
+export function payloadOptions(
+  event: Pick<EventForWebhook, 'payloadVersion' | 'parameters' | 'eventType'>,
+): RenderOptions {
+  const { payloadVersion, parameters, eventType } = event;
   const withPackingLists = parameters?.withPackingLists === true && packingListEventTypes.includes(eventType);
   const kind = eventTypes[eventType].entity;
   const emptied = parameters?.withoutPersonalData === true && hasPersonalData(kind);

@@ -16,17 +16,13 @@ import { mailFolder } from '../db/settings.ts';
 import { atMost } from '../lib/at-most.ts';
 import type { Metrics } from './metrics.ts';
 
-/** How long a reading is used, in milliseconds. */
-const CACHED_MS = 5_000;
-/** How long a request waits for a new reading before it gets the previous one, in milliseconds. */
-const READ_TIMEOUT_MS = 250;
-/** An older reading is no longer shown, in milliseconds. */
-const STALE_MS = 60_000;
-
 /** Tests replace these. */
 interface ReadOptions {
+  /** How long a reading is used, in milliseconds. */
   readonly cachedMs?: number;
+  /** How long a request waits for a new reading before it gets the previous one, in milliseconds. */
   readonly readTimeoutMs?: number;
+  /** An older reading is no longer shown, in milliseconds. */
   readonly staleMs?: number;
   readonly deadRows?: VacuumBlockerBounds;
 }
@@ -41,7 +37,7 @@ export function readDatabaseMetrics(
   metrics: Metrics,
   sql: Pool,
   isUp: () => Promise<boolean>,
-  { cachedMs = CACHED_MS, readTimeoutMs = READ_TIMEOUT_MS, staleMs = STALE_MS, deadRows }: ReadOptions = {},
+  { cachedMs = 5_000, readTimeoutMs = 250, staleMs = 60_000, deadRows }: ReadOptions = {},
 ): () => Promise<void> {
   const readings = readingsOf(metrics, sql, deadRows);
   let looking: Promise<void> | undefined;

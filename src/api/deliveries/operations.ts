@@ -24,12 +24,6 @@ import {
   tag,
 } from './record.ts';
 
-const payloadData = described(
-  v.nullable(v.looseObject({})),
-  'The body, byte for byte: the record as the `webhooks` section of this document describes it for the type of the event. ' +
-    'Null on GET, which has no body.',
-);
-
 const payloadRequest = v.pipe(
   v.object({
     method: v.picklist(webhookMethods),
@@ -63,7 +57,11 @@ export function deliveryOperationRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void 
         'for byte what the receiver gets; `request`, beside it, gives the method, the URL and the content type. A GET webhook gets no body: `data` is null, and `request.url` ends ' +
         'with the identifier that is appended. For an open delivery, this is what the next attempt will send, with the current settings of the webhook; for an ended one, ' +
         'what its last attempt sent, without personal data erased since. The headers are not included, because each attempt has a new signature; those for the sequence, the origin and the changed fields are headers of this response, too.',
-      data: payloadData,
+      data: described(
+        v.nullable(v.looseObject({})),
+        'The body, byte for byte: the record as the `webhooks` section of this document describes it for the type of the event. ' +
+          'Null on GET, which has no body.',
+      ),
       beside: { request: payloadRequest },
       headers: {
         'X-Service-Sequence': sequence,
