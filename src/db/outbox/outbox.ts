@@ -87,7 +87,7 @@ export type ClaimedId = Pick<QueuedDelivery, 'id' | 'claimId'>;
 
 /**
  * A condition that always holds, as SQL; its effect is that the COMMIT of the statement does not wait for the disk.
- * It is for claims and marks: a crash of the database may undo them, and then the work is done again. A later
+ * It is for claims and their tokens: a crash of the database may undo them, and then the work is done again. A later
  * transaction that is based on them waits for the disk, and with it they are on the disk too. Within a transaction it
  * would be for all of that: no statement with it may be part of one.
  */
