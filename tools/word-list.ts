@@ -38,6 +38,8 @@ export const phrases: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/judgement|artefact|licence|defence|recognise/i, 'the American spelling'],
   [/\bkept[ _]answers?\b/i, 'stored response'],
   [/\b(?:Temporal|database|server|resolver) (?:is|was|are) away\b/i, 'unavailable or down'],
+  [/\bpassed on to Temporal\b/i, 'signaled to Temporal'],
+  [/\bmark of (?:a|its|the) claim\b/i, 'claim token'],
   [/\bAs above\b|\b[Ss]ee above\b/, 'say it'],
   [/\btak(?:es?|ing) no writes\b/i, 'is read-only'],
 ];

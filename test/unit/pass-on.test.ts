@@ -1,4 +1,4 @@
-/** A page of changes passed on to Temporal: the effect of one failure on the others. */
+/** A page of changes signaled to Temporal: the effect of one failure on the others. */
 import { ServiceError } from '@temporalio/client';
 import pino from 'pino';
 import { expect, test } from 'vitest';

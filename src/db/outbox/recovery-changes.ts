@@ -6,7 +6,7 @@ import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { inTurns } from './in-turns.ts';
 import { leaseEnd, unclaimed } from './outbox.ts';
 
-/** A recovery that has to be passed on to Temporal. */
+/** A recovery that has to be signaled to Temporal. */
 export interface ChangedRecovery extends Search {
   readonly id: string;
   readonly webhookType: EventType;
@@ -21,7 +21,7 @@ const columns = (sql: Sql) => sql`
   r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.found, r.version,
   r.state not in ('running', 'paused') as ended`;
 
-/** The recoveries with these ids that are under way, in the form that is passed on to Temporal. */
+/** The recoveries with these ids that are under way, in the form that is signaled to Temporal. */
 export async function findRecoveries(sql: Sql, ids: readonly string[]): Promise<ChangedRecovery[]> {
   if (ids.length === 0) return [];
   return await sql<ChangedRecovery[]>`

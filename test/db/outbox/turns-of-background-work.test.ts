@@ -1,4 +1,4 @@
-/** What is passed on to Temporal besides deliveries: an e-shop with very much of it delays only itself. */
+/** What is signaled to Temporal besides deliveries: an e-shop with very much of it delays only itself. */
 import { expect, test } from 'vitest';
 import { claimNotices } from '../../../src/db/notices/pending.ts';
 import { claimRecoveryChanges } from '../../../src/db/outbox/recovery-changes.ts';
