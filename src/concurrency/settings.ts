@@ -90,6 +90,11 @@ export const schedulerDefaults = {
    * tries again after a quarter of it, and ever more rarely, up to five times as long.
    */
   pollMs: 1_000,
+  /**
+   * The time between two claims while a receiver has as many deliveries as it may have at once, in milliseconds.
+   * Less: claims that get nothing. More: a long queue for one receiver waits although it has room again.
+   */
+  roomPollMs: 100,
 };
 
 /**

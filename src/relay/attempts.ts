@@ -66,10 +66,11 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
       precedence.full(name);
       return AGAIN_MS;
     }
-    const { deliveries, more } = await claim(name, { limit, quotas: limits.quotas(share) });
+    const quotas = limits.quotas(share);
+    const { deliveries, more } = await claim(name, { limit, quotas });
     precedence.claimed(name, more);
     inFlight.start(await keepOrdering(sql, deliveries), name);
-    if (!more) return 'idle';
+    if (!more) return reachesQuota(deliveries, quotas) ? 'full' : 'idle';
     // If this claim got none of the waiting deliveries, other relays are claiming them.
     return deliveries.length > 0 ? 'more' : AGAIN_MS;
   }
@@ -79,7 +80,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
     hasRoom: () => !stopping.aborted && precedence.isEmpty(name) && room() >= 1,
     async start(claimed) {
       const free = stopping.aborted ? 0 : room();
-      const accepted = withinQuotas(claimed, limits.quotas(1)).slice(0, free);
+      const accepted = takeWithin(claimed, limits.quotas(1)).taken.slice(0, free);
       inFlight.start(accepted, name);
       const returned = claimed.filter((delivery) => !accepted.includes(delivery));
       if (returned.length > 0) precedence.waiting(name);
@@ -89,11 +90,11 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
   };
 }
 
-/** Takes as many deliveries of each webhook and e-shop as a claim would. */
-function withinQuotas(deliveries: readonly QueuedDelivery[], quotas: Quotas): readonly QueuedDelivery[] {
+/** Takes as many deliveries of each webhook and e-shop as a claim would. @returns them, and the rest of the quotas */
+function takeWithin(deliveries: readonly QueuedDelivery[], quotas: Quotas) {
   const eshops = new Map(quotas.eshops);
   const webhooks = new Map(quotas.webhooks);
-  return deliveries.filter(({ eshopId, webhookId }) => {
+  const taken = deliveries.filter(({ eshopId, webhookId }) => {
     const eshop = eshops.get(eshopId) ?? quotas.eshop;
     const webhook = webhooks.get(webhookId) ?? quotas.webhook;
     if (eshop < 1 || webhook < 1) return false;
@@ -101,4 +102,10 @@ function withinQuotas(deliveries: readonly QueuedDelivery[], quotas: Quotas): re
     webhooks.set(webhookId, webhook - 1);
     return true;
   });
+  return { taken, left: [...eshops.values(), ...webhooks.values()] };
+}
+
+/** Whether a webhook or e-shop has no quota left: the claim may have left deliveries of it in the queue. */
+function reachesQuota(deliveries: readonly QueuedDelivery[], quotas: Quotas): boolean {
+  return takeWithin(deliveries, quotas).left.some((quota) => quota < 1);
 }

@@ -8,10 +8,11 @@ import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { sourceOf } from '../temporal/rejection.ts';
 
 /**
- * When the next step follows. `more`: at once. `idle`: when the loop is woken, or at the next poll. A number: after
- * this many milliseconds, even if the loop is woken, since nothing can be done before.
+ * When the next step follows. `more`: at once. `idle`: when the loop is woken, or at the next poll. `full`: likewise,
+ * but soon, since a receiver may have room for more. A number: after this many milliseconds, even if the loop is
+ * woken, since nothing can be done before.
  */
-export type Next = 'more' | 'idle' | number;
+export type Next = 'more' | 'idle' | 'full' | number;
 
 /**
  * How a pass of a loop ends: the next step follows at once (`more`) or after a pause (`later`), nothing is left to do
@@ -29,7 +30,7 @@ interface LoopOptions {
   /** Called after every step. */
   readonly onPass: (result: PassResult) => void;
   readonly log: Logger;
-  readonly options: Pick<SchedulerOptions, 'pollMs'>;
+  readonly options: Pick<SchedulerOptions, 'pollMs' | 'roomPollMs'>;
 }
 
 interface Loop {
@@ -52,7 +53,7 @@ export function restAfter(tookMs: number, leastMs: number): number {
 
 /** Starts at once. */
 export function startLoop({ what, step, onFailure, onPass, log, options }: LoopOptions): Loop {
-  const { pollMs } = options;
+  const { pollMs, roomPollMs } = options;
   const stopping = new AbortController();
   /** Aborted when there may be work that the step under way has not seen. */
   let woken = new AbortController();
@@ -65,7 +66,8 @@ export function startLoop({ what, step, onFailure, onPass, log, options }: LoopO
         const next = await step();
         backoff.reset();
         onPass(next === 'more' || next === 'idle' ? next : 'later');
-        if (next === 'idle') await waitOrStop(pollMs, woken.signal);
+        if (next === 'idle' || next === 'full')
+          await waitOrStop(next === 'idle' ? pollMs : roomPollMs, woken.signal);
         else if (next !== 'more') await waitOrStop(next, stopping.signal);
       } catch (error) {
         onPass('failed');

@@ -105,6 +105,20 @@ test('no more is in flight than there is room for', async () => {
   expect(most).toBeLessThanOrEqual(10);
 });
 
+test('a receiver that has as many as it may have at once gets more once it has room, without a new event', async () => {
+  const stack = await start({ worker: false });
+  const webhook = await stack.createWebhook('http://127.0.0.1:9/');
+  await fireMany(stack, 6);
+  const quotas = () => ({ ...boundless.quotas(1), webhooks: new Map([[webhook.id, 2]]) });
+  const { relay, started } = relayTo(
+    stack,
+    {},
+    { limits: { ...boundless, quotas }, scheduler: { pollMs: 600_000, roomPollMs: 20 } },
+  );
+  onTestFinished(() => relay.stop());
+  await stack.until('all of them', async () => started.length === 6);
+});
+
 test('two relays share the deliveries: each is started once', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
