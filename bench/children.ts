@@ -19,7 +19,6 @@ export interface Child {
 
 /**
  * Starts `node --import tsx <program>`.
- * @param cwd another checkout
  * @param env variables in addition to those that every process needs; those of the bench itself are not passed on
  * @param within a command that runs it, such as `taskset`
  */
@@ -27,7 +26,6 @@ export function startChild(
   program: string,
   env: Readonly<Record<string, string>>,
   logFile: string,
-  cwd = process.cwd(),
   within: readonly string[] = [],
 ): Child {
   const log = openSync(logFile, 'a');
@@ -35,7 +33,6 @@ export function startChild(
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', log, log],
-    cwd,
   });
   const { pid } = child;
   if (pid === undefined) throw new Error(`${program} could not be started.`);

@@ -22,7 +22,6 @@ interface Options {
   readonly runs: number;
   readonly quick: boolean;
   readonly scale: number;
-  readonly before?: string;
   readonly beside: string;
   readonly slowLink: boolean;
   readonly cores?: number;
@@ -62,7 +61,6 @@ const options = new Command('bench')
   .option('--runs <n>', 'of everything; the table shows medians', positiveInteger, 1)
   .option('--quick', 'as little of everything as proves that it runs', false)
   .option('--scale <share>', 'of the full sizes, such as 0.1', share, 1)
-  .option('--before <folder>', 'another checkout, installed, for the section of the same name')
   .option('--beside <words>', 'only the scenarios of neighbors that have these in their names', '')
   .option(
     '--slow-link',
@@ -86,7 +84,6 @@ const failures = await runSections(options.only, {
   sizes: sizesOf(options),
   runs: options.runs,
   settings: options.settings,
-  before: options.before,
   beside: options.beside,
   conditions: {
     slowLink: options.slowLink,

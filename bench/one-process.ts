@@ -4,20 +4,14 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createDatabase } from '../src/db/connection/create-database.ts';
 import { createPool } from '../src/db/connection/pool.ts';
-import { openDataDir } from '../src/embedded/data-dir.ts';
 import { freePort } from '../src/embedded/ports.ts';
 import { startChild } from './children.ts';
 import { firstDelivery, type Line } from './rounds.ts';
 import { openShop } from './shop.ts';
 import { commitTimesIn, createEshop, type Stack } from './stack.ts';
-import { untilWorkflowsEnded } from './workflows.ts';
 
 /** A running process. */
 export interface OneProcess extends Pick<Stack, 'commitTimes'> {
-  /** Its Temporal is a descendant of this process. */
-  readonly pid: number;
-  /** Waits until the last workflow of a delivery has ended. @throws Error after `patienceMs` */
-  untilWorkflowsEnded(patienceMs: number): Promise<void>;
   /** Opens an e-shop with one webhook for created orders, whose first delivery has arrived. */
   openLine(): Promise<Line>;
 }
@@ -25,15 +19,8 @@ export interface OneProcess extends Pick<Stack, 'commitTimes'> {
 /**
  * Starts Waybill, with its own Temporal.
  * @param name the name of its database and its folder
- * @param cwd this checkout or another one
- * @param more further variables
  */
-export async function startInOneProcess(
-  stack: Stack,
-  name: string,
-  cwd = process.cwd(),
-  more: Readonly<Record<string, string>> = {},
-): Promise<OneProcess> {
+export async function startInOneProcess(stack: Stack, name: string): Promise<OneProcess> {
   await createDatabase(stack.env.DATABASE_URL ?? '', name);
   const database = new URL(stack.env.DATABASE_URL ?? '');
   database.pathname = `/${name}`;
@@ -48,26 +35,16 @@ export async function startInOneProcess(
     LOG_LEVEL: 'warn',
   };
   const apiUrl = `http://127.0.0.1:${port}`;
-  const child = startChild(
-    'src/main.ts',
-    { ...env, ...more, PORT: String(port) },
-    join(directory, 'log'),
-    cwd,
-  );
+  const child = startChild('src/main.ts', { ...env, PORT: String(port) }, join(directory, 'log'));
   await stack.add(() => child.stop());
   await child.waitUntil(async () => (await fetch(`${apiUrl}/readyz`)).ok);
   const sql = createPool(database.href, 1);
   await stack.add(() => sql.end());
   return {
-    pid: child.pid,
     commitTimes: commitTimesIn(sql),
-    async untilWorkflowsEnded(patienceMs) {
-      const { temporalAddress = '' } = await (await openDataDir(env.DATA_DIR)).readInstance();
-      await untilWorkflowsEnded(sql, temporalAddress, patienceMs);
-    },
     async openLine() {
       const receiver = await stack.startReceiver();
-      const shop = await openShop(apiUrl, await createEshop(env, cwd));
+      const shop = await openShop(apiUrl, await createEshop(env));
       await stack.add(() => shop.close());
       await shop.createWebhook('CREATE_ORDER', `${receiver.url}/prompt/orders`);
       const line: Line = { shop, receiver };

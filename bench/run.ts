@@ -6,7 +6,7 @@ import type { Sheet } from './sheet.ts';
 import { startStack } from './stack.ts';
 
 /** The options that all sections share. */
-export interface RunOptions extends Pick<Bench, 'sizes' | 'runs' | 'settings' | 'before' | 'beside' | 'say'> {
+export interface RunOptions extends Pick<Bench, 'sizes' | 'runs' | 'settings' | 'beside' | 'say'> {
   readonly sheet: Sheet;
   readonly shutdown: Shutdown;
   readonly conditions: Conditions;
@@ -49,12 +49,11 @@ async function inTime(running: Promise<void>, endsAt: number): Promise<void> {
 const OVER = 'the time for all is over.';
 
 function benchFor(section: Section, options: RunOptions, own: Shutdown, say: (text: string) => void): Bench {
-  const { sheet, conditions, endsAt, sizes, runs, settings, before, beside } = options;
+  const { sheet, conditions, endsAt, sizes, runs, settings, beside } = options;
   return {
     sizes,
     runs,
     settings,
-    before,
     beside,
     say,
     stack: () => own.starting(startStack(say, conditions), (stack) => stack.stop(), true),

@@ -1,13 +1,6 @@
 /** The results of the bench: figures by section, name and column, with one value per run. */
-/** Temporal's floor, Waybill by `WORKFLOWS`, its attempts without Temporal, the sender alone, another checkout. */
-export const columns = [
-  'floor',
-  'all',
-  'undelivered',
-  'attempts without Temporal',
-  'sender',
-  'before',
-] as const;
+/** Temporal's floor, Waybill by `WORKFLOWS`, its attempts without Temporal, the sender alone. */
+export const columns = ['floor', 'all', 'undelivered', 'attempts without Temporal', 'sender'] as const;
 /** A column of the table. */
 export type Column = (typeof columns)[number];
 

@@ -143,7 +143,7 @@ async function startParts(
   async function startOneWorker(more: Readonly<Record<string, string>>): Promise<void> {
     started += 1;
     const log = join(directory, `worker-${started}.log`);
-    const worker = startChild('src/main.ts', { ...env, ROLE: 'worker', ...more }, log, process.cwd(), within);
+    const worker = startChild('src/main.ts', { ...env, ROLE: 'worker', ...more }, log, within);
     // Registered before it is ready: an interrupted start must not leave it behind.
     workers.push(worker);
     await worker.waitUntil(async () => (await readFile(log, 'utf8')).includes('Waybill is ready'));
@@ -182,7 +182,6 @@ async function startParts(
         'src/main.ts',
         { ...env, ROLE: 'api', PORT: String(apiPort) },
         join(directory, 'api.log'),
-        process.cwd(),
         within,
       );
       api = child;
@@ -191,10 +190,7 @@ async function startParts(
     },
     async openShop() {
       await stack.startApi();
-      const shop = await openShop(
-        `http://127.0.0.1:${apiPort}`,
-        await createEshop(env, process.cwd(), shutdown.signal),
-      );
+      const shop = await openShop(`http://127.0.0.1:${apiPort}`, await createEshop(env, shutdown.signal));
       await shutdown.add(() => shop.close());
       return shop;
     },
@@ -246,12 +242,7 @@ export function commitTimesIn(sql: Pool): Stack['commitTimes'] {
   };
 }
 
-/** @param cwd another checkout */
-export async function createEshop(
-  env: Readonly<Record<string, string>>,
-  cwd = process.cwd(),
-  signal?: AbortSignal,
-) {
+export async function createEshop(env: Readonly<Record<string, string>>, signal?: AbortSignal) {
   const args = [
     'bin/waybill.js',
     'eshop',
@@ -263,7 +254,6 @@ export async function createEshop(
     '--json',
   ];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
-    cwd,
     env: { ...process.env, ...env },
     ...(signal === undefined ? {} : { signal }),
   });

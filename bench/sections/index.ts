@@ -1,5 +1,4 @@
 /** The sections of the bench, in the order of the table. */
-import { before } from './before.ts';
 import { calm } from './calm.ts';
 import { importing } from './import.ts';
 import { neighbors } from './neighbors.ts';
@@ -7,4 +6,4 @@ import { restart } from './restart.ts';
 import { rush } from './rush.ts';
 import type { Section } from './section.ts';
 
-export const sections: readonly Section[] = [before, calm, rush, importing, neighbors, restart];
+export const sections: readonly Section[] = [calm, rush, importing, neighbors, restart];

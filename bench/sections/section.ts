@@ -16,8 +16,6 @@ export interface Bench {
   readonly runs: number;
   /** The requested settings, in order. */
   readonly settings: readonly Setting[];
-  /** Another checkout to compare with. */
-  readonly before: string | undefined;
   /** A text that the names of scenarios must contain; empty: all. */
   readonly beside: string;
   /** Starts a stack, which ends with the section. */

@@ -77,7 +77,7 @@ export function deliveryRoutes(app: Hono<ApiEnv>, { sql }: ApiDeps): void {
       orNotFound('webhook', id, await findWebhook(sql, eshopId, id));
       const page = pageOf(wanted);
       const createdWithin = { since: dateOf(since), until: dateOf(until) };
-      const filter = { webhookId: id, state, entityId, created: createdWithin, status };
+      const filter: AllDeliveriesFilter = { webhookId: id, state, entityId, created: createdWithin, status };
       const { rows, pagination } = await readPage(page, 'until', sourceOf(sql, eshopId, filter));
       return ok(c, 'Deliveries found.', rows.map(recordOf), { pagination });
     },
