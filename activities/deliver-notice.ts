@@ -1,5 +1,4 @@
 /** Notices to an e-shop (docs/interface.md, D7, W15, W20, N5 to N8). */
-
 import { readLostWebhooks } from '../src/db/incidents/warnings.ts';
 import { newToken } from '../src/db/notices/confirmation.ts';
 import { findDeactivationMail, type Notice, readNotice } from '../src/db/notices/notice.ts';

@@ -1,5 +1,4 @@
 /** The catalogue of events, and the page of each, with its payload in both versions. */
-
 import type { DocumentedOperation, OpenApiDocument } from '../src/api/openapi/document.ts';
 import { eventPath, operationPath } from './addresses.ts';
 import { CodeBlock, Snippets } from './code-view.tsx';

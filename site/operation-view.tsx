@@ -1,5 +1,4 @@
 /** The page of an operation: its description, parameters and responses, with an example. */
-
 import type { DocumentedOperation, DocumentedSchema, OpenApiDocument } from '../src/api/openapi/document.ts';
 import { CodeBlock, Snippets } from './code-view.tsx';
 import { Method, type Section, SectionHeading } from './layout.tsx';

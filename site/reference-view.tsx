@@ -1,5 +1,4 @@
 /** The index of the reference: all rules, operations, event types and schemas. */
-
 import type { OpenApiDocument } from '../src/api/openapi/document.ts';
 import { eventPath, operationPath, rulesPath, schemaPath } from './addresses.ts';
 import { DOCS } from './assets.ts';

@@ -1,5 +1,4 @@
 /** The first page of the documentation: where to begin, on one screen. */
-
 import type { Child } from 'hono/jsx';
 import type { OpenApiDocument } from '../src/api/openapi/document.ts';
 import { referencePath } from './addresses.ts';

@@ -1,5 +1,4 @@
 /** The data exchanged by the retention and its activity. */
-
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { Retained } from '../src/domain/retention-result.ts';
 

@@ -1,5 +1,4 @@
 /** The sender alone: signs and sends requests, without a database or Temporal. */
-
 import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
 import { createSender } from '../../src/delivery/sender.ts';

@@ -1,7 +1,6 @@
 /**
  * Orders over the API: the highest throughput, and the latency of a delivery at a tenth, half and nine tenths of it.
  */
-
 import { type Phase, phases } from '../../src/attempt/phases.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { sampleOf, samplesOf } from '../../test/support/metrics.ts';

@@ -1,5 +1,4 @@
 /** Neighbors: the effect of one e-shop on another, with and without it in the same run. */
-
 import { type Criterion, figure, ratio } from '../criteria.ts';
 import { firstDelivery, flatOutRound, type Line, latenciesOf, openLine } from '../rounds.ts';
 import { type Place, type Scenario, scenarios } from '../scenarios.ts';

@@ -2,7 +2,6 @@
  * A backlog drained to the last arrival and the last workflow's end, compared with its floors: Temporal with an empty
  * workflow, the same attempts without Temporal, the sender alone.
  */
-
 import { startChild } from '../children.ts';
 import { type Milliseconds, sharesOf } from '../cpu.ts';
 import { ratio } from '../criteria.ts';

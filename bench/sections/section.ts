@@ -1,5 +1,4 @@
 /** A section of the bench: it measures on its own stack, with the means given here. */
-
 import type { Criterion } from '../criteria.ts';
 import type { Column } from '../sheet.ts';
 import type { Sizes } from '../sizes.ts';

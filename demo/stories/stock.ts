@@ -1,5 +1,4 @@
 /** Stock between arrival and shipping: it is counted, checked and assembled. */
-
 import { eventOfMovement, type StockMovementType } from '../../src/domain/event-types.ts';
 import { goods, kit } from '../goods.ts';
 import { type Call, type Story, warehouse } from '../steps.ts';

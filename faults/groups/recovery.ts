@@ -1,5 +1,4 @@
 /** Processes die or freeze in the middle of a recovery: each lost event is delivered, once unless in flight. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beginRecovery, type RecoveryRow, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';

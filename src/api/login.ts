@@ -1,5 +1,4 @@
 /** `POST /users/login`: name and password of a user for a token. */
-
 import type { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Turns } from '../concurrency/turns.ts';

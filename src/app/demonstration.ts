@@ -1,5 +1,4 @@
 /** The demonstration e-shop of an unconfigured start. Its credentials are kept in `DATA_DIR` with mode 0600. */
-
 import type { Pool } from '../db/connection/pool.ts';
 import { products } from '../db/records/products.ts';
 import { createMovement } from '../db/records/stock-movements.ts';

@@ -7,7 +7,6 @@
  * http, lib, log, mail, metrics, reconciler, relay, retention, secrets, temporal, theme, traces, workflows. Begin:
  * `api-role.ts`, this file and `../main.ts`, which starts both.
  */
-
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { compensationTurns } from '../attempt/compensate.ts';
 import { watchBoth } from '../attempt/watch.ts';

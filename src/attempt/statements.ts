@@ -2,7 +2,6 @@
  * The statements that every attempt needs. Attempts of a process that need the same statement at the same time share
  * one.
  */
-
 import type { Pool } from '../db/connection/pool.ts';
 import type { Execute } from '../db/connection/through-sessions.ts';
 import {

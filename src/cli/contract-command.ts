@@ -1,5 +1,4 @@
 /** `waybill contract`: the contract of an e-shop (docs/interface.md, W11). */
-
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';

@@ -1,5 +1,4 @@
 /** `waybill deliveries`: deliveries of all e-shops. */
-
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';

@@ -1,5 +1,4 @@
 /** Options and values shared by several commands. */
-
 import { userInfo } from 'node:os';
 import * as v from 'valibot';
 import { eventTypeNames } from '../domain/event-types.ts';

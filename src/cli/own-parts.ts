@@ -1,5 +1,4 @@
 /** The keys and own endpoints of the instance that a command works on. */
-
 import { instanceEndpoints } from '../app/instance-endpoints.ts';
 import { commandKeys } from '../app/master-key.ts';
 import { loadConfig } from '../config/config.ts';

@@ -2,7 +2,6 @@
  * What is overdue: attempts of deliveries that Temporal has, the queue, and what waits in the order of its record.
  * Measured in Postgres, whatever has died. Found by indexes of open and of waiting rows.
  */
-
 import type { Sql } from './connection/pool.ts';
 import { readLastClaims } from './outbox/last-claims.ts';
 import { attemptClasses } from './outbox/notify.ts';

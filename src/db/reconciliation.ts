@@ -1,5 +1,4 @@
 /** The rows that should have a running workflow, for the reconciler. Times are compared by the database's clock. */
-
 import type { Sql } from './connection/pool.ts';
 import { anyOf } from './ids.ts';
 import { isPendingMail } from './notices/pending.ts';

@@ -1,5 +1,4 @@
 /** An e-shop as its own users see it (docs/interface.md, N1 and N2). */
-
 import * as v from 'valibot';
 import { component, described, recordNumber, strictComponent } from './fields.ts';
 import { notificationsPatchSchema, notificationsSchema } from './notifications.ts';

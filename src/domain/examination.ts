@@ -1,5 +1,4 @@
 /** An examination of a webhook's receiver (docs/interface.md, W17): test requests, some of which it must refuse. */
-
 import * as v from 'valibot';
 import { component, described, wholeNumber } from './fields.ts';
 import type { WebhookWithSecrets } from './test-delivery.ts';

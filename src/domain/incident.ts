@@ -1,5 +1,4 @@
 /** An incident: a webhook whose attempts fail (docs/interface.md, W14), and when its e-shop is warned (W15). */
-
 import * as v from 'valibot';
 import { component, described, time, wholeNumber } from './fields.ts';
 import { defaultRetryPolicy, type RetryPolicy, waitsWithinWindow } from './retry-policy.ts';

@@ -2,7 +2,6 @@
  * Which notices an e-shop gets about its webhooks, and where: `notifications` of `/eshop` (docs/interface.md, N2 to
  * N8).
  */
-
 import * as v from 'valibot';
 import { component, described, email, oneOf, time, withoutProblem } from './fields.ts';
 import { list } from './list.ts';

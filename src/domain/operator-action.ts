@@ -2,7 +2,6 @@
  * The actions that an operator may request for an open delivery, and their effects
  * (docs/decisions/0090-operator-actions.md). Pure.
  */
-
 import { type DeliveryState, isOpen, type StoredState } from './delivery-state.ts';
 import type { Role } from './role.ts';
 import { isPaused } from './webhook-pause.ts';

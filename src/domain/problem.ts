@@ -1,7 +1,6 @@
 /**
  * Error responses: thrown anywhere below the API, turned into responses in one place (docs/interface.md, C3).
  */
-
 import { capital } from './text.ts';
 
 export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 411 | 413 | 415 | 422 | 429 | 500 | 503;

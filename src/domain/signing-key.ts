@@ -1,5 +1,4 @@
 /** The public signing keys of an e-shop, as its receivers get them (docs/interface.md, D19). */
-
 import * as v from 'valibot';
 import { component, described, time } from './fields.ts';
 

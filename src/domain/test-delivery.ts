@@ -1,5 +1,4 @@
 /** One request with a sample, to test a receiver (docs/interface.md, W13). */
-
 import * as v from 'valibot';
 import { type EventType, eventTypeNames } from './event-types.ts';
 import { component, described, oneOf, wholeNumber } from './fields.ts';

@@ -1,5 +1,4 @@
 /** The fields of a webhook that an e-shop writes, except its URL and secrets: one by one, with their texts. */
-
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { type EventType, packingListEventTypes } from './event-types.ts';

@@ -1,5 +1,4 @@
 /** The schemas of a webhook (docs/interface.md, W1): the body that creates or replaces it, and the record. */
-
 import * as v from 'valibot';
 import { component, described, recordNumber, strictComponent, time } from './fields.ts';
 import { incidentSchema } from './incident.ts';

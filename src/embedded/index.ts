@@ -4,7 +4,6 @@
  * Module embedded, which imports config, db, lib, temporal. Begin: `service.ts` runs a server, `postgres.ts` and
  * `temporal.ts` are the two.
  */
-
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';

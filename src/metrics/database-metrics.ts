@@ -2,7 +2,6 @@
  * Metrics from the database, read on request, seldom enough to cost nothing. One that is unavailable delays no
  * response.
  */
-
 import postgres from 'postgres';
 import type { Gauge } from 'prom-client';
 import type { Pool } from '../db/connection/pool.ts';

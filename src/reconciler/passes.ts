@@ -1,5 +1,4 @@
 /** The reconciler's passes: over late workflows, over workflows ended by operators, and over everything. */
-
 import pLimit from 'p-limit';
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';

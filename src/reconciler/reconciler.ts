@@ -7,7 +7,6 @@
  * Module reconciler, which imports attempt, db, domain, lib, temporal, workflows. Begin: this file, then `passes.ts`,
  * and `verdict.ts` for the decisions.
  */
-
 import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { sourceOf } from '../temporal/rejection.ts';
 import { ListUnreadable } from './executions.ts';

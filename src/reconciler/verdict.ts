@@ -1,5 +1,4 @@
 /** The verdict on a workflow, from Temporal's description and its next step. Pure. */
-
 import type { TemporalPause } from '../domain/operator-pause.ts';
 
 /** The kinds of workflow that should be running. `mail`: one that has a deactivation to mail. */

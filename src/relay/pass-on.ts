@@ -1,5 +1,4 @@
 /** Calls to Temporal for many claimed rows. */
-
 import pLimit from 'p-limit';
 import { whileLeased } from '../db/outbox/lease.ts';
 import { isRejection, sourceOf } from '../temporal/rejection.ts';

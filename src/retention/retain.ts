@@ -4,7 +4,6 @@
  *
  * Module retention, which imports db, domain, lib. Begin: `planOf` decides what goes.
  */
-
 import { databaseTime } from '../db/clock.ts';
 import type { Pool } from '../db/connection/pool.ts';
 import { removeDependents } from '../db/retention/dependents.ts';

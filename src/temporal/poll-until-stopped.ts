@@ -1,5 +1,4 @@
 /** Looks that are repeated as long as a session lasts: what a namespace needs may be refused now, or vanish later. */
-
 import type { Logger } from 'pino';
 import { reasonOf } from '../lib/user-error.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';

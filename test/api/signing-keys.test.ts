@@ -1,5 +1,4 @@
 /** Signatures with the key of the e-shop (docs/interface.md, D19), over HTTP to a real receiver. */
-
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterEach, expect, test } from 'vitest';

@@ -1,5 +1,4 @@
 /** Permissions in the console: the rules of the API, and those of forms and cookies. */
-
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Hono } from 'hono';

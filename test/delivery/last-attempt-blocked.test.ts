@@ -2,7 +2,6 @@
  * A delivery's last attempt while our database is unavailable: it is tried again and again, and an operator is
  * alerted.
  */
-
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';

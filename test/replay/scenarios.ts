@@ -1,5 +1,4 @@
 /** Every way a workflow can end, as a scenario that is run on a real server and recorded. */
-
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';

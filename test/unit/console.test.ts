@@ -1,5 +1,4 @@
 /** The pure parts of the console. */
-
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { queryText } from '../../src/console/api-client.ts';

@@ -1,5 +1,4 @@
 /** An e-shop's actions on its deliveries through the API (docs/interface.md, L13), on a real worker. */
-
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';

@@ -1,5 +1,4 @@
 /** Attempts from the queue, then a workflow with the result: one request each and one workflow, whatever dies. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';

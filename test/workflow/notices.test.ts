@@ -1,5 +1,4 @@
 /** Notices to further recipients, from the failure to the message: once each, whatever happens in between. */
-
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';

@@ -1,5 +1,4 @@
 /** Pre-orders whose timer is gone are still released. */
-
 import { expect, test } from 'vitest';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { transaction } from '../../src/db/transaction.ts';

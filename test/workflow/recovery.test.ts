@@ -1,5 +1,4 @@
 /** Recoveries on a real Temporal server deliver lost events once, no matter who controls them, and from where. */
-
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';

@@ -1,5 +1,4 @@
 /** The relay: outbox → Temporal, each delivery once, however many processes claim. */
-
 import { expect, onTestFinished, test } from 'vitest';
 import { QUEUE_LATE_SECONDS } from '../../src/cli/status.ts';
 import type { Sql } from '../../src/db/connection/pool.ts';

@@ -1,5 +1,4 @@
 /** `waybill-receiver listen`: its options, and what it prints. */
-
 import { waybill } from '../api.ts';
 import { headersOf, Mistake, oneOf, positive, privateKeyOf, urlOf } from '../arguments.ts';
 import { isKind } from '../delivery.ts';

@@ -1,5 +1,4 @@
 /** Places for work that waits for others: taken in turn, with a limit on the wait for a place. */
-
 import { createCounts } from '../../concurrency/counts.ts';
 import { createTurns, type TurnKey, type TurnLimits } from '../../concurrency/turns.ts';
 import { tooManyRequests } from '../../domain/problem.ts';

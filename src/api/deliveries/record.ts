@@ -1,5 +1,4 @@
 /** A delivery, as it is named and shown in the API. */
-
 import * as v from 'valibot';
 import type { DeliveryLogRow, findDelivery } from '../../db/deliveries/delivery-log.ts';
 import { attemptOutcomes, deliveryStates } from '../../domain/delivery-state.ts';

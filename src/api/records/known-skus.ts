@@ -1,5 +1,4 @@
 /** Checks the SKUs of a body. They are nearly always known, so the database is only asked after a refused write. */
-
 import { knownSkus } from '../../db/records/products.ts';
 import { FOREIGN_KEY_VIOLATION, hasSqlstate } from '../../db/sqlstate.ts';
 import type { Database } from '../../db/transaction.ts';

@@ -1,5 +1,4 @@
 /** Orders: `/orders`, key `eshopOrderId`, and the warehouse's operations on them. */
-
 import * as v from 'valibot';
 import { orders } from '../../db/records/orders.ts';
 import { described, oneOf, optional, strictComponent, text } from '../../domain/fields.ts';

@@ -1,5 +1,4 @@
 /** Receivings: `/receivings`, key `eshopReceivingId`, and the warehouse's operations on them. */
-
 import * as v from 'valibot';
 import { receivings } from '../../db/records/receivings.ts';
 import { oneOf, strictComponent } from '../../domain/fields.ts';

@@ -1,5 +1,4 @@
 /** Returns: `/returns`, key `eshopReturnId`, and the warehouse's operations on them. */
-
 import * as v from 'valibot';
 import { returns } from '../../db/records/returns.ts';
 import { described, oneOf, optional, strictComponent, text } from '../../domain/fields.ts';

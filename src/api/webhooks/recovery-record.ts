@@ -1,5 +1,4 @@
 /** The request for a recovery, and a recovery as shown in the API (docs/interface.md, L10–L12). */
-
 import * as v from 'valibot';
 import type { RecoveryRow } from '../../db/recoveries/recoveries.ts';
 import { component, described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';

@@ -1,5 +1,4 @@
 /** A line of an import: its fields, and the parts that may be shown if it is rejected, without its secrets. */
-
 import { findInvalidText } from '../../domain/invalid-text.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
 import { isObject } from '../../domain/validation.ts';

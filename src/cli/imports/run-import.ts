@@ -1,5 +1,4 @@
 /** The run of an import: each line is imported and reported on its own. */
-
 import * as v from 'valibot';
 import { Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text.ts';

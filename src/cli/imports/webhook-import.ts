@@ -1,5 +1,4 @@
 /** Webhooks from another system, imported one by one (docs/interface.md, W19). */
-
 import * as v from 'valibot';
 import { readContract } from '../../db/accounts/eshops.ts';
 import { ensureSigningKey } from '../../db/accounts/signing-keys.ts';

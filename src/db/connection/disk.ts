@@ -2,7 +2,6 @@
  * Whether the disk of the database is full. A statement that fails says so; others may still find room in files
  * that are there, so that only a new file tells that it is over.
  */
-
 import { waitOrStop } from '../../lib/wait-or-stop.ts';
 import { DISK_FULL, hasSqlstate } from '../sqlstate.ts';
 import type { Pool } from './pool.ts';

@@ -1,5 +1,4 @@
 /** The record that is changed most often at this moment, if it is in a loop. */
-
 import { type ChangeLoop, LOOP_CHANGES_PER_MINUTE } from '../../domain/change-loop.ts';
 import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import { type EventType, eventTypeNames, eventTypes } from '../../domain/event-types.ts';

@@ -1,5 +1,4 @@
 /** The notices of an e-shop with their recipients and times. */
-
 import type { Sql } from '../connection/pool.ts';
 import type { PendingNotice } from '../notices/pending.ts';
 

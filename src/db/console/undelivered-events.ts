@@ -1,5 +1,4 @@
 /** Events that did not come: no webhook has got them. */
-
 import type { Sql } from '../connection/pool.ts';
 import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
 import { type EventFilter, type EventRow, selectPage, shownColumns } from '../event-log.ts';

@@ -3,7 +3,6 @@
  * a page costs the same however many are stored. Inactive, paused and deleted webhooks are known before any
  * delivery is read.
  */
-
 import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
 import type { Sql } from '../connection/pool.ts';

@@ -2,7 +2,6 @@
  * Attempts: how they are read, begun and recorded, for one delivery or many. Each function that records is one
  * durable step and may be repeated.
  */
-
 import type postgres from 'postgres';
 import type { RecordedOutcome, StoredState } from '../../domain/delivery-state.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';

@@ -1,5 +1,4 @@
 /** Deliveries of several e-shops, found with the queries that list an e-shop's own deliveries. */
-
 import pLimit from 'p-limit';
 import type { Pool } from '../connection/pool.ts';
 import { isOpen } from '../predicates.ts';

@@ -1,5 +1,4 @@
 /** Changes to a delivery other than attempts. Each function that records is one durable step, and repeatable. */
-
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Pool, Sql } from '../connection/pool.ts';

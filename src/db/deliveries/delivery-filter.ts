@@ -1,5 +1,4 @@
 /** The conditions of lists of deliveries, as SQL. */
-
 import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { isAccepted, type StatusFilter } from '../../domain/status-filter.ts';

@@ -1,5 +1,4 @@
 /** The part of deliveries and attempts that an e-shop may see, without those of deleted webhooks. */
-
 import type { DeliveryState, RecordedOutcome } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';

@@ -2,7 +2,6 @@
  * The open deliveries that the database knows. Temporal's list is compared with them: it may be behind, may have lost
  * entries, and has none of those in the queue.
  */
-
 import { oneRow, type Sql } from '../connection/pool.ts';
 import { isOpen, seconds } from '../predicates.ts';
 import { shownState } from './delivery-log.ts';

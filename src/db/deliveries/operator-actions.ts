@@ -1,5 +1,4 @@
 /** Operator actions on deliveries, recorded with their effects. The database decides: workflows may be behind it. */
-
 import type { EventType } from '../../domain/event-types.ts';
 import {
   type ActionName,

@@ -2,7 +2,6 @@
  * Decides which e-shops to warn, or to notify that a webhook has recovered, and compacts the ledger. One process at
  * a time, so that no incident causes two warnings.
  */
-
 import type { WarningTimes } from '../../domain/incident.ts';
 import { DECISION_LOCK } from '../advisory-locks.ts';
 import type { Pool, Sql } from '../connection/pool.ts';

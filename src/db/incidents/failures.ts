@@ -2,7 +2,6 @@
  * The ledger of failures: how long a webhook has been failing (docs/decisions/0080). Rows are only added, so that
  * hundreds of attempts per second never wait for a shared row.
  */
-
 import type postgres from 'postgres';
 import type { RecordedOutcome } from '../../domain/delivery-state.ts';
 import type { Sql } from '../connection/pool.ts';

@@ -1,5 +1,4 @@
 /** What warnings of deactivations and mails about lost secrets are about, for the notices that carry them. */
-
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { LostWebhook } from '../../domain/mailed.ts';

@@ -1,5 +1,4 @@
 /** Finds and erases one customer's personal data (docs/interface.md, O14). */
-
 import { type EntityKind, eventTypeNames, eventTypes } from '../../domain/event-types.ts';
 import type { OrderStatus } from '../../domain/order/status.ts';
 import { type PersonalKind, type PersonalRecords, withoutPersonalData } from '../../domain/personal-data.ts';

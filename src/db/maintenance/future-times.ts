@@ -2,7 +2,6 @@
  * Corrects times that are further ahead than they can be, since the database's clock was set back after they were
  * written: leases, and due times in the queue. Times given by people, such as a pre-order's release, stay.
  */
-
 import type { Pool, Sql } from '../connection/pool.ts';
 import { CLASS } from '../outbox/outbox.ts';
 import { isOpen, seconds } from '../predicates.ts';

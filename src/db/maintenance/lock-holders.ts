@@ -1,5 +1,4 @@
 /** Reports who holds the lock that a session waits for. */
-
 import { databaseProcess } from '../../domain/database-session.ts';
 import { waitOrStop } from '../../lib/wait-or-stop.ts';
 import { createPool, type Pool, type Sql } from '../connection/pool.ts';

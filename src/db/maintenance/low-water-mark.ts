@@ -2,7 +2,6 @@
  * The low-water mark of committed ids. Rows become visible at COMMIT, not in the order of their ids: a reader that
  * continued after the last one would miss some (docs/decisions/0060-cursors-wait-for-transactions.md).
  */
-
 import type { DatabaseSession } from '../../domain/database-session.ts';
 import { idAt } from '../../domain/id-time.ts';
 import { firstRow, oneRow, type Sql } from '../connection/pool.ts';

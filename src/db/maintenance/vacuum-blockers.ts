@@ -1,5 +1,4 @@
 /** What keeps dead rows or old write-ahead log from being removed: the disk fills, and statements become slower. */
-
 import type { DatabaseSession, VacuumBlocker } from '../../domain/database-session.ts';
 import type { Sql } from '../connection/pool.ts';
 import { seconds } from '../predicates.ts';

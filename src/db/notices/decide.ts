@@ -1,5 +1,4 @@
 /** Decides who gets which notice about a webhook (docs/interface.md, N5, N8), in the transaction that causes it. */
-
 import type { Sql } from '../connection/pool.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
 import { isOpen } from '../predicates.ts';

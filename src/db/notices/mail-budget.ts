@@ -1,5 +1,4 @@
 /** The mail budget of an e-shop (docs/interface.md, N3): several at once, then one at a time. */
-
 import type { Pool, Sql } from '../connection/pool.ts';
 import { seconds } from '../predicates.ts';
 import { transaction } from '../transaction.ts';

@@ -1,5 +1,4 @@
 /** The sealed secrets of all e-shops' notices, for a new master key. */
-
 import type { SealedTable } from '../reseal.ts';
 import type { Transaction } from '../transaction.ts';
 

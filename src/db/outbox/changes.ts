@@ -3,7 +3,6 @@
  * relay. A change of a webhook is passed on page by page, and its row stores the progress: if a relay dies, another
  * relay goes on from there.
  */
-
 import { NIL } from 'uuid';
 import type { Sql } from '../connection/pool.ts';
 import { isOpen, seconds } from '../predicates.ts';

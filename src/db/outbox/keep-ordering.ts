@@ -6,7 +6,6 @@
  * back while its predecessor ends, at least one of the two sides sees the other. If a process dies in between, the
  * relay looks again.
  */
-
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Pool, Sql } from '../connection/pool.ts';

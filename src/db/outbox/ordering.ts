@@ -4,7 +4,6 @@
  * host, port), from webhooks that keep an ordering. A delivery claimed behind an older one of its group waits in the
  * class `CLASS.blocked`. When a delivery ends, the next one of its group may go (`keep-ordering.ts`).
  */
-
 import type postgres from 'postgres';
 import { eventTypes } from '../../domain/event-types.ts';
 import type { Sql } from '../connection/pool.ts';

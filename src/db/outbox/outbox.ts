@@ -5,7 +5,6 @@
  * relay dies, another relay claims its rows. A relay that was only late cannot change rows that another one has
  * claimed.
  */
-
 import type postgres from 'postgres';
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';

@@ -1,5 +1,4 @@
 /** Redelivery: the same event to the same webhook, as a new delivery that is handled like any other. */
-
 import { isOpen as isOpenState, type StoredState } from '../../domain/delivery-state.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';

@@ -1,5 +1,4 @@
 /** Ends the claim on a delivery, or renews it. Each statement changes only rows still under the claim it is given. */
-
 import { anyOf, inIdRange, notIndexable } from '../ids.ts';
 import { isOpen, seconds } from '../predicates.ts';
 import type { Sql } from '../sql.ts';

@@ -1,5 +1,4 @@
 /** Deliveries that wait in the queue for their workflow. */
-
 import type { Sql } from '../connection/pool.ts';
 import { makesAttempts, movedByPauses } from '../pauses.ts';
 import { seconds } from '../predicates.ts';

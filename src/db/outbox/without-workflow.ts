@@ -2,7 +2,6 @@
  * Applies changes of a webhook to its open deliveries in the queue, which have no workflow: many deliveries at once,
  * so that none needs a workflow for the change.
  */
-
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../connection/pool.ts';

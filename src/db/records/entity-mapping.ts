@@ -1,5 +1,4 @@
 /** How a kind of record is stored: its tables, and the side effects of a write. The rest is the same for all. */
-
 import { Records } from './records.ts';
 import type { TableMapping } from './table-mapping.ts';
 import { participantOf, type UnitOfWork } from './unit-of-work.ts';

@@ -1,5 +1,4 @@
 /** Removes rows that belong to deliveries, recoveries and imports that are gone, and answers kept long enough. */
-
 import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool } from '../connection/pool.ts';

@@ -1,5 +1,4 @@
 /** Deletes old rows of a partition that cannot be dropped as a whole, in small batches: no lock is held for long. */
-
 import { NIL } from 'uuid';
 import { oneRow, type Pool } from '../connection/pool.ts';
 import { isOpen } from '../predicates.ts';

@@ -2,7 +2,6 @@
  * The partitions of events, deliveries and attempts: one per week and table, by the time in the id, so that a lookup
  * by id reads one. A default partition takes ids from a clock that is far off.
  */
-
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import { WEEK_MS, weekName } from '../../domain/weeks.ts';
 import { databaseTime } from '../clock.ts';

@@ -2,7 +2,6 @@
  * Removes former versions, deactivations and notices of webhooks that are no longer needed. For every
  * event still kept, the explanation why it has no delivery (docs/interface.md, L9) stays word for word.
  */
-
 import type postgres from 'postgres';
 import { MEANWHILE_MS } from '../../domain/absence.ts';
 import { idAt, timeOf } from '../../domain/id-time.ts';

@@ -1,5 +1,4 @@
 /** Webhooks of all e-shops, as operators see them. Deleted ones are left out. */
-
 import type { Sql } from '../connection/pool.ts';
 import { CLASS } from '../outbox/outbox.ts';
 import { makesAttempts } from '../pauses.ts';

@@ -1,5 +1,4 @@
 /** Examinations of each webhook's receiver (docs/interface.md, W17): one at a time, a limited number per hour. */
-
 import { EXAMINATIONS_PER_HOUR } from '../../domain/examination.ts';
 import { conflict, tooManyRequests } from '../../domain/problem.ts';
 import type { Sql } from '../connection/pool.ts';

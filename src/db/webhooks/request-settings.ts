@@ -1,5 +1,4 @@
 /** The current and former request settings of webhooks: the request of each delivery stays known. */
-
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookSettings } from '../../domain/webhook.ts';
 import { firstRow, type Sql } from '../connection/pool.ts';

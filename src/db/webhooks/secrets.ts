@@ -1,5 +1,4 @@
 /** The sealed secrets of all webhooks, for a new master key. */
-
 import type { LostWebhook } from '../../domain/mailed.ts';
 import { type ReplaceSigningKeys, replaceSigningKeys } from '../accounts/signing-keys.ts';
 import type { Pool } from '../connection/pool.ts';

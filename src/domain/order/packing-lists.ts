@@ -1,5 +1,4 @@
 /** Packing lists: the units of an order in each package (docs/interface.md, O1). */
-
 import * as v from 'valibot';
 import { described, identifier, optional, strictComponent, text } from '../fields.ts';
 import { list, MAX_LINES } from '../list.ts';

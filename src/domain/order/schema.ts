@@ -1,5 +1,4 @@
 /** The fields of an order (docs/interface.md, O6–O9); the record's forms are derived from the request's schema. */
-
 import * as v from 'valibot';
 import { count, money } from '../decimal.ts';
 import {

@@ -1,5 +1,4 @@
 /** The fields of a receiving: exactly those of the interface, in its order (docs/interface.md, R1). */
-
 import * as v from 'valibot';
 import { countEntries, lineEntries } from '../announced-lines.ts';
 import { count, type PayloadVersion } from '../decimal.ts';

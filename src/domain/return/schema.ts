@@ -1,5 +1,4 @@
 /** The fields of a return: goods that a customer sends back. */
-
 import * as v from 'valibot';
 import { countEntries, ignoredEntry, lineEntries } from '../announced-lines.ts';
 import { count, type PayloadVersion } from '../decimal.ts';

@@ -1,5 +1,4 @@
 /** The fields of a stock movement and its record. */
-
 import type * as v from 'valibot';
 import { compareDecimals, count, type PayloadVersion, writtenDecimal } from '../decimal.ts';
 import { type StockMovementType, stockMovementTypes } from '../event-types.ts';

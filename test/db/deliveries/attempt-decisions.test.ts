@@ -1,5 +1,4 @@
 /** Decisions of an attempt from the records: whose time was lost, and whether it is due at all. */
-
 import pino from 'pino';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../../src/attempt/make-attempt.ts';

@@ -1,5 +1,4 @@
 /** Deliveries made and recorded as the product does. */
-
 import type { Pool } from '../../../src/db/connection/pool.ts';
 import {
   type AttemptRecord,

@@ -1,5 +1,4 @@
 /** Databases for tests of plans: few rows, which the planner takes for many. */
-
 import { createPool, type Pool, type Sql } from '../../../src/db/connection/pool.ts';
 import { createTestDatabase } from './database.ts';
 import { createPlanner, type Planner } from './lists/plan.ts';

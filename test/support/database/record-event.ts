@@ -1,5 +1,4 @@
 /** Writes an event alone, without the change that it reports. */
-
 import { type EventText, type NewEvent, recordEvents } from '../../../src/db/outbox/events.ts';
 import type { Transaction } from '../../../src/db/transaction.ts';
 

@@ -1,5 +1,4 @@
 /** Deliveries of which an attempt has failed. */
-
 import type { Receiver } from '../servers/receiver.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
 
