@@ -110,6 +110,14 @@ describe('what is found', () => {
     expect(await preview({ include: ['missed'] })).toMatchObject({ count: 0, first: null, last: null });
   });
 
+  test('an event whose delivery is no longer kept was not missed, unless the webhook was changed near it', async () => {
+    const eventId = await fireEvent(lost, 'no longer kept');
+    await api.sql`delete from deliveries where event_id = ${eventId}`;
+    expect(await preview({ include: ['missed'] })).toMatchObject({ count: 1 });
+    await api.sql`update webhook_versions set at = at - interval '1 minute' where webhook_id = ${webhookId}`;
+    expect(await preview({ include: ['missed'] })).toMatchObject({ count: 0 });
+  });
+
   test('after a deactivation it begins there, with what was missed; what happened before the webhook existed has to be asked for', async () => {
     const before = new Date(Date.now() - 60_000).toISOString();
     await fireEvent(lost, 'before it existed');

@@ -2,6 +2,7 @@
  * Finds the events that a webhook did not get: page by page in the order of their ids, each judged by all its
  * deliveries to the webhook. One without a delivery was missed if the webhook had its type at the event's time.
  */
+import { MEANWHILE_MS } from '../../domain/absence.ts';
 import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { idAt, timeOf } from '../../domain/id-time.ts';
@@ -45,19 +46,33 @@ type SubscriptionColumn = 'types' | 'on_stock_change' | 'skip_own';
  * What a webhook asked for at the time of an event, as SQL: as in the version that began last, to the millisecond
  * that ids have. Before its first version as it does now: who asks for what happened before means that.
  */
-function subscriptionAt(sql: Sql, webhookId: number, event: ReturnType<Sql>, column: SubscriptionColumn) {
-  const ms = sql`('x' || left(replace(${event}::text, '-', ''), 12))::bit(48)::bigint`;
+function subscriptionAt(sql: Sql, webhookId: number, column: SubscriptionColumn) {
   return sql`
-    coalesce(
-      (select v.${sql(column)} from webhook_versions v
-       where v.webhook_id = ${webhookId} and v.at < to_timestamp((${ms} + 1) / 1000.0)
-       order by v.at desc, v.number desc limit 1),
-      (select w.${sql(column)} from webhooks w where w.id = ${webhookId}))`;
+    coalesce(${versionAtEvent(sql, webhookId, column)}, (select w.${sql(column)} from webhooks w where w.id = ${webhookId}))`;
 }
+
+const versionAtEvent = (sql: Sql, webhookId: number, column: SubscriptionColumn | 'active') => sql`
+  (select v.${sql(column)} from webhook_versions v
+   where v.webhook_id = ${webhookId} and v.at < to_timestamp((${msOfEvent(sql)} + 1) / 1000.0)
+   order by v.at desc, v.number desc limit 1)`;
+
+/** The time in the id of the event `e`, in milliseconds since 1970. */
+const msOfEvent = (sql: Sql) => sql`('x' || left(replace(e.id::text, '-', ''), 12))::bit(48)::bigint`;
+
+/**
+ * The webhook was active at the time of the event `e`, and not changed near it: it had a delivery, which is no longer
+ * kept. An event is kept longer than its deliveries if another webhook's is still open.
+ */
+const hadDelivery = (sql: Sql, webhookId: number) => sql`(
+  coalesce(${versionAtEvent(sql, webhookId, 'active')}, false)
+  and not exists (
+    select from webhook_versions v
+    where v.webhook_id = ${webhookId} and v.at between to_timestamp((${msOfEvent(sql)} - ${MEANWHILE_MS}::int) / 1000.0)
+      and to_timestamp((${msOfEvent(sql)} + ${MEANWHILE_MS}::int) / 1000.0)))`;
 
 /** Those of the events `suspect` that are lost, as `e`. */
 function lost(sql: Sql, { eshopId, webhookId, include }: Search) {
-  const atEvent = (column: SubscriptionColumn) => subscriptionAt(sql, webhookId, sql`e.id`, column);
+  const atEvent = (column: SubscriptionColumn) => subscriptionAt(sql, webhookId, column);
   return sql`
     from suspect
     -- One by one: the planner would otherwise read all events of the e-shop, and there may be millions.
@@ -69,7 +84,9 @@ function lost(sql: Sql, { eshopId, webhookId, include }: Search) {
       from (${deliveriesOfEvent(sql, sql`e.id`, sql`d.id, d.webhook_id, d.state`)}) d
       where d.webhook_id = ${webhookId}) at_webhook
     where not settled and became = any(${[...include]}::text[])
-      and (became <> 'missed' or e.type = any(${atEvent('types')}) and (e.changed is distinct from ${STOCK_ONLY} or ${atEvent('on_stock_change')})
+      and (became <> 'missed' or not ${hadDelivery(sql, webhookId)}
+        and e.type = any(${atEvent('types')})
+        and (e.changed is distinct from ${STOCK_ONLY} or ${atEvent('on_stock_change')})
         and not (${isOwnChange(sql, 'e')} and ${atEvent('skip_own')}))`;
 }
 

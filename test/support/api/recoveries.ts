@@ -48,9 +48,12 @@ export async function loseEvents(
     // No claim takes them before they have ended.
     const unclaimed = Object.assign(tx, { claims: () => false });
     const ids: string[] = [];
+    const setActive = (active: boolean) =>
+      tx`update webhooks set active = ${active} where id = ${lost.webhookId}`;
+    if (state === 'missed') await setActive(false);
     for (const entityId of entityIds)
       ids.push(await fireWithin(unclaimed, lost.eshopId, entityId, 'CREATE_ORDER'));
-    if (state === 'missed') await tx`delete from deliveries where event_id = any(${ids}::uuid[])`;
+    if (state === 'missed') await setActive(true);
     else await endDeliveries({ ...lost, sql: tx }, state, ids);
     return ids;
   });
