@@ -67,16 +67,16 @@ async function makeOrDefer(
   if (permit === undefined) throw new Stopping('This attempt was interrupted before it began.');
   if (typeof permit === 'number') return await defer(deps, delivery, command, permit);
   signals?.onPermit?.('granted');
-  let accepted: boolean | null = null;
+  let request: RequestMade | null = null;
   try {
-    const outcome = await beginAndSend(deps, command, { delivery, takenAt }, signals?.abort);
-    if (outcome.kind === 'delivered' || outcome.kind === 'failed') accepted = outcome.kind === 'delivered';
-    return outcome;
+    const attempted = await beginAndSend(deps, command, { delivery, takenAt }, signals?.abort);
+    request = attempted.request;
+    return attempted.outcome;
   } catch (error) {
     if (!(error instanceof LookupsFull)) throw error;
     return await defer(deps, delivery, command, permit.lookupsFull());
   } finally {
-    permit.release(accepted);
+    permit.release(request?.accepted ?? null, request?.ms);
   }
 }
 
@@ -93,33 +93,43 @@ async function defer(
   return lastChance ? { kind: 'deferred', reason, ms } : skipped(delivery, reason);
 }
 
+interface RequestMade {
+  readonly accepted: boolean;
+  /** How long it took, in milliseconds, until its response was read. */
+  readonly ms: number;
+}
+
 /** The attempt itself, once it has its permit. */
 async function beginAndSend(
   deps: AttemptDeps,
   command: AttemptCommand,
   { delivery, takenAt }: { readonly delivery: DeliveryForAttempt; readonly takenAt: number },
   signal: AbortSignal | undefined,
-): Promise<AttemptOutcome> {
+): Promise<{ readonly outcome: AttemptOutcome; readonly request: RequestMade | null }> {
   const { read, beginning } = await beginAsItIs(deps, delivery, command);
   switch (beginning.kind) {
     case 'outdated':
       throw new InternalFailure('This attempt already has its result, or its webhook keeps changing.');
     case 'unprepared':
-      return await cannotBePrepared(deps, command, beginning.error);
+      return { outcome: await cannotBePrepared(deps, command, beginning.error), request: null };
     case 'skipped':
       // This process is making the attempt, but the records show no owner: a caller that waits for the end of an
       // ownership would not wait at all.
       if (beginning.reason === 'underWay' && read.underWayUntil === null)
         throw new InternalFailure('This attempt is under way already.');
-      return await skip(deps, read, command, beginning.reason);
+      return { outcome: await skip(deps, read, command, beginning.reason), request: null };
     case 'ready':
   }
+  const sentAt = performance.now();
   const answered = await send(deps, { ...beginning.attempt, takenAt }, signal);
+  const request = { accepted: answered.result.outcome === 'success', ms: performance.now() - sentAt };
   const recorded = await record(deps, answered, command);
-  if (recorded !== null) return verdictOf(recorded);
-  // The delivery has ended elsewhere, or this result was recorded by a statement whose answer was lost.
+  if (recorded !== null) return { outcome: verdictOf(recorded), request };
+  // The delivery has ended elsewhere, another owner has the attempt, or the answer of the statement was lost.
   const ended = await deps.statements.load(delivery.id);
-  return ended === undefined ? { kind: 'notAttempted', reason: 'closed' } : skipped(ended, 'closed');
+  const outcome =
+    ended === undefined ? ({ kind: 'notAttempted', reason: 'closed' } as const) : skipped(ended, 'closed');
+  return { outcome, request };
 }
 
 /** Begins the attempt. If the webhook has changed since the delivery was read, reads the delivery once more. */

@@ -22,8 +22,9 @@ export interface Destination {
 export interface Permit {
   /**
    * @param accepted whether the receiver accepted the request; null if the attempt says nothing about the receiver
+   * @param requestMs how long the request took, in milliseconds; default: as long as the permit was held
    */
-  release(accepted: boolean | null): void;
+  release(accepted: boolean | null, requestMs?: number): void;
   /**
    * Call this before `release` when too many lookups of the e-shop are under way, most likely of names that no server
    * answers for. The webhook is closed for a while. Its host is not closed, since other e-shops may use it too.
@@ -208,10 +209,11 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     const since = now();
     const usages = [webhook, eshop];
     return {
-      release(answer) {
+      release(answer, requestMs) {
         const at = now();
         const accepted = webhook.host === host ? answer : null;
-        const slow = at - since >= hungMs;
+        // Not by the time that the permit was held: our own database may be slow.
+        const slow = (requestMs ?? at - since) >= hungMs;
         const hung = accepted === false && slow;
         for (const usage of usages) {
           usage.endedAt = at;

@@ -63,6 +63,16 @@ describe('a webhook', () => {
     expect(settingsFor(15_000)).toEqual(schedulerDefaults);
   });
 
+  test('that answers at once does not hang while our own database is slow', async () => {
+    const { to, permits, pass, options } = make();
+    for (let round = 0; round < 8; round += 1) {
+      const held = await permits(to(1), 5);
+      pass(10_000);
+      for (const permit of held) permit.release(false, 10);
+    }
+    expect(await permits(to(1), 50)).toHaveLength(options.firstLimit);
+  });
+
   test('that fails quickly keeps its limit', async () => {
     const { to, permits, attempts, options } = make();
     for (let round = 0; round < 8; round += 1) await attempts(to(1), 5, 10, false);
