@@ -24,8 +24,8 @@ export const queueDefects: readonly Defect[] = [
   {
     name: 'retry-before-its-time',
     file: ATTEMPTS,
-    text: `and \${soon} then f.next else now() end`,
-    replacement: `and \${soon} then now() else now() end`,
+    text: `and \${isSoon} then f.next else now() end`,
+    replacement: `and \${isSoon} then now() else now() end`,
     noticed: 'A receiver that fails in a burst gets all its attempts at once.',
     caughtBy: plan(
       'a failed delivery is never claimed before the time of its retry, and then with its count',

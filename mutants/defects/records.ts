@@ -42,8 +42,8 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'record-attempt-twice',
     file: ATTEMPTS,
-    text: 'sql`(a.finished_at is null and ',
-    replacement: 'sql`(',
+    text: '    a.finished_at is null and a.owner',
+    replacement: '    a.owner',
     noticed: 'A late repetition replaces the result that the log showed.',
     caughtBy: records('a result that comes a second time changes nothing: the first one recorded stays'),
   },

@@ -235,6 +235,34 @@ export interface Recorded {
   readonly nextAttemptAt: Date | null;
 }
 
+/** An attempt `a` may still get the result of a record `r`, as SQL. */
+const mayFinish = (sql: Sql) => sql`(
+    a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')`;
+
+/** When the attempt after a record `r` is due, as SQL: sooner than planned if its webhook has changed meanwhile. */
+const nextAfter = (sql: Sql) => sql`
+    case when r."claimId" is not null and r."nextAttemptAt" is not null
+        and (select ${changedSince(sql, 'w', sql`r.generation`)} from webhooks w where w.id = r."webhookId")
+      then least(r."nextAttemptAt", r."finishedAt" + make_interval(secs => r."firstWaitMs" / 1000))
+      else r."nextAttemptAt" end`;
+
+/** How a delivery `d` goes on in the queue after the attempt of a record `f`, as SQL ({@link QueuePlan}). */
+function planAfter(sql: Sql) {
+  // Never null. The plan is needed even if nobody has claimed the delivery since its lease was over.
+  const isPlanned = sql`(f."claimId" is not null and d.dispatched_at is null
+    and coalesce(d.claim_id = f."claimId" or d.claimed_until < now(), true))`;
+  // If an operator has stopped the delivery meanwhile, its workflow decides at once.
+  const isSoon = sql`(d.operator_stop is null
+    and f.next <= f."finishedAt" + ${seconds(sql, WAITS_IN_QUEUE_SECONDS)})`;
+  return {
+    isPlanned,
+    keepsClaim: sql`(not ${isPlanned} or f.workflow = 'start')`,
+    deliveryClass: sql`case when f.outcome = 'success' then ${CLASS.delivered}::smallint
+      when ${isSoon} then ${CLASS.retry}::smallint else ${CLASS.undelivered}::smallint end`,
+    dueAt: sql`case when f.outcome <> 'success' and ${isSoon} then f.next else now() end`,
+  };
+}
+
 /**
  * Records the results of attempts and what follows from them in one statement. The first recorded result stays,
  * except that a success replaces a failure: of two requests made under one number by mistake, the accepted one
@@ -247,48 +275,36 @@ export async function recordAttempts(
 ): Promise<ReadonlyMap<string, Recorded>> {
   const ids = records.map(({ deliveryId }) => deliveryId);
   const rowsOf = records.map(({ plan, ...record }) => ({ ...record, ...plan }));
-  const mayFinish = sql`(a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')`;
-  const next = sql`case when r."claimId" is not null and r."nextAttemptAt" is not null
-            and (select ${changedSince(sql, 'w', sql`r.generation`)} from webhooks w where w.id = r."webhookId")
-          then least(r."nextAttemptAt", r."finishedAt" + make_interval(secs => r."firstWaitMs" / 1000))
-          else r."nextAttemptAt" end`;
-  // If an operator has stopped the delivery meanwhile, its workflow decides at once.
-  const soon = sql`(d.operator_stop is null and f.next <= f."finishedAt" + ${seconds(sql, WAITS_IN_QUEUE_SECONDS)})`;
-  // Never null. The plan is needed even if nobody has claimed the delivery since its lease was over.
-  const planned = sql`(f."claimId" is not null and d.dispatched_at is null
-    and coalesce(d.claim_id = f."claimId" or d.claimed_until < now(), true))`;
-  const keepsClaim = sql`(not ${planned} or f.workflow = 'start')`;
-  const planClass = sql`case when f.outcome = 'success' then ${CLASS.delivered}::smallint
-    when ${soon} then ${CLASS.retry}::smallint else ${CLASS.undelivered}::smallint end`;
-  const planDue = sql`case when f.outcome <> 'success' and ${soon} then f.next else now() end`;
+  const { isPlanned, keepsClaim, deliveryClass, dueAt } = planAfter(sql);
   const rows = await sql<(Recorded & { id: string })[]>`
     with finished as (
       update attempts a set finished_at = r."finishedAt", outcome = r.outcome, duration_ms = r."durationMs",
-        status = r.status, error = r.error, response_excerpt = r."responseExcerpt", next_attempt_at = ${next}
+        status = r.status, error = r.error, response_excerpt = r."responseExcerpt", next_attempt_at = ${nextAfter(sql)}
       from json_to_recordset(${JSON.stringify(rowsOf)}::text::json) as r (
-        "deliveryId" uuid, "webhookId" int, number int, owner uuid, generation int, outcome text, "finishedAt" timestamptz,
-        "durationMs" int, status int, error text, "responseExcerpt" text, "nextAttemptAt" timestamptz, "lateMs" bigint,
-        "windowLost" boolean, "claimId" uuid, workflow text, "firstWaitMs" float8)
+        "deliveryId" uuid, "webhookId" int, number int, owner uuid, generation int, outcome text,
+        "finishedAt" timestamptz, "durationMs" int, status int, error text, "responseExcerpt" text,
+        "nextAttemptAt" timestamptz, "lateMs" bigint, "windowLost" boolean,
+        "claimId" uuid, workflow text, "firstWaitMs" float8)
       where a.delivery_id = r."deliveryId" and a.number = r.number and ${anyOf(sql, sql`a.delivery_id`, ids)}
-        and ${mayFinish}
+        and ${mayFinish(sql)}
       returning r.*, a.next_attempt_at as next),
-    -- Without statistics the planner expects one row from a CTE that writes, and would look up all the ids again for each. From a
-    -- series whose end it does not know it expects a thousand; behind a pooler it would know a parameter.
+    -- Without statistics the planner expects one row from a CTE that writes, and would look up all the ids again for
+    -- each. From a series whose end it does not know it expects a thousand; behind a pooler it would know a parameter.
     recorded as materialized (
       select finished.* from finished, generate_series(1, (select 1))),
     changed as (
       update deliveries d set
         state = case when f.outcome = 'success' then 'delivered' else 'retrying' end,
-        attempts_made = greatest(d.attempts_made, f.number), last_attempt_at = f."finishedAt", last_status = f.status,
-        last_error = f.error, last_generation = f.generation,
-        next_attempt_at = f.next,
+        attempts_made = greatest(d.attempts_made, f.number),
+        last_attempt_at = f."finishedAt", last_status = f.status, last_error = f.error,
+        last_generation = f.generation, next_attempt_at = f.next,
         late_ms = d.late_ms + f."lateMs", window_lost = f."windowLost",
         finished_at = case when f.outcome = 'success' then f."finishedAt" end,
-        class = case when ${planned} then ${planClass} else d.class end,
-        due_at = case when ${planned} then ${planDue} else d.due_at end,
+        class = case when ${isPlanned} then ${deliveryClass} else d.class end,
+        due_at = case when ${isPlanned} then ${dueAt} else d.due_at end,
         claimed_until = case when ${keepsClaim} then d.claimed_until end,
         claim_id = case when ${keepsClaim} then d.claim_id end,
-        dispatched_at = case when ${planned} and f.workflow = 'none' then now() else d.dispatched_at end
+        dispatched_at = case when ${isPlanned} and f.workflow = 'none' then now() else d.dispatched_at end
       from recorded f
       where d.id = f."deliveryId" and ${anyOf(sql, sql`d.id`, ids)} and ${notIndexable(sql, isOpen(sql))}
       returning d.id, d.state, d.webhook_id, f.generation, f."finishedAt" as at, f.error, f.next)
