@@ -143,9 +143,9 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   async function readSituation(): Promise<DeliverySituation> {
     const { deliveryId, policy } = input;
     const query = { deliveryId, policy };
-    const subscriptionAt = Date.now();
+    const askedAt = Date.now();
     let situation = await own.readDelivery(query);
-    if (Date.now() - subscriptionAt > STALE_MS) situation = await own.readDelivery(query);
+    if (Date.now() - askedAt > STALE_MS) situation = await own.readDelivery(query);
     if (situation.open && nextStep(situation).step === 'beginHolding')
       situation = await own.holdDelivery(query);
     if (situation.open) view.receiver(situation.receiverHost);

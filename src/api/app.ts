@@ -120,6 +120,6 @@ function onAllBut(
   routes: readonly string[],
   middleware: MiddlewareHandler<ApiEnv>,
 ): MiddlewareHandler<ApiEnv> {
-  const unused = new Set(routes);
-  return (c, next) => (unused.has(c.get('route') ?? '') ? next() : middleware(c, next));
+  const excluded = new Set(routes);
+  return (c, next) => (excluded.has(c.get('route') ?? '') ? next() : middleware(c, next));
 }

@@ -93,7 +93,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
 
   /** Asks a question that every resolver can answer. Any other answer in the meantime proves the same. */
   async function askControl(): Promise<boolean> {
-    const subscriptionAt = performance.now();
+    const askedAt = performance.now();
     const answered = channel()
       .resolveNs(CONTROL_NAME)
       .then(
@@ -101,7 +101,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
         (error: unknown) => isAnswer(codeOf(error)),
       );
     if ((await atMost(controlMs, answered)) === true) lastAnswerAt = performance.now();
-    return lastAnswerAt >= subscriptionAt;
+    return lastAnswerAt >= askedAt;
   }
 
   async function answers(): Promise<boolean> {

@@ -9,7 +9,7 @@ export const CHECK_MS = 2_000;
  * @param everyMs how long its result is valid, in milliseconds
  */
 export function createAccess(ask: () => Promise<boolean>, everyMs = CHECK_MS) {
-  let subscriptionAt = performance.now();
+  let askedAt = performance.now();
   let answer = Promise.resolve(true);
   let refused = false;
 
@@ -18,10 +18,10 @@ export function createAccess(ask: () => Promise<boolean>, everyMs = CHECK_MS) {
     refused: () => refused,
     /** @throws Problem 401 once refused, for good; an error of the database applies to this call alone */
     async check(): Promise<void> {
-      if (!refused && performance.now() - subscriptionAt >= everyMs) {
-        subscriptionAt = performance.now();
+      if (!refused && performance.now() - askedAt >= everyMs) {
+        askedAt = performance.now();
         answer = ask().catch((error: unknown) => {
-          subscriptionAt = Number.NEGATIVE_INFINITY;
+          askedAt = Number.NEGATIVE_INFINITY;
           throw error;
         });
       }
