@@ -44,19 +44,19 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
       }
       throw ourOutage(error, input);
     }
-    // The activity itself waits, as between two attempts: thousands of deliveries waiting in their workflows would
-    // each cost several times an attempt. A change of the webhook cancels the wait.
+    // The activity waits, as it does between two attempts: a wait in the workflow would cost several times as much as
+    // an attempt, and thousands of deliveries may have to wait. A change of the webhook cancels the wait.
     if (outcome.kind === 'deferred')
       throw expected(whyDeferred(outcome), { type: failureTypes.deferred, nextRetryDelay: outcome.ms });
     if (outcome.kind !== 'failed') return outcome;
 
     await signalWorkflow(deps, deliveryId, outcome);
     const { number, at, nextAttemptAt, message } = outcome;
-    // After a last chance that was none, since a step of the clock has moved the window, the workflow looks again.
+    // If a step of the clock has moved the window, this was not the last chance after all: the workflow looks again.
     if (nextAttemptAt === null || lastChance) {
       throw expected(message, { type: failureTypes.retriesSpent, nonRetryable: true });
     }
-    // The policy's wait, with its share of chance, or the one that the receiver or lost time has made of it.
+    // The policy's randomized wait, unless `Retry-After` or an outage has changed it.
     const nextRetryDelay = nextAttemptAt.getTime() - at.getTime();
     throw expected(`Attempt ${number}: ${message}`, { type: failureTypes.attemptFailed, nextRetryDelay });
   };
@@ -88,8 +88,8 @@ function expected(
 }
 
 /**
- * An internal failure ends the activity, and the workflow decides: so any early run by Temporal is an operator's
- * doing. A deferral leaves Temporal's count ahead, so each failure names the wait. Temporal retries a last chance.
+ * An internal failure ends the activity, and the workflow decides how to go on: only an operator can make Temporal
+ * run it early. Deferrals raise Temporal's count too, so each failure names its wait. Temporal retries a last chance.
  */
 function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFailure {
   const what =

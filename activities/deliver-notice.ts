@@ -27,8 +27,8 @@ export interface NoticeDeps extends MailOnceDeps, SubjectDeps, PostNoticeDeps {
 const LOOK_AGAIN_MS = 60_000;
 
 /**
- * Makes the activities `deliverNotice` and `mailDeactivation`: the same, as a step of the delivery that caused a
- * deactivation. What no longer applies when it is due is not sent.
+ * Makes the activities `deliverNotice`, and `mailDeactivation` for the delivery that caused the deactivation. A
+ * notice that no longer applies when it is due is not sent.
  */
 export function createNoticeActivities(
   deps: NoticeDeps,
@@ -39,7 +39,7 @@ export function createNoticeActivities(
   async function send(id: string): Promise<NoticeResult> {
     const notice = await readNotice(sql, id);
     if (notice === null || !notice.pending) return { outcome: 'endedBefore' };
-    // Before anything else: what was sent does not lapse when its reason does.
+    // This comes first: a notice that was sent counts as sent, even if its reason no longer applies.
     const included = acceptedBefore();
     if (included !== null) return await recordAccepted(deps, notice, included);
     const { kind, recipient, address, addressId } = notice;
@@ -111,7 +111,7 @@ function contentOf(notice: Notice & { readonly email: string }, subject: Subject
       return warningMail({ ...subject.warning, email });
     case 'deactivated': {
       const content = deactivationMail({ ...subject.deactivation, email });
-      // One of its own: a mail program that gets the mail of another address too shows both.
+      // Its own Message-ID: a mail program that also gets the mail to another address then shows both.
       return notice.recipient === 'email' ? content : { ...content, messageId: noticeMessageId(notice.id) };
     }
     case 'recovered':

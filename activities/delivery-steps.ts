@@ -24,7 +24,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
     const situation = situationOf(await loadForAttempt(deps.sql, deliveryId), policy);
     if (!situation.open || situation.readAt < (situation.windowEndsAt ?? Number.POSITIVE_INFINITY))
       return situation;
-    // Its window may have ended by a step of the clock that nobody has noticed yet.
+    // The window may seem to be over because of a step of the clock that nobody has noticed yet.
     await deps.lookAtClock();
     return situationOf(await loadForAttempt(deps.sql, deliveryId), policy);
   }

@@ -18,12 +18,12 @@ import { withHeartbeat } from './with-heartbeat.ts';
 export interface MailOnceDeps {
   readonly sql: Pool;
   readonly mailer: Mailer;
-  /** How many mails are being sent now, of all that share these dependencies. */
+  /** How many mails are being sent now by all that share these dependencies. */
   readonly mailsUnderWay: { count: number };
   readonly log: Logger;
 }
 
-/** A mail, and the notices deferred before that it includes: by id, since they enter a heartbeat. */
+/** A mail, and the ids of the deferred notices that it includes; ids, since a heartbeat stores them. */
 export interface MergedMail {
   readonly mail: Mail;
   readonly others: readonly string[];
@@ -40,10 +40,10 @@ type MailedNotice = Pick<
  */
 const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
 
-/** The last heartbeat of an execution whose recipient accepted the notice: the others that its mail includes. */
+/** The last heartbeat of an execution after the recipient accepted the mail: the ids of the other notices in it. */
 const accepted = v.array(v.string());
 
-/** The others included in a notice that an earlier execution sent without recording it; null if none did. */
+/** The other notices in a mail that an earlier execution sent without recording it; null if none did. */
 export function acceptedBefore(): readonly string[] | null {
   const parsed = v.safeParse(accepted, Context.current().info.heartbeatDetails);
   return parsed.success ? parsed.output : null;
@@ -56,8 +56,8 @@ export function acceptedBefore(): readonly string[] | null {
 const MAX_UNDER_WAY = 20;
 
 /**
- * Sends the mail of a notice and records that. Without a place in the e-shop's budget (docs/interface.md, N3) it is
- * deferred: retried when there is one, or merged with another mail by then.
+ * Sends the mail of a notice and records that. If the e-shop's budget is used up (docs/interface.md, N3), the notice
+ * is deferred: it is retried later, unless another mail includes it before.
  * @param make called once the budget has a place, with the notices deferred before; returns those that it includes
  * @throws the error that kept it from being sent or recorded: to be retried
  */
@@ -74,14 +74,14 @@ export async function mailOnce(
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     if (!error.refused) {
-      // The error is recorded for people to read. When this process is being stopped, that is no error of the server.
+      // The error is recorded for people to read. If this process is being stopped, the server is not to blame.
       if (!Context.current().cancellationSignal.aborted)
         await recordMailError(sql, noticeId, error.message).catch(() => {});
       throw error;
     }
     if (!(await recordMailRejected(sql, noticeId, error.message, REFUSED_PATIENCE_MS))) throw error;
     const found = { ...nameOf(notice), reason: error.message };
-    // A further address is the e-shop's own matter: it named it.
+    // The e-shop named its further addresses itself: their failures raise no alarm.
     if (notice.recipient === 'email')
       log.error(
         { ...found, alarm: 'mailRefused' },
@@ -132,7 +132,7 @@ async function send(
       context.heartbeat(others);
       return others;
     } catch (error) {
-      // If this fails, there is one place less for six minutes, and all of them wait for two.
+      // If this fails, the budget has one place less for six minutes, and these notices wait for two minutes.
       await giveBackClaim(sql, notice, claimed.others).catch(() => {});
       throw error;
     }

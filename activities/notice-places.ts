@@ -1,4 +1,4 @@
-/** Places for requests with notices to URLs: a silent URL keeps its own e-shop waiting, and nobody else. Pure. */
+/** Limits the requests that send notices to URLs: a silent URL delays only its own e-shop. Pure. */
 
 /**
  * The most such requests of a process at once; each holds a socket, and a place of Waybill's own steps. Fewer: as
@@ -6,25 +6,25 @@
  */
 export const MAX_NOTICES_AT_ONCE = 40;
 /**
- * How far apart notices without a place ask again, in milliseconds. Those of one e-shop: chats take one message per
- * second. Those of all e-shops: as often as a place becomes free while every place is held until the time-out
- * (15 s / 40). Less: useless runs.
+ * How far apart notices without a place ask again, in milliseconds. `ofEshop`: chats take one message per second.
+ * `ofAll`: a place becomes free this often even if every request runs into its time-out (15 s / 40). Less: useless
+ * runs.
  */
 const ASK_AGAIN_MS = { ofEshop: 1_000, ofAll: 375 } as const;
 
 export interface NoticePlaces {
-  /** @returns null with the place of the e-shop, which it has to leave; else in how many milliseconds to ask again */
+  /** @returns null if the e-shop got a place, which it has to leave; else in how many milliseconds to ask again */
   enter(eshopId: number): number | null;
   leave(eshopId: number): void;
 }
 
 /**
- * An e-shop has one place, whatever its URL does.
+ * An e-shop has at most one place.
  * @param now in milliseconds, on a clock that does not jump
  */
 export function createNoticePlaces(now: () => number = () => performance.now()): NoticePlaces {
   const underWay = new Set<number>();
-  /** When the last one without a place asks again. The next asks after it, so that each has its turn. */
+  /** When the last notice without a place asks again. The next one asks after it, so that each has its turn. */
   const queues = new Map<number | 'all', number>();
 
   function comeAgain(queue: number | 'all', apartMs: number): number {

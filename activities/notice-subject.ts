@@ -49,7 +49,7 @@ export async function subjectOf(
   return well.informed === 'later' ? 'later' : { kind, well };
 }
 
-/** A warning is of one delivery, or of the webhook's incident. @returns null if nothing fails any more */
+/** A warning is about one delivery, or about the webhook's incident. @returns null if nothing fails any more */
 function warningOf(stored: StoredWarning, policy: RetryPolicy): Warning | null {
   const ofOne = stored.deliveryId !== null;
   const since = ofOne ? stored.deliverySince : stored.incidentSince;

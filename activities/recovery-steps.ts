@@ -7,7 +7,7 @@ import { recoveryProgress } from '../src/domain/recovery-progress.ts';
 import { type Traces, traced } from '../src/traces/traces.ts';
 import type { RecoveryActivities, RecoveryProgress } from '../workflows/recovery-types.ts';
 
-/** How long one execution looks for events to deliver: if few of very many events were lost, most pages have none. */
+/** How long one execution looks for lost events: if few of very many events were lost, most pages have none. */
 const LOOKING_MS = 5_000;
 
 export function createRecoveryActivities({
@@ -40,7 +40,7 @@ export function createRecoveryActivities({
   };
 }
 
-/** Whether the next step can be taken at once: it has found none yet, or only its end is left. */
+/** Whether the next step can follow at once: this one found no lost event yet, or the recovery only has to end. */
 function goesOn({ recovery, more }: RecoveryStep): boolean {
   const { state, exhausted, pending, retrying } = recovery;
   return more || (state === 'running' && !waitsForWebhook(recovery) && exhausted && pending + retrying === 0);

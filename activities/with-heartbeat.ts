@@ -6,8 +6,8 @@ import type { ActivityCancellationDetails } from '@temporalio/common';
 const HEARTBEAT_INTERVAL_MS = 1_000;
 
 /**
- * Whether a cancellation aborts the work: if the worker stops, or the server has given up on the activity. After the
- * workflow's, an operator's pause or a reset, the request may finish: a success counts.
+ * Whether a cancellation aborts the work: yes if the worker stops or the server has given up on the activity. If the
+ * workflow is canceled, or an operator pauses or resets the activity, the request may finish: a success counts.
  */
 const aborts = ({ cancelRequested, paused, reset }: Partial<ActivityCancellationDetails>) =>
   !cancelRequested && !paused && !reset;
@@ -22,7 +22,7 @@ export async function withHeartbeat<T>(
     if (aborts(context.cancellationDetails ?? {})) abort.abort();
   };
   context.cancellationSignal.addEventListener('abort', onCancel);
-  // Aborted before this began: the event will not come again.
+  // If the signal was aborted before, its event does not come again.
   if (context.cancellationSignal.aborted) onCancel();
   const timer = setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MS);
   try {

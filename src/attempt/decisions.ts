@@ -63,7 +63,7 @@ export function isJustOver(
   policy: RetryPolicy,
 ): boolean {
   if (nextAttemptAt === null || windowStartedAt === null) return false;
-  // One that was deferred past the end, behind a limit, still has its last chance.
+  // An attempt that a limit deferred past the end of the window still has its last chance.
   const planned = nextAttemptAt <= windowEnd(policy, windowStartedAt);
   return planned && now.getTime() - nextAttemptAt.getTime() < MOMENT_MS;
 }
@@ -105,8 +105,8 @@ export function skipped(delivery: DeliveryForAttempt, reason: SkipReason): Attem
 /**
  * How late an attempt began because of an outage of Waybill, in milliseconds. The first attempt is due when its
  * window starts. A change of the webhook, or the end of its pause, makes an attempt due: a delivery held until then
- * is not late. Nor is a delivery late that waited while its process was claiming: it was deferred, behind a limit or
- * behind other deliveries.
+ * is not late. Nor is a delivery late if it waited while its process was claiming: a limit or other deliveries
+ * delayed it.
  * @param claimingMs for how long the process has been claiming without a break, in milliseconds
  */
 export function lostTimeMs(
@@ -138,8 +138,8 @@ export interface FinishedAttempt {
 }
 
 /**
- * The record of an attempt that has its result; an internal failure has none. It asks the queue who starts the
- * workflow, and asks only once: the queue acts on its own answer.
+ * The record of an attempt that has its result; an internal failure has none. It asks the queue once, and only once,
+ * who starts the workflow: the queue acts on its own answer.
  */
 export function recordOf(
   delivery: DeliveryForAttempt,
@@ -156,7 +156,7 @@ export function recordOf(
     outcome !== 'failure'
       ? { at: null, internal: false }
       : lastChance && overMs > 0
-        ? // With less lost time than that, its receiver's own limit has deferred it past the end of its window.
+        ? // If outages cost less time than that, its receiver's own limit has deferred it past the end of the window.
           { at: null, internal: lateInAllMs >= overMs }
         : nextAttempt(policy, {
             deliveryId: delivery.id,
@@ -199,7 +199,7 @@ export function recordOf(
   };
 }
 
-/** Whether an operator has held the delivery since its last attempt: the time of a hold is no wait in the queue. */
+/** Whether an operator has held the delivery since its last attempt: a hold does not count as a wait in the queue. */
 function wasHeld({ operatorActions, lastAttemptAt }: DeliveryForAttempt): boolean {
   const since = lastAttemptAt?.getTime() ?? 0;
   return operatorActions?.some(({ action, at }) => action === 'resume' && Date.parse(at) > since) ?? false;

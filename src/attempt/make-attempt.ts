@@ -55,7 +55,7 @@ async function makeOrDefer(
   command: AttemptCommand,
   signals?: AttemptSignals,
 ): Promise<AttemptOutcome> {
-  // The attempt might be recorded as begun in the last room of a file, and its result not: it would be repeated.
+  // There might be room to record the beginning of the attempt but not its result: it would be made again.
   if (deps.isDiskFull()) throw new InternalFailure("The database's disk is full.");
   const takenAt = performance.now();
   const delivery = await deps.statements.load(command.deliveryId);
@@ -88,7 +88,7 @@ async function defer(
   ms: number,
 ): Promise<AttemptOutcome> {
   if (queue === null) await deferAttempt(sql, delivery.id, delivery.attemptsMade, ms);
-  // In the last chance the workflow has no wait to return to. In any other attempt it waits, and counts again.
+  // In a last chance the activity itself waits. In any other attempt the workflow waits, and counts again.
   const reason = 'concurrencyLimit';
   return lastChance ? { kind: 'deferred', reason, ms } : skipped(delivery, reason);
 }
@@ -161,9 +161,9 @@ async function skip(
 const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery; the receiver is not at fault';
 
 /**
- * Call this when no request can be made from the stored records. The reason may pass: a worker may not know a new key
- * yet. So the delivery is retried until its window ends, and ends then by an internal failure: the webhook stays as
- * it is.
+ * Call this when no request can be made from the stored records. The reason may be temporary: a worker may not know a
+ * new key yet. So the delivery is retried until its window ends. Then it expires by an internal failure, and the
+ * webhook stays as it is.
  * @throws InternalFailure unless it is the delivery's last chance
  */
 export async function cannotBePrepared(

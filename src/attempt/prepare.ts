@@ -68,7 +68,7 @@ export function createPrepare(keys: SecretKeys): Prepare {
     const key = `${delivery.eventId} ${JSON.stringify(payloadOptions(delivery))}`;
     const { snapshot } = delivery;
     const cached = bodies.get(key);
-    // The erasure of a customer changes what an event says.
+    // The erasure of a customer changes the snapshots of events.
     const body = cached?.snapshot === snapshot ? cached.body : payload(delivery);
     setNewest(bodies, key, { snapshot, body }, KEPT_BODIES);
     return body;

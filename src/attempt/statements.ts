@@ -36,9 +36,7 @@ export interface AttemptStatements {
  */
 const MOST = 32;
 
-/**
- * The order in which statements lock rows: all lock them in the same order, so none waits for another in a circle.
- */
+/** All statements lock rows in this order, so that they cannot deadlock. */
 function byDelivery(one: { readonly deliveryId: string }, other: { readonly deliveryId: string }): number {
   return one.deliveryId < other.deliveryId ? -1 : 1;
 }

@@ -33,7 +33,7 @@ export interface Permit {
   lookupsFull(): number;
 }
 
-/** How much may still be claimed of each webhook and e-shop that is listed, and of each that is not. */
+/** How many more deliveries may be claimed of each listed webhook and e-shop, and of any other. */
 export interface Quotas {
   readonly eshop: number;
   readonly webhook: number;
@@ -98,9 +98,7 @@ interface Usage {
 /** @param now in milliseconds, on a clock that does not jump */
 export function createLimits(options: SchedulerOptions, now: () => number = () => performance.now()): Limits {
   const { attempts, firstLimit, hungMs, claimAheadMs } = options;
-  /**
-   * The greatest limit of a webhook, and of a host; beyond its limit a host still has one attempt of each webhook.
-   */
+  /** The greatest limit of a webhook and of a host. A host at its limit still gets one attempt of each webhook. */
   const greatestLimit = Math.max(firstLimit, attempts / 2);
   const webhooks = new Map<number, Usage>();
   const eshops = new Map<number, Usage>();
@@ -130,7 +128,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
 
   const limitOf = ({ turns, key }: Usage) => turns.limitOf(key);
 
-  /** The limit stays lower than an unknown webhook's until as many attempts have been accepted. */
+  /** After a hang, the limit stays below that of an unknown webhook until enough attempts have been accepted. */
   const hasHung = ({ limit }: Usage) => limit < firstLimit;
 
   /** How long a caller should wait before asking again; null if it may begin or wait here. */
@@ -139,7 +137,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       webhook.closedUntil = at + HANGING_AGAIN_MS;
     if (webhook.closedUntil > at) return webhook.closedUntil - at;
     if (!beginsSoon(eshop, at)) return comeAgain(eshop, at);
-    // A webhook with nothing open is not kept waiting by its host: another webhook there may hang.
+    // A webhook without an open attempt does not wait for its host: another webhook there may hang.
     if (webhook.open === 0) return null;
     // A webhook that has reached its own limit takes no more of its host's.
     const waits = webhook.open >= limitOf(webhook);
@@ -160,8 +158,8 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   }
 
   /**
-   * Callers ask again one after the other, at the pace at which places become free; while none does, ever more
-   * rarely.
+   * Callers ask again one after the other, as fast as places become free; while none becomes free, less and less
+   * often.
    */
   function comeAgain(usage: Usage, at: number): number {
     usage.nextAt = Math.max(at, usage.nextAt) + usage.meanMs / limitOf(usage);
@@ -191,7 +189,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     takeAtHost(webhook, eshop, webhook.atHost);
   }
 
-  /** What was learned at another host says nothing about this one. */
+  /** A limit that was learned at another host says nothing about this one. */
   function moveTo(host: string, webhook: Usage, eshop: Usage): void {
     if (webhook.host === host) return;
     takeAtHost(webhook, eshop, -webhook.atHost);
@@ -212,7 +210,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       release(answer, requestMs) {
         const at = now();
         const accepted = webhook.host === host ? answer : null;
-        // Not by the time that the permit was held: our own database may be slow.
+        // The time for which the permit was held does not count: our own database may be slow.
         const slow = (requestMs ?? at - since) >= hungMs;
         const hung = accepted === false && slow;
         for (const usage of usages) {

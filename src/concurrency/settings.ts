@@ -17,8 +17,8 @@ export const schedulerDefaults = {
    */
   firstLimit: 20,
   /**
-   * An attempt that took longer than this, in milliseconds, halves the limit of its webhook if it was not accepted;
-   * if it was, it raises the limit no further than the first one. Half of the time-out if that is less. Less: slow
+   * An attempt that took longer than this, in milliseconds, or than half of the time-out, halves the limit of its
+   * webhook if it was not accepted. If it was accepted, it raises the limit at most to `firstLimit`. Less: slow
    * failures count as hanging. More: a hanging or slow receiver keeps its places longer.
    */
   hungMs: 2_000,
@@ -39,19 +39,19 @@ export const schedulerDefaults = {
    */
   worthAClaim: 32,
   /**
-   * After this long, in milliseconds, a request under way counts as that of a slow receiver, and fills no place.
-   * Less: more deliveries are in flight than intended. More: the request keeps a place from other deliveries.
+   * A request that is under way for this long, in milliseconds, counts as slow, and fills no place. Less: more
+   * deliveries are in flight than intended. More: the request keeps a place from other deliveries.
    */
   slowMs: 200,
   /**
-   * The most starts of workflows under way at the same time that are made at once, with the result of an attempt.
+   * With this many starts of workflows under way, no further one is made at once with the result of an attempt.
    * Fewer: more workflows follow later. More: the starts take processor time from attempts.
    */
   startsUnderWay: 16,
   /**
-   * With more attempts from the queue within a second than this, there is a burst, and no workflow is started at
-   * once. Fewer: workflows follow later even under light load. More: in a burst the starts take processor time from
-   * attempts; each takes some 25 ms.
+   * More attempts from the queue within a second than this are a burst: no workflow is started at once. Fewer:
+   * workflows follow later even under light load. More: in a burst the starts take processor time from attempts; each
+   * takes some 25 ms.
    */
   calmPerSecond: 32,
   /**
@@ -98,7 +98,7 @@ export const schedulerDefaults = {
 };
 
 /**
- * The numbers of a worker whose attempts end after this time: an attempt that ends by it counts as hanging.
+ * The numbers of a worker with this time-out for attempts: an attempt that times out counts as hanging.
  * @param attemptTimeoutMs in milliseconds
  */
 export function settingsFor(
