@@ -1,9 +1,9 @@
 /**
  * Keeps deliveries away from private and special destinations: registering a webhook must not give access to
- * addresses that only our network can reach. The guard judges the address actually dialled, on every connection,
- * never a name.
+ * addresses that only our network can reach. On every connection the guard checks the address that is dialled, not
+ * the name.
  *
- * Only global unicast addresses pass. An IPv4-mapped IPv6 address is judged as the IPv4 address that the system
+ * Only global unicast addresses pass. An IPv4-mapped IPv6 address is checked as the IPv4 address that the system
  * dials for it. Every other form that embeds an IPv4 address (NAT64, 6to4, Teredo, IPv4-compatible) is always
  * refused, since a translator on the way could turn it into a private one.
  */
@@ -75,7 +75,7 @@ export function createAddressGuard(
 
   return {
     problemOf,
-    /** Why a destination is refused regardless of its addresses; null if these have to be judged. */
+    /** Why a destination is refused regardless of its addresses; null if its addresses have to be checked. */
     problemOfHost(host: string, port: number): string | null {
       if (isIP(host) !== 0) return problemOf(host, port);
       return own.includes(host, port) ? OWN : null;

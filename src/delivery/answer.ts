@@ -1,4 +1,4 @@
-/** The response to a request: what of it becomes the result of an attempt. */
+/** The response to a request, and the part of it that becomes the result of an attempt. */
 import type { Dispatcher } from 'undici';
 import { decodedStart, isEncoded } from './decode.ts';
 import { withoutEchoes } from './echo.ts';
@@ -10,7 +10,7 @@ import { usefulHeaders } from './response-headers.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 export type AttemptResult = {
-  /** Of `internal`: nothing failed, but too many lookups of the e-shop were under way. Not to be retried at once. */
+  /** With `internal`: nothing failed, but the e-shop had too many lookups under way. Do not retry at once. */
   readonly lookupsFull?: true;
   /** The HTTP status; null if none arrived. */
   readonly status: number | null;
@@ -20,7 +20,7 @@ export type AttemptResult = {
   readonly sentMs?: number;
   /** The first 1 KiB of the response's body as safe text; null if there was none. */
   readonly responseExcerpt: string | null;
-  /** The wait that a 429 or 503 asked for with `Retry-After`, in milliseconds from the response on; else null. */
+  /** The wait that a 429 or 503 asked for with `Retry-After`, in milliseconds after the response; else null. */
   readonly retryAfterMs: number | null;
   /** The useful headers of the response to a test delivery. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export type AttemptResult = {
 
 /** The most bytes read of a body; if it is longer, the connection is closed rather than drained. */
 const BODY_BYTES = 16 * 1024;
-/** What it has to know of the request. */
+/** The parts of the request that are needed to read the response. */
 export type Exchanged = Pick<AttemptRequest, 'timeoutMs' | 'test' | 'staticHeaders' | 'at'>;
 
 export type Answer = ReturnType<typeof createAnswer>;

@@ -4,8 +4,8 @@
  * Connections are kept alive, since thousands of deliveries go to few hosts. A receiver may close an idle
  * connection just as we use it: that request is sent again, and its host gets fresh connections for a while
  * (`kept-client.ts`). To keep this rare, an idle connection is closed before receivers usually do so: after 2 s, or
- * 2 s before the end that a receiver's `Keep-Alive` announces. One in steady use ends by its age, after the request
- * under way: the next looks up the name, and passes the guard and the check of the certificate.
+ * 2 s before the end that a receiver's `Keep-Alive` announces. A connection in steady use is closed at a maximum age,
+ * after the request under way: the next one looks up the name again, and checks the address and the certificate.
  */
 import { Agent, type buildConnector, type Dispatcher, Pool } from 'undici';
 import { KeptClient } from './kept-client.ts';
@@ -28,7 +28,7 @@ interface EshopPool {
   end: NodeJS.Timeout | undefined;
 }
 
-/** @param connectorFor makes that of one e-shop @param maxAgeMs of a connection: no request begins on an older one */
+/** @param connectorFor makes the connector of one e-shop @param maxAgeMs no request begins on an older connection */
 export function createConnections(
   connectorFor: (eshopId: number) => buildConnector.connector,
   maxAgeMs: number,
@@ -76,7 +76,7 @@ export function createConnections(
   }
 
   return {
-    /** Calls with the connections of this e-shop; they stay open during a call and for a while after it. */
+    /** Passes this e-shop's connections to a function; they stay open during the call and for a while after it. */
     async use<T>(eshopId: number, call: (connectionsTo: ConnectionsTo) => Promise<T>): Promise<T> {
       const pool = poolOf(eshopId);
       clearTimeout(pool.end);

@@ -1,8 +1,8 @@
 /**
  * Opens connections to receivers, only at addresses that the guard allows. Three checks: literal addresses, which
- * need no lookup; the addresses of a name, which the socket gets instead of a lookup of its own, so that none can
- * differ; and the connected socket's remote address, before a byte is written. Through a proxy the first two have
- * to do: it looks up names itself.
+ * need no lookup; the addresses of a name, which are passed to the socket, so that it makes no lookup of its own with
+ * other results; and the connected socket's remote address, before a byte is written. Through a proxy only the first
+ * two are possible: it looks up names itself.
  */
 import type { LookupAddress } from 'node:dns';
 import { isIP, type Socket } from 'node:net';
@@ -16,7 +16,7 @@ import { areLookupsFull } from './resolver.ts';
 /** No address of the destination may be dialled. */
 export class BlockedDestination extends Error {
   override readonly name = 'BlockedDestination';
-  /** The refused address: not to be shown if it was found by a name. */
+  /** The refused address. If it was found by looking up a name, it must not be shown. */
   readonly address: string;
   /** Such as "is in a private range". */
   readonly reason: string;
@@ -39,7 +39,7 @@ interface ConnectorOptions {
   readonly maxSessionAgeMs: number;
   /** Certificates to trust instead of Node's own, in PEM. */
   readonly ca?: string;
-  /** All connections lead there. */
+  /** The proxy that all connections go through. */
   readonly proxy?: OutboundProxy;
 }
 
@@ -66,7 +66,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   }
 
   /**
-   * Judges a name as far as we know it: the proxy may know others, and dial any of its addresses.
+   * Checks the addresses that we know of a name: the proxy may find others, and dial any of them.
    * @throws BlockedDestination if one of them may not be dialled; LookupError if too many lookups are under way
    */
   async function judge(host: string, port: number): Promise<void> {
@@ -92,7 +92,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     return tls ? await tunnelTo(authority, via, socket, remainingMs()) : socket;
   }
 
-  /** @param leftMs of the time-out, after the lookup */
+  /** @param leftMs what the lookup has left of the time-out */
   function connectorTo(addresses: LookupAddress[], leftMs: number, session: Buffer | undefined) {
     const share = Math.min(leftMs / addresses.length, timeoutMs * MAX_ADDRESS_SHARE);
     return buildConnector({
@@ -100,11 +100,11 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       lookup: (_hostname, _options, callback) => callback(null, addresses),
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: Math.max(MIN_ADDRESS_MS, Math.floor(share)),
-      // They are kept here: this connector opens one connection.
+      // This file keeps the sessions: the connector opens only one connection.
       maxCachedSessions: 0,
       ...(session === undefined ? {} : { session }),
       ...(ca === undefined ? {} : { ca }),
-      // Only TCP is ever spoken: the type asks for a port, the connector takes it from each request.
+      // Required by the type, but unused: the connector takes the port from each request.
       port: 0,
     });
   }
@@ -125,7 +125,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       dial(through, (error, socket) => {
         if (error !== null) return callback(error, null);
         const address = socket.remoteAddress ?? '';
-        // In a tunnel it is the proxy's.
+        // In a tunnel the remote address is the proxy's.
         const refused = tunnel === undefined ? guard.problemOf(address, port) : null;
         if (refused !== null) {
           socket.destroy();
@@ -168,7 +168,7 @@ function createSessions(maxAgeMs: number) {
       const cached = stored.get(keyOf(host, port));
       return cached !== undefined && performance.now() - cached.since < maxAgeMs ? cached : undefined;
     },
-    /** Keeps the sessions that a connection gets. @param offered the one that it may have resumed */
+    /** Keeps the sessions that a connection gets. @param offered the session that it may have resumed */
     keepOf(socket: TLSSocket, host: string, port: number, offered: KeptSession | undefined): void {
       const since = socket.isSessionReused() && offered !== undefined ? offered.since : performance.now();
       socket.on('session', (session) => {

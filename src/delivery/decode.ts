@@ -21,7 +21,7 @@ const decoders = new Map<string, (bytes: Uint8Array) => Transform>([
 export const isEncoded = (encoding: string) => decoders.has(encoding);
 
 /**
- * Decodes as much of a body as is kept: no more than one piece of 16 KiB, however far the body would expand.
+ * Decodes the part of a body that is kept: at most one piece of 16 KiB, however large the whole body would become.
  * @param bytes the whole body or its beginning
  * @param most the most bytes of the result
  * @returns the bytes as they are if they cannot be decoded

@@ -20,15 +20,15 @@ const BASIC = /^basic\s+(\S+)$/i;
 const SEPARATORS = /[\s,;&]+/;
 /** Before the secret in a parameter, a cookie or `user:password`; quotes may stand around it. */
 const NAME = /^[^=:]*[=:]/;
-/** Characters as escaped in URLs (one outside ASCII by each of its bytes), JSON, JavaScript and HTML. */
+/** Characters as escaped in URLs (byte by byte outside ASCII), JSON, JavaScript and HTML. */
 const ESCAPE =
   /((?:%[c-f][\da-f])(?:%[89ab][\da-f]){1,3})|%([\da-f]{2})|(?:\\|%)u([\da-f]{4})|\\u\{0*([\da-f]{1,6})\}|\\x([\da-f]{2})|\\(["'\\/])|\\([bfnrtv])|(&(?:#x[\da-f]+|#\d+|[a-z][\da-z]*);?)/gi;
 /** The beginning of an escape at the end of a text. */
 const CUT_ESCAPE = /(?:%[\da-f]?|\\(?:u\{?[\da-f]{0,5}|x[\da-f]?)?|&[#\w]{0,12})$/i;
-/** Of JSON, except `\b`, which nobody sees. */
+/** JSON's escapes of white space; not `\b`, which is invisible. */
 const WHITE: Readonly<Record<string, string>> = { f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
-/** Spaces of every kind, and what nobody sees, or was replaced because of that. */
+/** Spaces of every kind, invisible characters, and the character that replaces them. */
 const UNSEEN = /[\s\p{Z}\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\ufffd]+/gu;
 
 /** A text in one of the ways it can be read. */
@@ -67,7 +67,7 @@ export function withoutEchoes(headers: Readonly<Record<string, string>>): (text:
   };
 }
 
-/** What is masked, in small letters and without spaces, as texts are read. */
+/** The texts to mask, in small letters and without spaces, as responses are read. */
 function secretsIn(values: readonly string[]): string[] {
   const basic = values.map((value) => Buffer.from(BASIC.exec(value)?.[1] ?? '', 'base64').toString());
   // A cookie's value is often escaped, and read by the receiver.
@@ -106,8 +106,8 @@ function readingOf(text: string): Reading {
 }
 
 /**
- * As it is, and with its escapes read, even nested ones; each also with plus signs as spaces, as in forms. All in
- * small letters and without spaces and what is invisible.
+ * The text as it is, and with its escapes decoded, even nested ones; each also with plus signs as spaces, as in
+ * forms. All in small letters, without spaces and invisible characters.
  */
 function readingsOf(text: string): Iterable<Reading> {
   const readings = [text, text.replaceAll('+', ' ')].flatMap((each) => {
@@ -121,7 +121,7 @@ function readingsOf(text: string): Iterable<Reading> {
   );
 }
 
-/** Letters of ASCII alone, of which values consist: the text keeps its length. */
+/** Changes only ASCII letters, as values consist of ASCII: the text keeps its length. */
 const inSmallLetters = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 function squeezed({ text, starts, ends }: Reading): Reading {
@@ -145,7 +145,7 @@ function squeezed({ text, starts, ends }: Reading): Reading {
 function unescaped(original: Reading): Reading {
   const { text, starts, ends } = original;
   if (!/[%\\&]/.test(text)) return original;
-  // An escape that is cut off is dropped; a place at the end of the text reaches to its end anyway.
+  // An escape that is cut off is dropped; a match at the end of the text is masked to its end anyway.
   const whole = text.replace(CUT_ESCAPE, '');
   let read = '';
   const reading = { starts: [] as number[], ends: [] as number[] };

@@ -18,7 +18,7 @@ import { type OutboundProxy, throughProxy } from './outbound-proxy.ts';
 import type { WireRequest } from './request.ts';
 import { areLookupsFull } from './resolver.ts';
 
-/** The body serves only the log: once the status is known, it gets no more time than this. */
+/** The body is read only for the log: once the status is known, reading takes no longer than this. */
 const BODY_GRACE_MS = 2_000;
 /** The most informational responses accepted before the final one; each costs us more than it costs the receiver. */
 const MAX_INFORMATIONAL_RESPONSES = 10;
@@ -65,7 +65,7 @@ export function exchange(
     let connection: Dispatcher.DispatchController | null = null;
     let answer: Answer | null = null;
     let informational = 0;
-    /** When the request was last dispatched: since then its connection is awaited. */
+    /** When the request was last dispatched, and began to wait for its connection. */
     let dispatchedMs = 0;
     let settled = false;
     let graceTimer: NodeJS.Timeout | undefined;
@@ -87,7 +87,7 @@ export function exchange(
     };
     const conclude = (otherwise: () => void) =>
       answer === null ? otherwise : resolve.bind(null, answer.result());
-    /** Why there is no response, for a timer that was due after `ms`. */
+    /** The failure when a timer fires that was due after `ms`. */
     const lateFailure = (ms: number, message: string) => {
       const overrunMs = elapsed() - ms;
       return overrunMs < STALL_MS ? failure(message) : failure(stallMessage(host, overrunMs), 'internal');
@@ -101,7 +101,7 @@ export function exchange(
     const onDue = () => {
       const overrunMs = elapsed() - timeoutMs;
       if (settled || connection !== null || overrunMs >= STALL_MS) return onTimeout();
-      // The request has not left: its connection could not be made while this process was suspended, and may be now.
+      // The request has not been sent: no connection could be made while this process was suspended. Wait longer.
       deadlineMs = elapsed() + overrunMs;
       timer = schedule(overrunMs, onTimeout);
     };
@@ -117,7 +117,7 @@ export function exchange(
       onRequestStart(controller) {
         connection = controller;
         sent = { sentMs: performance.now() - start };
-        // It timed out while waiting for its connection: it must not be sent any more.
+        // It timed out while waiting for its connection, and must not be sent any more.
         if (settled) return controller.abort(GIVEN_UP);
         // The timer has not fired yet: this process was suspended, or busy with something else.
         const overrunMs = elapsed() - timeoutMs;
@@ -148,7 +148,7 @@ export function exchange(
             if (error instanceof errors.ConnectTimeoutError)
               return resolve(lateFailure(dispatchedMs + connectTimeoutMs, message));
             const result = failure(message);
-            // If the failure cannot be attributed, the attempt has failed all the same.
+            // Even if nobody can say whose failure it is, the attempt has failed.
             const internal = await isInternal(error).catch(() => false);
             const lookupsFull = areLookupsFull(error) ? { lookupsFull: true as const } : {};
             resolve(internal ? { ...result, outcome: 'internal', ...lookupsFull } : result);

@@ -11,12 +11,12 @@ export async function isInternalFailure(
 ): Promise<boolean> {
   const causes = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error];
   const [first] = causes;
-  // They know it themselves: evidence was gathered during the lookup, or the proxy said so.
+  // These errors already know: evidence was gathered during the lookup, or the proxy said so.
   if (first instanceof LookupError || first instanceof ProxyError) return first.internal;
   return await isInternalFault(causes.flatMap(stepsOf), { hasRoute, ...evidence });
 }
 
-/** A socket's error, or one that is the cause of another error, as a row of the table; none for any other error. */
+/** Rows of the table for a socket's error, which may be the cause of another error; none for any other error. */
 function stepsOf(error: unknown): FailedStep[] {
   if (!(error instanceof Error)) return [];
   if (!('code' in error) || typeof error.code !== 'string' || !('syscall' in error)) {

@@ -12,7 +12,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * The sentence for an answer that is not a 2xx: "HTTP 503 from shop.example after 212 ms".
- * @param firewall the name of the one that answered in front of the shop; null if none is known to have
+ * @param firewall the name of the firewall that answered in front of the shop; null if none is known
  */
 export function statusMessage(
   status: number,
@@ -77,7 +77,7 @@ function triedInTime(error: unknown): number {
   return /attempted addresses: ([^)]*), timeout/.exec(error.message)?.[1]?.split(', ').length ?? 1;
 }
 
-/** What the parser (llhttp) found wrong with a response, by the words in brackets with which its message ends. */
+/** What the parser (llhttp) found wrong with a response; its message ends with these words in brackets. */
 const MALFORMED: readonly (readonly [RegExp, string])[] = [
   [/^Expected HTTP\//, 'it does not begin with HTTP/1.1'],
   [/^Invalid header token$/, 'an invalid character in the name of a header'],
@@ -90,7 +90,7 @@ const MALFORMED: readonly (readonly [RegExp, string])[] = [
   [/version/i, 'its version of HTTP is unknown'],
 ];
 
-/** The sentence for a response that the parser refuses. It quotes nothing of the response: all else is fixed. */
+/** The sentence for a response that the parser refuses. It quotes nothing of the response. */
 function malformedMessage({ message }: Error, host: string): string {
   const found = /\(([^()]+)\)$/.exec(message)?.[1] ?? '';
   const problem = MALFORMED.find(([pattern]) => pattern.test(found))?.[1];
@@ -154,7 +154,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: oldTls,
   ERR_SSL_UNSUPPORTED_PROTOCOL: oldTls,
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: (host) => `${host} does not speak HTTP/1.1, only HTTP/2`,
-  // In TLS 1.2 also the answer to a missing client certificate.
+  // In TLS 1.2 a receiver also answers so if it misses a client certificate.
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: (host) =>
     `${host} refused the TLS handshake: no common cipher, or it requires a client certificate`,
   ERR_SSL_TLSV1_UNRECOGNIZED_NAME: (host) => `${host} does not know this host name (TLS SNI)`,

@@ -16,11 +16,11 @@ type Fault = 'receiver' | 'internal' | 'resolver' | 'route';
 
 /** By the code of the error. Any code not in the table is the receiver's. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
-  // The resolver has answered: the name has no address, or is not a valid name.
+  // The resolver has answered that the name has no address, or is not a valid name.
   ENOTFOUND: 'receiver',
   ENODATA: 'receiver',
   EBADNAME: 'receiver',
-  // No answer, or one that says that a server did not answer: the name's own, or all.
+  // No answer, or the answer that a name server did not respond: only this name's servers, or all of them.
   ETIMEOUT: 'resolver',
   ESERVFAIL: 'resolver',
   EREFUSED: 'resolver',
@@ -42,7 +42,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   // No local port left; over IPv6 it may also mean that this machine has no IPv6.
   EADDRNOTAVAIL: 'internal',
   EADDRINUSE: 'internal',
-  // No network here, or no network there.
+  // This machine has no network, or the receiver's has none.
   ENETDOWN: 'route',
   ENETUNREACH: 'route',
   EHOSTUNREACH: 'route',
@@ -70,7 +70,7 @@ export function faultOf({ code, step, address }: FailedStep): Fault {
   return FAULTS[code] ?? 'receiver';
 }
 
-/** Questions to ask if the code alone does not decide. */
+/** Questions to ask if the code alone cannot decide. */
 export interface Evidence {
   /** Whether our resolver answers at all. */
   resolverAnswers(): Promise<boolean>;
@@ -85,8 +85,8 @@ async function isInternal(fault: Fault, evidence: Evidence): Promise<boolean> {
 }
 
 /**
- * Whether a failure is internal. Of several errors (one per address tried), all have to be: a single failure of
- * another kind shows that we were able to try.
+ * Whether a failure is internal. If there are several errors (one per address tried), all have to be internal: any
+ * other error shows that we were able to try.
  */
 export async function isInternalFault(steps: readonly FailedStep[], evidence: Evidence): Promise<boolean> {
   for (const step of steps) {

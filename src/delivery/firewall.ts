@@ -4,7 +4,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 const BLOCKING_STATUSES: ReadonlySet<number> = new Set([403, 406, 429, 503]);
 
-/** Each by a header that the shop behind it does not set itself, or by one that names the answering server. */
+/** Recognized by a header that the shop behind it does not set itself, or that names the answering server. */
 const MARKS: readonly (readonly [name: string, header: string, value: RegExp])[] = [
   ['Cloudflare', 'cf-mitigated', /./],
   ['Cloudflare', 'server', /^cloudflare$/i],
@@ -17,8 +17,8 @@ const MARKS: readonly (readonly [name: string, header: string, value: RegExp])[]
 ];
 
 /**
- * The firewall that seems to have refused a request in front of the shop; null if none has. With a CDN in front, a
- * refusal of the shop itself may carry the CDN's name too: then the sentence is right about where to look first.
+ * The firewall that seems to have refused a request in front of the shop; null if none has. With a CDN in front, the
+ * shop's own refusal may carry the CDN's name too: the CDN is still the right place to look first.
  */
 export function refusingFirewall(status: number, headers: Headers): string | null {
   if (!BLOCKING_STATUSES.has(status)) return null;

@@ -9,12 +9,12 @@ type SendAgain = (options: Dispatcher.DispatchOptions, handler: Dispatcher.Dispa
 
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** A request, with what is called when it is repeated. */
+/** A request, with the function to call when it is repeated. */
 export interface RepeatableOptions extends Dispatcher.DispatchOptions {
   readonly onRepeat?: () => void;
 }
 
-/** A client of undici that passes on a request whose reused connection was closed without a byte of the response. */
+/** A client of undici: hands over a request if its reused connection was closed before a byte of the response. */
 export class KeptClient extends Client {
   readonly #again: SendAgain;
   /** Whether the connection has received a response. */

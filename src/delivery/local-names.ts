@@ -11,7 +11,7 @@ const LOOPBACK: readonly LookupAddress[] = [
 /**
  * Knows local names.
  * @param path the hosts file, read again when it changes
- * @returns the addresses of a name in lower case, `[]` if it never has any; undefined: ask a name server
+ * @returns the addresses of a name in lower case, `[]` if it can have none; undefined: ask a name server
  */
 export function localNames(path = '/etc/hosts'): (name: string) => readonly LookupAddress[] | undefined {
   const hosts = watchedFile(path, parseHosts);

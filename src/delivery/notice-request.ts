@@ -1,4 +1,4 @@
-/** The request that tells a notice to an e-shop's own URL (docs/interface.md, N7). */
+/** The request that sends a notice to an e-shop's own URL (docs/interface.md, N7). */
 import { requestTarget } from '../domain/request-target.ts';
 import type { AttemptRequest, WireRequest } from './request.ts';
 import { standardSignature } from './signature.ts';

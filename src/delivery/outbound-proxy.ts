@@ -23,7 +23,7 @@ export function outboundProxy(url: string) {
 /** No connection to the receiver was made through the proxy. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
-  /** Whether it says nothing about the receiver. */
+  /** Whether the failure is internal and says nothing about the receiver. */
   readonly internal: boolean;
 
   /** @param message why there is no connection to a receiver */
@@ -73,7 +73,7 @@ export function connectToProxy({ url }: OutboundProxy, timeoutMs: number, ca?: s
 /**
  * Makes a tunnel of a connection to the proxy.
  * @param authority host and port of the receiver
- * @throws ProxyError if the proxy refuses; ConnectTimeoutError if it does not answer: it is connecting itself
+ * @throws ProxyError if the proxy refuses; ConnectTimeoutError if it does not answer, since it is still connecting
  */
 export function tunnelTo(
   authority: string,
@@ -114,7 +114,7 @@ export function tunnelTo(
   });
 }
 
-/** With 5xx a proxy says that it did not get there; with anything else, that it does not want to. */
+/** A proxy answers 5xx if it could not reach the receiver, and anything else if it refuses to connect. */
 function problemOf(status: number): ProxyError {
   return status >= 500
     ? new ProxyError(`our proxy could not make one (HTTP ${status})`, false)
