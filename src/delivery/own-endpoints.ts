@@ -1,6 +1,6 @@
 /**
- * Waybill's own ports (API, consoles, databases, Temporal and its UI, mail server, proxy), never destinations, even
- * if exempt: a webhook must not call them in our name.
+ * Waybill's own ports (API, consoles, databases, Temporal and its UI, mail server, proxy), are never
+ * destinations, even if exempt: a webhook must not use Waybill to call them.
  */
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
@@ -20,7 +20,7 @@ export function createOwnEndpoints(passing: () => readonly number[] = () => []) 
   /** Ports of this machine, on any of its addresses. */
   const local = new Set<number>();
   const elsewhere = new Map<string, Set<number>>();
-  /** The addresses of names: when each was last found, on a clock that does not jump, and whether it is ours. */
+  /** The addresses of names: when each was last found, on a monotonic clock, and whether it is this machine's. */
   const leadsTo = new Map<string, Map<string, { readonly at: number; readonly here: boolean }>>();
 
   const endpoints = {
@@ -30,7 +30,7 @@ export function createOwnEndpoints(passing: () => readonly number[] = () => []) 
       if (key === 'localhost' || isThisMachine(key)) local.add(port);
       else elsewhere.set(key, (elsewhere.get(key) ?? new Set()).add(port));
     },
-    /** Adds the endpoint of a URL; without a port in it, `defaultPort`. */
+    /** Adds the endpoint of a URL; `defaultPort` if the URL names no port. */
     addUrl(url: string, defaultPort: number): void {
       const { host, port } = endpointOf(url, defaultPort);
       if (host !== '') endpoints.add(host, port);
@@ -80,9 +80,9 @@ const ADDRESS_CACHE_MS = 10 * 60_000;
 type Resolve = (name: string) => Promise<readonly { readonly address: string }[]>;
 
 /**
- * All addresses found in any of these ways. Webhooks' names are not looked up as the system does it, with search
- * domains; the clients of databases and of Temporal use the system's way.
- * @throws AggregateError if none of them answers
+ * All addresses of a name, from our own lookup and from the system's. Webhooks use ours, without search domains;
+ * the clients of databases and of Temporal use the system's.
+ * @throws AggregateError if neither answers
  */
 export function combinedResolver(...ways: readonly Resolve[]): Resolve {
   return async (name) => {
@@ -110,7 +110,7 @@ export function followNames(endpoints: OwnEndpoints, resolve: Resolve): () => vo
   return () => clearInterval(timer);
 }
 
-/** An address in one form, without brackets, and IPv4-mapped ones as IPv4; a name in lower case. */
+/** The one form of an address, without brackets, IPv4-mapped ones as IPv4; a name in lower case. */
 function normalized(host: string): string {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : bare.replace(/\.$/, '');

@@ -2,13 +2,13 @@
 import { type RequestTarget, requestTarget } from '../domain/request-target.ts';
 import { type SignatureInput, serviceSignature, standardSignature } from './signature.ts';
 
-/** What is signed of it, except what it has in another form, and the rest. */
+/** The signed parts, except those it has in another form, and the rest. */
 export interface AttemptRequest extends Omit<SignatureInput, 'timestamp' | 'test' | 'target' | 'body'> {
   /** The owner of the webhook: connections and lookups of one e-shop never wait for another's. */
   readonly eshopId: number;
   /** The webhook's URL as registered. */
   readonly url: string;
-  /** The headers that the e-shop adds for its gateway, with names spelled as it spells them. Not signed. */
+  /** The headers that the e-shop adds for its gateway, in its own spelling. Not signed. */
   readonly staticHeaders: Readonly<Record<string, string>>;
   /** When the event happened: never before the previous event of the same record. */
   readonly happenedAt: Date;
@@ -24,11 +24,11 @@ export interface AttemptRequest extends Omit<SignatureInput, 'timestamp' | 'test
   readonly at: Date;
   /** Marks a test delivery, or the delivery of a test event (`X-Service-Test: true`): there is no such record. */
   readonly test?: boolean;
-  /** In an examination: it is signed as a request that differs in this. */
+  /** In an examination: values that are signed in place of those sent. */
   readonly signedAs?: Partial<Pick<AttemptRequest, 'sequence' | 'entityId' | 'body'>>;
-  /** In an examination: it has no signature. */
+  /** In an examination: the request has no signature. */
   readonly unsigned?: true;
-  /** The point of the trace at which it is made. Not signed: proxies on the way may continue the trace. */
+  /** The position of the request in its trace. Not signed: proxies on the way may continue the trace. */
   readonly traceparent?: string;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Resolves names to addresses without libuv's four threads, which a few silent names would block for all. Lookups
- * are bounded in time, and in number per owner (an e-shop): silent names of one never delay another's. Nothing is
- * cached, and search domains are not tried.
+ * are bounded in time, and in number per owner (an e-shop): one e-shop's silent names never delay another's.
+ * Nothing is cached, and search domains are not tried.
  */
 import { type LookupAddress, promises } from 'node:dns';
 import pLimit from 'p-limit';
@@ -12,7 +12,7 @@ import { hasRoute } from './route.ts';
 import { watchedFile } from './watched-file.ts';
 
 interface ResolverOptions {
-  /** Name servers as `address` or `address:port`; none: the system's. */
+  /** Name servers as `address` or `address:port`; default: the system's. */
   readonly servers: readonly string[];
   /** The time-out of waiting, looking up and gathering evidence together, in milliseconds. */
   readonly timeoutMs: number;
@@ -112,7 +112,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
     return await control;
   }
 
-  /** The answers of both families in time: once both are there, or one has addresses and the other had its delay. */
+  /** The answers of both families; only one if it has addresses and the other has not answered within the delay. */
   async function gather(families: readonly Promise<FamilyAnswer>[], ms: number): Promise<FamilyAnswer[]> {
     const given: FamilyAnswer[] = [];
     const all = Promise.all(families.map(async (family) => given.push(await family)));
@@ -125,8 +125,8 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
   }
 
   /**
-   * Concludes the addresses of a name. A resolver that answers now may not have answered before: a name without an
-   * answer is looked up again once the resolver has shown that it works.
+   * Decides on the addresses of a name. The resolver may have recovered meanwhile, so a name without an answer is
+   * looked up again once the resolver has shown that it works.
    */
   async function conclude(name: string, families: readonly Promise<FamilyAnswer>[]) {
     const startedAt = performance.now();
@@ -143,7 +143,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
       codes.map((code) => ({ code, step: 'lookup' })),
       evidence,
     );
-    // Of two codes, the one that means more than "not of this family".
+    // If there are two codes, the one that says more than "no address of this family".
     const code = codes.find((each) => faultOf({ code: each, step: 'lookup' }) !== 'receiver') ?? codes[0];
     throw new LookupError(name, codes.includes('ENOTFOUND') ? 'ENOTFOUND' : (code ?? 'ETIMEOUT'), internal);
   }
@@ -160,7 +160,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
         if (timedOut) return;
         const families = [ask(name, 4), ask(name, 6)];
         const concluded = conclude(name, families).then(resolve, reject);
-        // The slot becomes free only once all lookups have ended.
+        // The slot is freed only when all lookups have ended.
         await Promise.all([...families, concluded]);
       });
       void slot.then(() => {
@@ -170,7 +170,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
   }
 
   return {
-    /** Whether our resolver answers at all, about any name. */
+    /** Whether our resolver answers questions about any name. */
     answers,
     /**
      * @param owner the owner whose lookups wait for each other if there are too many

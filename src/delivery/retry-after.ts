@@ -4,7 +4,7 @@
 const HTTP_DATE =
   /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
 
-/** Longer than any window: ten years. A larger number means nothing more and could overflow later. */
+/** Ten years, longer than any window: larger numbers are cut to it, so that they cannot overflow later. */
 const MAX_RETRY_AFTER_MS = 10 * 365 * 86_400_000;
 
 /**

@@ -32,9 +32,9 @@ export interface SenderOptions {
   readonly maxConnectionAgeMs?: number;
   /** Ranges exempt from the guard against private destinations. */
   readonly allowCidrs: readonly string[];
-  /** Never called, even if exempt. */
+  /** Endpoints that are never called, even if exempt. */
   readonly own?: OwnEndpoints;
-  /** Name servers as `address` or `address:port`; none: the system's. */
+  /** Name servers as `address` or `address:port`; default: the system's. */
   readonly dnsServers?: readonly string[];
   /** Waybill's version, for `User-Agent`. */
   readonly version: string;
@@ -54,8 +54,8 @@ const CONNECT_SHARE = 0.8;
 const LOOKUP_SHARE = 0.8;
 
 /**
- * In steady use a connection never ends by itself. Less: more handshakes. More: a receiver that has moved, or whose
- * certificate has expired, is noticed later.
+ * A connection in steady use never ends by itself. Less: more handshakes. More: it is noticed later that a receiver
+ * has moved, or that its certificate has expired.
  */
 export const MAX_CONNECTION_AGE_MS = 60_000;
 

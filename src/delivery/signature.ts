@@ -29,7 +29,7 @@ export interface SignatureInput {
   readonly webhookId: number;
   /** `X-Service-Origin`: who made the write. */
   readonly origin: Origin;
-  /** `X-Service-Changed`: the fields that it changed, joined by commas; null, and not sent, if it is no update. */
+  /** `X-Service-Changed`: the fields that the write changed, joined by commas; null, and not sent, for no update. */
   readonly changed: string | null;
   /** Whether `X-Service-Test: true` is sent. */
   readonly test: boolean;
@@ -41,9 +41,9 @@ export interface SignatureInput {
 }
 
 /**
- * The value of `X-Service-Signature`: `t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>`, with one of each version per
- * secret. Each is HMAC-SHA256 with the UTF-8 bytes of the whole secret as the key: `v1` over `<t>.<body>`, on GET
- * `<t>.<path and query>`; `v2` and `v3` over the lines of {@link linesOf} and the body.
+ * The value of `X-Service-Signature`: `t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>`, with one signature of each
+ * version per secret. Each is HMAC-SHA256 with the UTF-8 bytes of the whole secret as the key: `v1` over
+ * `<t>.<body>`, on GET `<t>.<path and query>`; `v2` and `v3` over the lines of {@link linesOf} and the body.
  */
 export function serviceSignature(input: SignatureInput): string {
   const { secrets, timestamp, method, target, body } = input;
@@ -62,7 +62,7 @@ export function serviceSignature(input: SignatureInput): string {
 /**
  * The lines that are signed before the body, each ended. None can hold a line break: all are from headers or the
  * request line.
- * @param made those about the write, which `v2` lacks
+ * @param made the lines about the write, which `v2` lacks
  */
 function linesOf(input: Omit<SignatureInput, 'secrets' | 'body'>, made: readonly string[]): string {
   const { timestamp, deliveryId, eventId, eventType, sequence, webhookId, test, method, target } = input;
@@ -73,7 +73,7 @@ function linesOf(input: Omit<SignatureInput, 'secrets' | 'body'>, made: readonly
 /**
  * The value of `webhook-signature`: one `v1,<base64>` per secret and one `v1a,<base64>` per signing key, separated
  * by spaces, all over `<deliveryId>.<t>.<body>`. `v1` is HMAC-SHA256 with the decoded base64 part of the secret as
- * the key, or the bytes of one without `whsec_`; `v1a` is Ed25519.
+ * the key, or the bytes of a secret without `whsec_`; `v1a` is Ed25519.
  */
 export function standardSignature(
   input: Pick<SignatureInput, 'secrets' | 'signingKeys' | 'timestamp' | 'deliveryId' | 'body'>,

@@ -5,7 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * A file's parsed content, at most a second old; read without libuv's threads, which others may keep busy.
+ * A file's parsed content, at most a second old. Read without libuv's threads, which other work may keep busy.
  * @param parse called with '' if there is no such file
  */
 export function watchedFile<T>(path: string, parse: (text: string) => T): () => T {
