@@ -34,13 +34,13 @@ export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>
   };
 }
 
-/** A name for what is not in its place yet, or no longer; processes in two containers have the same id. */
+/** A temporary name. It is random, since processes in two containers may have the same id. */
 const ownName = () => `.lock.${randomBytes(8).toString('hex')}`;
 
 /**
- * Links a complete file or socket into its place, in which there is at most one, so that what is read there is
- * complete. What a process that is gone has left is moved away first, and judged again under a name of its own:
- * since it was judged, another process may have put its own there.
+ * Links a complete file or socket into its place, which holds at most one, so that readers never see a part of it.
+ * First moves away what a dead process has left, and checks it again under the temporary name: since the first
+ * check, another process may have replaced it.
  * @param refuse throws if the process of the file or socket at this path is alive
  */
 export async function putInPlace(mine: string, place: string, refuse: (path: string) => Promise<void>) {
@@ -70,7 +70,7 @@ const SOCKET = 'lock.socket';
 async function listenInside(dataDir: DataDir): Promise<() => Promise<void>> {
   if (process.platform !== 'linux') return async () => {};
   const folder = await open(dataDir.path);
-  // The path of a socket has 107 characters at most, that of the folder any number.
+  // A socket's path may have at most 107 characters, a folder's any number.
   const inside = (name: string) => `/proc/self/fd/${folder.fd}/${name}`;
   const mine = inside(ownName());
   const server = createServer((socket) => socket.destroy()).unref();
@@ -78,7 +78,7 @@ async function listenInside(dataDir: DataDir): Promise<() => Promise<void>> {
     await new Promise((resolve) => server.close(resolve));
     await folder.close();
   };
-  // Without it only an instance in another container would not notice the lock.
+  // Without the socket, only an instance in another container would miss the lock.
   const listens = await once(server.listen(mine), 'listening').then(
     () => true,
     () => false,
@@ -103,7 +103,7 @@ async function listenInside(dataDir: DataDir): Promise<() => Promise<void>> {
   };
 }
 
-/** Whether a process listens on a socket; false where it was killed. */
+/** Whether a process listens on a socket; false if the process was killed. */
 async function answers(path: string): Promise<boolean> {
   const socket = connect(path);
   const answered = await once(socket, 'connect').then(
@@ -114,7 +114,7 @@ async function answers(path: string): Promise<boolean> {
   return answered;
 }
 
-/** Whether a file got its other name; false if that failed with the code. */
+/** Whether a file was renamed; false if that failed with the code. */
 async function unless(code: 'EEXIST' | 'ENOENT', renamed: Promise<void>): Promise<boolean> {
   try {
     await renamed;
@@ -128,7 +128,7 @@ async function unless(code: 'EEXIST' | 'ENOENT', renamed: Promise<void>): Promis
 /** @throws UserError if the lock is that of another Waybill that runs */
 async function refuseHolder(dataDir: DataDir, file: string): Promise<void> {
   const pid = Number(await readFile(file, 'utf8').catch(() => ''));
-  // By now the id may belong to any other process, such as another program of Node with a main.js.
+  // By now the id may belong to any process, such as another Node program with a main.js.
   const isWaybill = /\b(?:(?:bin|src)\/main\.(?:ts|js)|waybill(?:\.js)? start|keys replace)\b/.test(
     await commandLine(pid),
   );

@@ -13,7 +13,7 @@ const instanceSchema = v.object({
   temporalAddress: v.optional(v.string()),
   temporalUiUrl: v.optional(v.string()),
   apiUrl: v.optional(v.string()),
-  /** By role: the metrics of its processes, and those of Temporal's SDK. */
+  /** By role: the metrics of its processes, and of Temporal's SDK in them. */
   metricsUrls: v.optional(v.record(v.string(), v.array(v.string()))),
 });
 /** The addresses of an instance's parts. */
@@ -43,8 +43,8 @@ export async function openDataDir(directory: string): Promise<DataDir> {
 }
 
 /**
- * The folder as it is, which may not exist: reading creates nothing.
- * @param trustsAll whether files of any user are read; default: root's commands may be about another user's instance
+ * Opens the folder for reading; it may not exist, and is not created.
+ * @param trustsAll whether any user's files are read; default: if we are root, as the instance may be another user's
  */
 export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 0) {
   const path = resolve(directory);
@@ -68,12 +68,12 @@ export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 
         throw new UserError(`${join(path, name)} cannot be read: ${message}.`);
       };
       const file = await open(join(path, name)).catch((error: NodeJS.ErrnoException) => {
-        // Any other error must not look like a file that was never written: a new key would replace it.
+        // Any other error must not pass for a missing file: a new key would replace the old one.
         return error.code === 'ENOENT' || error.code === 'ENOTDIR' ? undefined : unreadable(error);
       });
       if (file === undefined) return undefined;
       try {
-        // The owner of the opened file, not of a file that has got its name meanwhile.
+        // The owner of the opened file, not of another file that has its name by now.
         if (!trustsAll) requireOwner(join(path, name), await file.stat());
         return await file.readFile('utf8').catch(unreadable);
       } finally {

@@ -13,11 +13,11 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>>
   // The first attempt starts on the worker that scheduled it, without passing through the task queue. Older
   // servers, such as 1.29, need the setting.
   'system.enableActivityEagerExecution': true,
-  // Waiting tasks are taken by priority, and then from each e-shop in turn (workflows/priorities.ts).
+  // Waiting tasks are dispatched by priority, and then from each e-shop in turn (workflows/priorities.ts).
   'matching.enableFairness': true,
   // Waiting tasks are written into one partition instead of four, so that turns are taken in the whole task queue:
   // each partition takes its own turns.
   'matching.numTaskqueueWritePartitions': 1,
-  // And read from it alone: polling the three that are always empty would cost the server each time.
+  // Tasks are read from that partition alone: each poll of the three empty ones would cost the server time.
   'matching.numTaskqueueReadPartitions': 1,
 };

@@ -23,7 +23,7 @@ export type EmbeddedStack = Awaited<ReturnType<typeof startEmbedded>>;
 const USUAL_PORT = 7233;
 const USUAL_UI_PORT = 8233;
 
-/** Starts Temporal on the ports of an earlier start, if they are free. What that left running is stopped first. */
+/** Starts Temporal on the ports of an earlier start, if they are free; first stops a server left from that start. */
 async function startTemporalIn(
   dataDir: DataDir,
   program: Promise<string>,
@@ -57,8 +57,8 @@ async function startTemporalIn(
  * Starts the parts that are not configured.
  * @param say receives lines about slow steps
  * @param shutdown receives the steps that stop each part
- * @param check called before a part is started, and after the folder was found free: a second start learns that first
- * @param meanwhile called while Temporal starts: part of the program's own start; may be called again
+ * @param check called before any part is started, but after the folder was locked: there a second start fails
+ * @param meanwhile a part of the program's own start, called while Temporal starts; may be called again
  * @returns the stack as the program sees it: configured parts by their addresses, the others started here
  * @throws UserError with one sentence if the folder is in use, or cannot be used
  */
@@ -103,12 +103,12 @@ export async function startEmbedded(
     databaseUrl: url,
     temporalAddress,
     temporalUiUrl,
-    /** Ports of 127.0.0.1 that the embedded Temporal listens on now: some are others after a restart. */
+    /** Ports of 127.0.0.1 that the embedded Temporal listens on now: some change with a restart. */
     temporalPorts: () => temporal?.ports() ?? [],
     /** Writes the instance's addresses for the `waybill` command. */
     async announce(apiUrl: string | null, metricsUrls: readonly string[]): Promise<void> {
       // A worker next to an API keeps the entries of the API.
-      // With configured servers the folder may be anybody's: nothing but this is read in it, and replaced.
+      // With configured servers the folder may belong to anybody: only this file is read there, and replaced.
       const stored = await dataDir.readInstance().catch((): Instance => ({}));
       await dataDir.writeInstance({
         databaseUrl: url,

@@ -28,8 +28,8 @@ export function portsOf(consoles: readonly OperatorConsole[]): number[] {
 }
 
 /**
- * Adds a console of this process to the list. If the folder does not exist or is not writable, no process here
- * would read it.
+ * Adds a console of this process to the list. Does nothing if the folder does not exist or is not writable, since
+ * then no process here reads the list.
  * @returns a function that removes it
  */
 export async function registerConsole(dataDir: DataDir, port: number): Promise<() => Promise<void>> {
@@ -38,7 +38,6 @@ export async function registerConsole(dataDir: DataDir, port: number): Promise<(
     parseConsoles((await dataDir.read(OPERATOR_CONSOLES).catch(() => undefined)) ?? '').filter(
       (each) => isListed(each.pid) && !(each.pid === mine.pid && each.port === mine.port),
     );
-  // If the folder is not writable, no process here would read the list.
   const save = async (consoles: readonly OperatorConsole[]) =>
     await dataDir.write(OPERATOR_CONSOLES, `${JSON.stringify(consoles)}\n`, READABLE).catch(() => {});
   await save([...(await others()), mine]);

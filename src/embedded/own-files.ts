@@ -1,4 +1,4 @@
-/** Whose files are trusted in `DATA_DIR`: they hold keys and passwords, and decide which programs the servers run. */
+/** Checks who owns the files in `DATA_DIR`: they hold keys and passwords, and name the programs that servers run. */
 import type { Stats } from 'node:fs';
 import { chmod, lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,15 +9,15 @@ import { isInstanceFile } from './private-folder.ts';
 const OTHERS_WRITE = 0o022;
 /** Folders of the instance whose files a server reads: settings in them can name programs to run. */
 const OF_SERVERS: readonly string[] = ['postgres', 'temporal'];
-/** Where a server's user, if it is not this process's, has its own files; in the second nothing is ever read. */
+/** The folders of a server's user, if it is not this process's; from the second nothing is ever read. */
 const SERVER_USER_DIRS: readonly string[] = ['postgres', 'postgres-new'];
-/** Only written, and once with the mode of any folder. */
+/** Only written to; it was once created with the default mode. */
 const NEVER_READ: readonly string[] = ['mail'];
 
 /** The owner and mode of a file or folder. */
 type Owned = Pick<Stats, 'uid' | 'mode'>;
 
-/** Whether we trust what belongs to this user: ourselves, root. */
+/** Whether we trust the files of this user: our own and root's. */
 const isTrusted = (uid: number, me: number) => uid === me || uid === 0;
 
 function untrusted(path: string, { uid, mode }: Owned, me: number): UserError {
@@ -33,14 +33,14 @@ function untrusted(path: string, { uid, mode }: Owned, me: number): UserError {
   );
 }
 
-/** Refuses what another user left in `DATA_DIR`. @throws UserError naming it, its owner and mode, and the ways out */
+/** Refuses another user's file in `DATA_DIR`. @throws UserError naming it, its owner and mode, and the ways out */
 export function requireOwner(path: string, stats: Owned, me = process.getuid?.()): void {
   if (me !== undefined && !isTrusted(stats.uid, me)) throw untrusted(path, stats, me);
 }
 
 /**
  * Before servers start in `DATA_DIR`: the folder and all that is read in it belong to us or to root, and nobody
- * else may write them. A folder with nothing but the instance in it is closed to the writing of others.
+ * else may write to them. A folder that contains only the instance is closed to writes by others.
  * @param path exists
  * @param guest the user of a server's own folders, if it is not us
  * @param close changes the mode of the folder
@@ -53,7 +53,7 @@ export async function requireOwnFolder(
   close: typeof chmod = chmod,
 ): Promise<void> {
   if (me === undefined) return;
-  // A link may be another's, whatever it leads to.
+  // A link may belong to another user, whatever its target.
   requireOwner(path, await lstat(path), me);
   const folder = await stat(path);
   requireOwner(path, folder, me);
@@ -61,7 +61,7 @@ export async function requireOwnFolder(
     if (folder.uid !== me || !(await readdir(path)).every(isInstanceFile)) throw untrusted(path, folder, me);
     await close(path, folder.mode & 0o7777 & ~OTHERS_WRITE);
   }
-  // Only once it is closed: until then others can add to it.
+  // Checked only after closing: until then others can add files.
   const names = await readdir(path);
   for (const name of names.filter(isInstanceFile)) {
     const file = join(path, name);

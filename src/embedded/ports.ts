@@ -27,7 +27,7 @@ export async function freePort(preferred = 0, host = '127.0.0.1'): Promise<numbe
 /** The state of a listening socket in `/proc/…/net/tcp`. */
 const LISTEN = '0A';
 
-/** @returns each port once; none where neither /proc nor `lsof` says */
+/** @returns each port once; none if neither /proc nor `lsof` is there */
 export async function listeningPorts(pid: number): Promise<number[]> {
   const folder = `/proc/${pid}`;
   const handles = await readdir(`${folder}/fd`).catch(() => null);

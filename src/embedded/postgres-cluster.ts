@@ -11,7 +11,7 @@ import { ProgramError, runProgram } from './run-program.ts';
 /** r-xr-xr-x */
 const EXECUTABLE = 0o555;
 
-/** `target` is to be a link to `source`: paths within the package. */
+/** `target` should be a link to `source`; both are paths within the package. */
 const linksSchema = v.pipe(
   v.string(),
   v.parseJson(),
@@ -23,7 +23,7 @@ export async function makeLinks(folder: string): Promise<void> {
   const list = await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8');
   for (const { source, target } of v.parse(linksSchema, list)) {
     const path = join(folder, target);
-    // Looked for first: the folder may be read-only.
+    // Check first: the folder may be read-only.
     if ((await lstat(path).catch(() => null)) !== null) continue;
     await symlink(relative(dirname(target), source), path).catch((error: NodeJS.ErrnoException) => {
       // Another start has just made it.
@@ -57,7 +57,7 @@ export async function postgresPrograms(): Promise<Programs> {
   return v.parse(programsSchema, { ...(await import(pathToFileURL(entry).href)) });
 }
 
-/** Postgres refuses to run as root: then it runs as the user `postgres`. Undefined if we are not root. */
+/** The user `postgres` if we are root, since Postgres refuses to run as root; else undefined. */
 export async function serverUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const id = async (flag: string) => Number(await runProgram('id', [flag, 'postgres']));
@@ -120,7 +120,7 @@ export async function createCluster(
     );
   } catch (error) {
     const stderr = error instanceof ProgramError ? error.stderr : '';
-    // The cause, and what may help: its last line only tells what it removes.
+    // The cause and the hint: the last line only says which files it removes.
     const causes = stderr.matchAll(/(?:error|FATAL|PANIC|HINT): +(.*[^.\n])/g);
     const reason = [...causes].map(([, cause]) => cause).join('; ') || stderr.trim() || String(error);
     throw new UserError(`The embedded Postgres could not be set up in ${directory}: ${reason}.`);

@@ -18,7 +18,7 @@ interface PostgresOptions extends Pick<ServiceOptions, 'env' | 'restarts' | 'sig
   readonly superuser?: boolean;
 }
 
-/** Settings: TCP on this machine only. */
+/** Settings; the server accepts TCP on this machine only. */
 const SETTINGS = ['-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.0.0.1'];
 
 /**
@@ -27,7 +27,7 @@ const SETTINGS = ['-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.
  */
 const STOP_SIGNALS: StopSignals = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
 const STOP_TIMEOUT_MS = 20_000;
-/** After a crash it recovers from its log first. Less: a long recovery is cut off, and begins again. */
+/** After a crash it first recovers from its log. Less: a long recovery is cut off and begins again. */
 const READY_TIMEOUT_MS = 600_000;
 
 /**
@@ -81,7 +81,7 @@ async function clearZombie(pidFile: string): Promise<void> {
 }
 
 /**
- * Makes a cluster elsewhere, and moves it to its place once it is whole. Files that are there are never removed.
+ * Makes a cluster elsewhere, and moves it to its place when it is complete. Files already there are never removed.
  * @param directory its place
  * @throws UserError if it cannot be made or moved
  */
@@ -95,8 +95,8 @@ async function makeCluster(
   await mkdir(stagingDir, { mode: 0o700 });
   const { user } = cluster;
   if (user !== undefined) await chown(stagingDir, user.uid, user.gid);
-  // An interrupted start may have left its program running, which removes all it wrote if it fails: under another
-  // name it does not meet what is made now.
+  // An interrupted start may have left its `initdb` running, which removes all that it wrote if it fails: the other
+  // name keeps it away from the new cluster.
   const unfinished = join(stagingDir, randomBytes(4).toString('hex'));
   await createCluster(programs, {
     directory: unfinished,
@@ -147,7 +147,7 @@ export async function startPostgres(
         `${directory} contains files, but no Postgres cluster: move it away, or restore it.`,
       );
     say('Creating the embedded Postgres cluster …');
-    // The note of a former cluster, which is gone, says nothing about this one.
+    // A note about a former cluster says nothing about this one.
     await dataDir.remove('postgres-ready');
     await makeCluster(programs, directory, { ...admin, user });
   }

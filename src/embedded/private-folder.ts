@@ -14,7 +14,7 @@ function entryBit(folder: { readonly uid: number; readonly gid: number }, user: 
   return folder.gid === user.gid ? 0o010 : 0o001;
 }
 
-/** The first folder on the way to `path`, itself included, that the user cannot enter, or null. */
+/** The first folder on the path, including `path` itself, that the user cannot enter, or null. */
 export async function inaccessibleFolder(path: string, user: User): Promise<string | null> {
   const folder = resolve(path);
   const parent = dirname(folder);

