@@ -22,16 +22,16 @@ interface EmbeddedTemporalOptions extends Pick<ServiceOptions, 'logFile' | 'pidF
   readonly preferredUiPort?: number;
   /** Dynamic configuration beside {@link DYNAMIC_CONFIG}. */
   readonly dynamicConfig?: typeof DYNAMIC_CONFIG;
-  /** Done while the server starts: loading modules, which would hold up whatever starts it. */
+  /** Called while the server starts, to load modules, which would otherwise delay the start. */
   readonly meanwhile?: (() => Promise<unknown>) | undefined;
 }
 
-/** It takes well under a second to close its database, unless it is stuck. */
+/** Closing its database takes well under a second, unless it is stuck. */
 export const TEMPORAL_STOP_MS = 10_000;
 const READY_TIMEOUT_MS = 60_000;
 const PROBE_MS = 2_000;
 
-/** Loading it takes longer than all our other modules: it is done while the server starts. */
+/** Loading it takes longer than all our other modules, so it is loaded while the server starts. */
 const loadClient = () => import('@temporalio/client');
 
 /** True if the default namespace exists and knows our search attributes. */
@@ -117,7 +117,7 @@ async function startOnce(options: EmbeddedTemporalOptions) {
 /** @param ui the address of its UI; null: no UI */
 async function startServer(options: EmbeddedTemporalOptions, ui: HiddenAddress | null) {
   const port = await freePort(options.preferredPort);
-  // Chosen here, although unused: webhooks could not be kept from ports that the server chose.
+  // Unused, but chosen here: webhooks could not be kept from ports that the server had chosen.
   const httpPort = await freePort();
   const metricsPort = await freePort();
   const address = `127.0.0.1:${port}`;

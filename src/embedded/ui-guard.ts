@@ -1,6 +1,6 @@
 /**
  * A proxy in front of the embedded Temporal's UI. That UI accepts any host name, so a foreign page whose name
- * resolves to this machine (DNS rebinding) could read and end all workflows. The proxy takes only this machine's.
+ * resolves to this machine (DNS rebinding) could read and end all workflows. The proxy accepts only our own.
  */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';

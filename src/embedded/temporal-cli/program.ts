@@ -51,7 +51,7 @@ export interface FetchContext {
   readonly env: NodeJS.ProcessEnv;
   /** Receives one line of text for every slow step. */
   readonly report: (text: string) => void;
-  /** Ends the work and all child processes: it rejects once its working files are gone. */
+  /** Aborts the work and all child processes; the promise rejects when the working files are gone. */
   readonly signal: AbortSignal;
   /** Where the program is kept. */
   readonly cacheDirectory: string;

