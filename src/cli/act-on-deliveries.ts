@@ -42,7 +42,7 @@ function whyNotRedelivered(redelivery: Exclude<Redelivery, { kind: 'created' }>,
   }
 }
 
-/** What becomes of an ended delivery, or of one that does not exist; null while it is open. */
+/** The answer for a delivery that has ended or does not exist; null while it is open. */
 async function answerIfEnded(sql: Pool, deliveryId: string, redelivers: boolean): Promise<Answer | null> {
   const refused = (message: string): Answer => ({ deliveryId, done: false, message, redelivery: null });
   const target = await deliveryTarget(sql, deliveryId);
@@ -75,7 +75,7 @@ export async function redeliverEach(
   });
 }
 
-/** Acts on one after the other, first on those in the queue; `answered` is called with each answer at once. */
+/** Acts on one delivery after the other, first on those in the queue; calls `answered` at once with each answer. */
 export async function actOnDeliveries(
   settings: Settings,
   { action, ids, by, reason, redelivers = false }: Request,
@@ -105,7 +105,7 @@ export async function actOnDeliveries(
     const queued: string[] = [];
     const others: string[] = [];
     for (const id of open) ((await deliveryTarget(sql, id))?.queued ? queued : others).push(id);
-    // The database decides about those in the queue, while Temporal is unavailable, too.
+    // The database decides about deliveries in the queue, even while Temporal is unavailable.
     if (queued.length > 0) await withTemporal(settings, actOn(queued), { lazy: true });
     if (others.length > 0) await withTemporal(settings, actOn(others));
   });

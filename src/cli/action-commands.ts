@@ -14,7 +14,7 @@ const verbs: readonly {
   readonly verb: string;
   readonly action: ActionName;
   readonly description: string;
-  /** The former name of `try-now` and `redeliver`, which chose between them. */
+  /** The former name of both `try-now` and `redeliver`. */
   readonly former?: true;
 }[] = [
   { verb: 'try-now', action: 'tryNow', description: 'make the next attempt now' },

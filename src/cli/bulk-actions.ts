@@ -1,4 +1,4 @@
-/** Bulk actions on deliveries: started, watched, canceled. They run in Temporal, unwatched, too. */
+/** Starts, watches and cancels bulk actions on deliveries. They run in Temporal, even if nobody watches. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { retryPolicyOf } from '../config/config.ts';
@@ -40,7 +40,7 @@ interface BulkRequest {
 const MAX_WEBHOOKS_PER_QUERY = 1_000;
 /** The polling interval, in milliseconds. */
 const JOB_POLL_INTERVAL_MS = 500;
-/** How long a new job may not be visible yet, in milliseconds. */
+/** How long it may take until a new job is visible, in milliseconds. */
 const JOB_VISIBLE_TIMEOUT_MS = 10_000;
 const INCOMPLETE = 2;
 const IDENTITY = 'waybill';
@@ -50,7 +50,7 @@ const PREFIX = 'waybill-';
 const deliveries = (count: number) => counted(count, 'delivery', 'deliveries');
 const noSuchJob = (jobId: string) => new UserError(`There is no job ${jobId}.`);
 
-/** " since 2026-11-20 19:33:00Z": the times as they were understood; empty without any. */
+/** " since 2026-11-20 19:33:00Z": the times as the command read them; empty without any. */
 const period = ({ since, until }: BulkOptions) =>
   `${since === undefined ? '' : ` since ${second(since)}`}${until === undefined ? '' : ` until ${second(until)}`}`;
 
@@ -94,15 +94,15 @@ async function bulkFilter(sql: Sql, filter: BulkOptions): Promise<OpenFilter> {
   };
 }
 
-/** What Temporal's list lacks, as a sentence; empty if nothing, or if states and times differ between the two. */
+/** A sentence about deliveries that Temporal's list lacks; empty if none, or if a filter by state or time is set. */
 function lackingInList(listed: number, inTemporal: number, { state, since, until }: OpenFilter): string {
   if (inTemporal <= listed || state !== undefined || since !== undefined || until !== undefined) return '';
   return `\nTemporal lists only ${listed} of the ${deliveries(inTemporal)} open in the database: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Give their ids instead.`;
 }
 
 /**
- * Acts on deliveries in the queue, of which the job knows nothing, one after the other.
- * @param ids the newest first: one that is given up lets the next of its record go
+ * Acts on deliveries in the queue one after the other, since the job does not know them.
+ * @param ids the newest first: giving up an older one would release the next of its record
  */
 async function actInQueue(
   request: RequestAction,

@@ -20,7 +20,7 @@ type LazyCommand = readonly [
 const commands: Readonly<Record<string, LazyCommand>> = {
   start: [
     'run the server, configured by its environment; by default with its own Postgres and Temporal',
-    // `bin/waybill.js` runs the server: what gets here asks for help, or is mistaken.
+    // `bin/waybill.js` runs the server. Calls that get here ask for help, or are wrong.
     async () => (command) => {
       command.action(() => {
         throw new UserError('waybill start takes neither options nor arguments: see waybill variables.');
@@ -124,7 +124,7 @@ const commands: Readonly<Record<string, LazyCommand>> = {
 };
 
 /**
- * Runs `waybill`. Only the requested command is loaded: the others have only a name and a description.
+ * Runs `waybill`. Only the requested command is loaded; of the others, only the names and descriptions.
  * @throws UserError, meant for the person at the command line
  * @example await waybill(['eshop', 'list'], { env: process.env, print: console.log });
  */

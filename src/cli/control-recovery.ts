@@ -1,4 +1,4 @@
-/** Controls and watches recoveries from the command line; they run unwatched, too. */
+/** Controls and watches recoveries from the command line; they also run if nobody watches. */
 import type { Settings } from '../config/variables.ts';
 import type { Pool } from '../db/connection/pool.ts';
 import { controlRecovery, type RecoveryRow, readRecovery } from '../db/recoveries/recoveries.ts';

@@ -30,7 +30,7 @@ const parameters = v.pipe(
 );
 const headers = v.pipe(v.string(), v.parseJson({}, '--headers must be JSON, such as {"X-Gateway-Key":"…"}.'));
 
-/** All fields of a webhook except its types: a new one needs an option here. */
+/** All fields of a webhook except its types. A new field needs an option here. */
 const fieldOptions = {
   url: requiredOption('--url <url>', 'URL of the receiver', v.string()),
   method: option('--method <method>', 'POST or GET', v.string(), 'POST'),
@@ -68,7 +68,7 @@ export function addCreate(command: Command, { env, print }: CommandContext): voi
     command,
     createOptions,
     async ({ eshop, types: [webhookType, ...additionalTypes], inactive, json, ...fields }) => {
-      // They take longer to load than the other subcommands.
+      // Loaded only here: it takes longer than the other subcommands.
       const [{ configuredGuard }, { webhookImport }] = await Promise.all([
         import('../app/outgoing.ts'),
         import('./imports/webhook-import.ts'),

@@ -36,8 +36,8 @@ const deleteOptions = v.object({
 });
 
 /**
- * How often deliveries, recoveries and changes under way are counted, and how long none may end before it gives up.
- * Shorter: a restarting worker looks like none. Longer: people wait for one that is not there.
+ * The interval between counts of deliveries, recoveries and changes under way, and how long none may end until the
+ * command gives up. Shorter: a restarting worker counts as missing. Longer: people wait for a worker that is missing.
  */
 const POLLING = { everyMs: 500, patienceMs: 60_000 };
 

@@ -66,7 +66,7 @@ const deliveryFilters = v.pipe(
 
 const oneDelivery = v.object({ id: argument('<id>', 'its id', idOf('delivery')) });
 
-/** "retrying 3/21": with the attempts made while more may follow. */
+/** "retrying 3/21": with the number of attempts made, while more may follow. */
 function stateOf({ state, attemptsMade }: OperatorsDelivery, policy: RetryPolicy): string {
   const mayGoOn = state === 'held' || isOpen(state);
   return mayGoOn && attemptsMade > 0 ? `${state} ${attemptsMade}/${maxAttempts(policy)}` : state;
@@ -84,7 +84,7 @@ function lastResultOf({ lastError, lastStatus }: OperatorsDelivery): string {
   return lastError?.replace(/^HTTP (?=\d)/, '') ?? (lastStatus === null ? '' : String(lastStatus));
 }
 
-/** Without the columns that a filter makes the same in all rows. */
+/** Leaves out columns that have the same value in all rows because of a filter. */
 function listTable(
   deliveries: readonly OperatorsDelivery[],
   filter: { readonly eshop?: number | undefined; readonly webhook?: number | undefined },
@@ -116,7 +116,7 @@ function attemptsTable(attempts: readonly AttemptLogRow[]): string {
   );
 }
 
-/** Null if it is not paused, or Temporal does not say. */
+/** Null if it is not paused, or Temporal gives no answer. */
 async function pauseInTemporal(settings: Settings, delivery: DeliveryTarget): Promise<TemporalPause | null> {
   const [{ withTemporal }, { pauseOfDelivery }] = await Promise.all([
     import('./open-temporal.ts'),

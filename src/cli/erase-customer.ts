@@ -45,7 +45,7 @@ const eraseOptions = v.object({
   ...confirmationOptions,
 });
 
-/** How often open deliveries are counted, and how long none may end before it gives up, as in `delete-eshop.ts`. */
+/** The interval between counts of open deliveries, and how long none may end until it gives up. */
 const POLLING = { everyMs: 250, patienceMs: 60_000 };
 
 const HELP = `

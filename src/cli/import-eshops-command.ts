@@ -22,7 +22,7 @@ const user = v.strictObject({
   role: v.picklist(roles, 'must be shop or warehouse'),
   passwordHash: v.nullish(v.pipe(text(1_000), withoutProblem(foreignHashProblem)), null),
 });
-/** A line. A hash is null if it has none: then a key or password is generated. */
+/** A line. A key or password whose hash is null is generated. */
 const eshopSchema = v.strictObject({
   name: v.pipe(text(200), v.trim(), v.minLength(1, 'must not be empty')),
   email: email(),
@@ -46,7 +46,7 @@ const eshopSchema = v.strictObject({
   ),
 });
 
-/** The outcome of a line, or that of a dry run; generated keys and passwords are shown once. */
+/** The outcome of a line, also in a dry run; generated keys and passwords are shown once. */
 interface EshopResult {
   readonly outcome: Outcome;
   /** The number of the e-shop; null if there is none. */
@@ -57,7 +57,7 @@ interface EshopResult {
   readonly note: string | null;
 }
 
-/** Creates an e-shop with its users, unless it exists: then its number is the result, as `existing`. */
+/** Creates an e-shop with its users; if it exists already, the result is its number, as `existing`. */
 async function importEshop(sql: Pool, eshop: v.InferOutput<typeof eshopSchema>) {
   const created = await Promise.all(
     eshop.users.map(async ({ username, role, passwordHash }) => {

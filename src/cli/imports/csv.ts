@@ -1,15 +1,15 @@
 /** CSV as in RFC 4180. */
 
 /**
- * The most lines of a record. Fewer: a field with that many lines is refused. Without a limit, a file that lost the
- * first quote of each line is read for days: 140 kB took 14 s, and the time grows with the square of the size.
+ * The most lines of a record. Fewer: a field with that many lines is refused. Without a limit, a file without the
+ * first quote of each line takes days: 140 kB took 14 s, and the time grows with the square of the size.
  */
 const MAX_RECORD_LINES = 500;
 
 /**
  * The records of a text, each with the line on which it begins, from 1; empty lines are left out. A quote inside a
- * field that does not begin with one is literal. One that is not closed within {@link MAX_RECORD_LINES}, or has text
- * after it, loses only its line: then the fields are null.
+ * field that does not begin with one is literal. If a quoted field is not closed within {@link MAX_RECORD_LINES}, or
+ * has text after its end, only that line is lost: its fields are null.
  */
 export function* csvRecords(lines: readonly string[]) {
   let next = 0;
@@ -28,7 +28,7 @@ export function* csvRecords(lines: readonly string[]) {
 
 class OpenRecord {
   readonly fields: string[] = [];
-  /** The text so far of a quoted field; null outside of one. */
+  /** The text so far of a quoted field; null outside a quoted field. */
   #quoted: string | null = null;
 
   /** `open`: the next line belongs to the record, too. */

@@ -10,7 +10,7 @@ export const foreignSystems = ['svix', 'convoy', 'outpost'] as const;
 export type ForeignSystem = (typeof foreignSystems)[number];
 
 interface Foreign {
-  /** Its name in the other system, if a list may have it several times, each time with other types; null if not. */
+  /** Its name in the other system, if a list may repeat it with other types; else null. */
   readonly endpoint: string | null;
   readonly url: string;
   readonly active: boolean;
@@ -79,7 +79,7 @@ const convoyEndpoint = v.looseObject({
   ),
 });
 
-/** A receiver that was given longer may be given up here, with the default time-out, in seconds. */
+/** In seconds. A receiver that had a longer time-out before may exceed the default time-out here. */
 const LIMIT_S = defaultRetryPolicy.attemptTimeoutMs / 1_000;
 /** Where Convoy reports an endpoint's failures, besides by e-mail. */
 const CHATS = ['slack_webhook_url', 'teams_webhook_url'];
@@ -175,7 +175,7 @@ function filled(record: object, names: readonly string[]): string[] {
   return names.filter((name) => says(Reflect.get(record, name)));
 }
 
-/** Whether a value is not empty: their responses have whole objects of empty values, too. */
+/** Whether a value is not empty; an object of empty values, as in their responses, is empty. */
 function says(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).some(says);
   return value !== undefined && value !== null && value !== '' && value !== 0 && value !== false;

@@ -88,8 +88,8 @@ function lineOf({ line, webhook, types }: Endpoint): ImportLine {
 }
 
 /**
- * A webhook for each endpoint with types that have a counterpart, a problem for each type without one, and for a page
- * whose next is missing. Convoy may list an endpoint several times: its webhook has all types, and comes last.
+ * A webhook for each endpoint with types that have a counterpart; a problem for each type that has none, and for a
+ * missing page. Convoy may list an endpoint several times: its webhook gets all the types, and comes last.
  */
 export function* foreignLines(
   system: ForeignSystem,
@@ -102,7 +102,7 @@ export function* foreignLines(
     line,
     problem: 'is not the last page of its list: append the next one',
   });
-  /** Those that may occur again, by e-shop and name. */
+  /** Webhooks that may occur again, by e-shop and name. */
   const endpoints = new Map<string, Endpoint>();
   for (const each of lines) {
     if ('problem' in each) {

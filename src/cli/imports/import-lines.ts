@@ -27,7 +27,7 @@ const MAX_FILE_MIB = 64;
 /**
  * Reads a file.
  * @param file `-` for standard input
- * @param titles the possible ones of a CSV
+ * @param titles the possible titles of a CSV
  * @throws UserError if it is empty or too large, or cannot be read
  */
 export async function readImport(file: string, titles: Titles): Promise<ImportLine[]> {
@@ -91,7 +91,7 @@ function* csv(lines: readonly string[], fields: Titles): Generator<ImportLine, v
       if (titles === null) return;
     } else if (titles === null) {
       titles = found.map((field) => field.trim());
-      // As in the UTF-16 that some shells write.
+      // Probably UTF-16, which some shells write.
       if (titles.some((title) => title.includes(UNDECODED))) return yield { line, problem: NOT_UTF8 };
       const twice = titles.find((title, index) => title !== '' && titles?.indexOf(title) !== index);
       if (twice !== undefined) return yield { line, problem: `has the column "${twice}" twice` };
@@ -107,7 +107,7 @@ function unknownTitles(
   knownFields: readonly string[],
 ) {
   const may = `columns are ${knownFields.join(', ')}`;
-  // Not repeated if none is known: it is the first line of a file without titles, and may contain a secret.
+  // If no title is known, the line is not repeated: the file has no titles, and its first line may hold a secret.
   if (unknown.length === titles.length) return `is neither JSON nor a header line: ${may}`;
   return `has unknown columns: ${unknown.map((title) => `"${title}"`).join(', ')}; ${may}`;
 }

@@ -26,7 +26,7 @@ export function textFieldOf(value: unknown, name: string): string | null {
   return typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, MAX_CHARS) : null;
 }
 
-/** The beginning of its URL without user and password (in a malformed one, all before the last `@`); null if none. */
+/** The beginning of its URL without credentials (in a malformed URL, all before the last `@`); null if none. */
 export function urlOf(value: unknown): string | null {
   const given = fieldOf(value, 'url');
   if (typeof given !== 'string' || given === '') return null;
