@@ -1,14 +1,14 @@
 /** The layout of results for people. */
 import { oneLine } from '../domain/text.ts';
 
-/** Lines of `name  value`, with aligned values, even with control characters in them; no line for null. */
+/** Lines of `name  value` with aligned values; no line for null. Control characters do not break the alignment. */
 export function pairs(given: readonly (readonly [string, string | number | null])[]): string {
   const rows = given.flatMap(([title, value]) => (value === null ? [] : [[title, value] as const]));
   const width = Math.max(...rows.map(([title]) => title.length));
   return rows.map(([title, value]) => `${title.padEnd(width)}  ${cellOf(value)}`).join('\n');
 }
 
-/** E-shops choose identifiers, URLs and descriptions: these must not send commands to the operator's terminal. */
+/** E-shops choose identifiers, URLs and descriptions, which must not send commands to the operator's terminal. */
 function cellOf<T extends string | number>(value: T): T | string {
   return typeof value === 'string' ? oneLine(value) : value;
 }

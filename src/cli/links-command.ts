@@ -1,4 +1,4 @@
-/** `waybill links`: lists in Temporal's UI that answer questions of operators. */
+/** `waybill links`: links to lists in Temporal's UI that answer operators' questions. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';

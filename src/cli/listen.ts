@@ -1,4 +1,4 @@
-/** Listens until interrupted. Its webhook is removed then, or by the next listener if it was killed. */
+/** Listens until interrupted, then removes its webhook; if it is killed, the next listener does. */
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
@@ -95,7 +95,7 @@ function lines(
   );
 }
 
-/** The webhook's URL: with the path of the program behind, because the signature of a GET covers the path. */
+/** The webhook's URL. It has the path of the forwarding target, because the signature of a GET covers the path. */
 function addressOf(port: number, forwardTo: string | undefined): string {
   const path = forwardTo === undefined ? '/' : forwardTo.replace(/^[a-z]+:\/\/[^/?]*/i, '');
   return `http://127.0.0.1:${port}${path.startsWith('/') ? path : `/${path}`}`;

@@ -20,7 +20,7 @@ export interface ReceivedRequest {
   readonly body: string;
   /** The verified delivery; null if it is not from this instance. */
   readonly delivery: (VerifiedHeaders & { readonly entityId: string | null }) | null;
-  /** Why it is not one, or why it could not be forwarded. */
+  /** Why it was not verified, or could not be forwarded. */
   readonly problem: string | null;
   readonly status: number;
   /** The time until the response, in milliseconds. */
@@ -46,11 +46,11 @@ function passedOn(headers: Headers): Headers {
   return copy;
 }
 
-/** The program behind. */
+/** The program that requests are forwarded to. */
 interface Forwarding {
   /** Such as `http://localhost:3000`; path and query are the request's, as its signature covers them. */
   readonly origin: string;
-  /** In milliseconds: as long as the sender waits. */
+  /** In milliseconds: the time-out of the sender. */
   readonly timeoutMs: number;
 }
 

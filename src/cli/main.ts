@@ -7,7 +7,7 @@ import { waybill } from './commands.ts';
 /** The exit code of a process ended by SIGPIPE, which Node ignores: its work may be incomplete. */
 const BROKEN_PIPE = 141;
 
-/** Texts shown only once that have not been written yet. */
+/** Texts that are shown only once, such as keys, and have not been written yet. */
 const unwritten = new Set<string>();
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -18,7 +18,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
-/** Keeps others' text from commanding the terminal; escaped as in JSON, so that programs read it unchanged. */
+/** Keeps foreign text from controlling the terminal; escaped as in JSON, so that programs read it unchanged. */
 const escaped = (text: string) =>
   withoutUnseen(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 

@@ -26,7 +26,7 @@ function explained(error: unknown, settings: Settings): unknown {
 
 /**
  * The addresses of the instance in `DATA_DIR`; empty if there is no such folder.
- * @throws UserError if another user may have planted them, and they would be used
+ * @throws UserError if they would be used, but another user may have planted them
  */
 export async function instanceOf(settings: Settings): Promise<Instance> {
   const { DATA_DIR, DATABASE_URL, TEMPORAL_ADDRESS } = settings;
@@ -62,7 +62,7 @@ export async function withDatabase<T>(
   });
 }
 
-/** The same for commands whose statements read all data of an e-shop. */
+/** As `withDatabase`, for commands whose statements read all data of an e-shop. */
 export const withPatientDatabase = <T>(settings: Settings, work: (sql: Pool) => Promise<T>): Promise<T> =>
   withDatabase(settings, work, 2, PATIENT);
 

@@ -21,7 +21,7 @@ export class TemporalAway extends UserError {
   override readonly name = 'TemporalAway';
 }
 
-/** Repeats calls as usual, except beyond a limit of Temporal: in the end the error would name only a deadline. */
+/** Repeats calls as usual, but not beyond a limit of Temporal: then the last error would only name a deadline. */
 function repeatingWithinLimits() {
   const usual = defaultGrpcRetryOptions();
   return makeGrpcRetryInterceptor({
@@ -34,7 +34,7 @@ function repeatingWithinLimits() {
 /**
  * Runs `work` with the Temporal at `TEMPORAL_ADDRESS`, else with that of the instance in `DATA_DIR`.
  * @param options.namesLimits a call beyond its limits fails at once, instead of being repeated until its deadline
- * @param options.lazy it is connected to with the first call: `work` may need none
+ * @param options.lazy connects with the first call, as `work` may need none
  * @throws TemporalAway if it cannot be reached; UserError if there is none, it lacks the namespace, or a call fails
  */
 export async function withTemporal<T>(
@@ -75,14 +75,14 @@ export async function withTemporal<T>(
   }
 }
 
-/** Every call would fail without it, each with another error. */
+/** Without it every call would fail, each with another error. */
 async function requireNamespace(client: Client, { address, namespace }: TemporalTarget): Promise<void> {
   try {
     await client.withDeadline(Date.now() + READ_DEADLINE_MS, () =>
       client.workflowService.describeNamespace({ namespace }),
     );
   } catch (error) {
-    // Anything else may concern this call alone: one that it forbids, for example.
+    // Any other error may concern only this call, for example if it is not permitted.
     if (grpcStatusOf(error) !== NOT_FOUND) return;
     throw new UserError(
       `The namespace ${namespace} does not exist at ${address}: create it, or correct TEMPORAL_NAMESPACE.`,

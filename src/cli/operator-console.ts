@@ -31,7 +31,7 @@ import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 const CONNECTIONS = 4;
 /**
  * How long the status of Temporal and of the storage is cached, in milliseconds. Less: each call opens a connection
- * or writes rows to see whether the disk has room, and several pages need them. More: an outage shows late.
+ * or writes rows to see whether the disk has room, and several pages need them. More: an outage is shown late.
  */
 const SLOW_CACHE_MS = 10_000;
 /** The most ended recoveries shown, besides those under way. */

@@ -57,8 +57,8 @@ export const listOptions = {
 };
 
 /**
- * A date or a time, as `deliveries list` prints it or in ISO 8601; UTC without an offset. Nothing else: in
- * `Date.parse`, a time without a year is one of 2001, and a bulk action since then would concern all deliveries.
+ * A date or a time, as `deliveries list` prints it or in ISO 8601; UTC without an offset. Other forms are refused:
+ * `Date.parse` puts a time without a year into 2001, and a bulk action since then would concern all deliveries.
  */
 export const time = (name: string) =>
   v.pipe(
@@ -83,18 +83,18 @@ export const someWebhooks = v.object({
 /** "a, b" → `a` and `b` */
 export const separated = (text: string) => text.split(',').map((part) => part.trim());
 
-/** @param noun it identifies, for the message */
+/** @param noun what the number identifies, for the message */
 export const idOf = (noun: string) =>
   v.pipe(v.string(), v.uuid(`<id> must be the id of a ${noun}.`), v.toLowerCase());
 
 export const noSuchWebhook = (id: number) => new UserError(`There is no webhook ${id}.`);
 
-/** Makes what the service refuses an error for people. */
+/** Turns a refusal by the service into an error for people. */
 export function throwUserError(error: unknown, exitCode = 1): never {
   throw error instanceof Problem ? new UserError(error.message, exitCode) : error;
 }
 
-/** Exit code if the command could not find out all that it was asked. */
+/** Exit code if the command could not answer the whole question. */
 export const INCONCLUSIVE = 3;
 
 /** For a command that cannot be undone: it needs a confirmation, or only reports. */
@@ -115,7 +115,7 @@ export function isDryRun({ dryRun, yes }: { dryRun: boolean; yes: boolean }): bo
 
 /**
  * The most open deliveries of a webhook that is deactivated, or that are given up at once, without `--yes`. Fewer:
- * scripts need it for everyday work. More: a wrong number holds back or ends that many.
+ * scripts need `--yes` for everyday work. More: a wrong number holds back or ends that many.
  */
 export const MAX_UNASKED = 1_000;
 

@@ -21,7 +21,7 @@ export function formatTime(ms: number): string {
   return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${partName}`;
 }
 
-/** The same rounded to its largest unit, for a narrow column: `38 s`, `2 min`, `15 h`. */
+/** A time rounded to its largest unit, for a narrow column: `38 s`, `2 min`, `15 h`. */
 export function briefTime(ms: number): string {
   if (ms >= HOUR) return `${Math.round(ms / HOUR)} h`;
   return ms >= MINUTE ? `${Math.round(ms / MINUTE)} min` : `${Math.round(ms / SECOND)} s`;

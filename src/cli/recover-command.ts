@@ -62,7 +62,7 @@ const recoverOptions = v.pipe(
 );
 type Options = Omit<v.InferOutput<typeof recoverOptions>, 'id'>;
 
-/** Begins a recovery; a dry run only counts, for an inactive webhook, too. @throws UserError if it cannot begin */
+/** Begins a recovery; a dry run only counts, even for an inactive webhook. @throws UserError if it cannot begin */
 async function recover(sql: Pool, webhookId: number, options: Options, { windowMs }: RetryPolicy) {
   const { since, until = null, include, dryRun } = options;
   const [webhook] = await listAllWebhooks(sql, { id: webhookId }, 1);

@@ -54,7 +54,7 @@ const allOf = (taskQueue: string) => `TaskQueue = '${taskQueue.replaceAll("'", "
 
 const histories = (count: number) => counted(count, 'history', 'histories');
 
-/** For people: histories that break, those not saved, and the number replayed. */
+/** For people: the histories that break, the histories not saved, and the number replayed. */
 function report({ live, closed, broken, refused, saved }: Replayed, save: string | undefined): string[] {
   const breaks = broken.map(({ workflowId, eventId, expected, found }) => ({
     workflow: workflowId,
@@ -75,7 +75,7 @@ function report({ live, closed, broken, refused, saved }: Replayed, save: string
   ];
 }
 
-/** @param workflows instead of the present workflow code */
+/** @param workflows replaces the present workflow code */
 export function replayCommand(
   command: Command,
   { env, print }: CommandContext,
@@ -103,7 +103,7 @@ export function replayCommand(
         ids.length > 0
           ? await Promise.all(ids.map((id) => latestRun(client, id)))
           : await runsFor(client, query ?? allOf(taskQueue), limit);
-      // A check that checked nothing must not pass.
+      // If nothing was replayed, the check must not pass.
       if (found.length === 0) throw new UserError(`No workflow matches ${query ?? allOf(taskQueue)}.`);
       const runs = ids.length > 0 ? found : found.slice(0, limit);
       const keeping = save === undefined ? undefined : { directory: save, known: confidentialValues(env) };
@@ -120,7 +120,7 @@ export function replayCommand(
     if (result.refused.length > 0) {
       throw new UserError(`${histories(result.refused.length)} not saved.`, INCONCLUSIVE);
     }
-    // Of histories to save, a part may be wanted.
+    // With `--save`, a part of the histories may be enough.
     if (more && save === undefined)
       throw new UserError(`There are more than ${limit}: use --limit to replay all.`, INCONCLUSIVE);
   });

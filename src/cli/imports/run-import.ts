@@ -21,7 +21,7 @@ interface Import<Result extends { readonly outcome: Outcome }> {
   /** The noun for a line's record, such as "webhook". */
   readonly noun: string;
   readonly lines: readonly ImportLine[];
-  /** @throws Problem if the line is at fault: it is refused */
+  /** @throws Problem if the line is refused */
   readonly importOne: (value: unknown) => Promise<Result>;
   /** The result of a line that is not imported, without its secrets. The value is null if it could not be read. */
   readonly refused: (value: unknown, note: string, outcome: 'refused' | 'unmapped') => Result;
@@ -86,7 +86,7 @@ export async function runImport<Result extends { readonly outcome: Outcome }>(ru
   try {
     await untilInterrupted('Stopped. The lines above are done: run it again for the rest.', importAll);
   } finally {
-    // However it ends: a generated key, password or secret is shown nowhere else.
+    // Print even after a failure: a generated key, password or secret is shown nowhere else.
     flush();
     progress.stop();
   }

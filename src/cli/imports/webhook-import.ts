@@ -38,14 +38,14 @@ const placeSchema = v.object({
 
 export const lineEntries = { ...placeSchema.entries, ...webhookCreationSchema.entries };
 
-/** The outcome of a line, or that of a dry run. */
+/** The outcome of a line, also in a dry run. */
 interface ImportResult {
   readonly outcome: Outcome;
   readonly eshop: number | null;
   /** The id of the webhook; null if there is none, or if it is known only after creation. */
   readonly id: number | null;
   readonly url: string | null;
-  /** As the line had it, if it was refused. */
+  /** If the line was refused: as it was written there. */
   readonly webhookType: string | null;
   /** Empty if none, or if the line was refused. */
   readonly additionalTypes: readonly EventType[];
@@ -79,7 +79,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     const eshop = place.eshop ?? deps.eshop;
     const id = place.id ?? undefined;
     if (eshop === undefined) throw badRequest('eshop: is missing; name it here or with --eshop');
-    // The file may be an e-shop's own: it must not have another's events sent anywhere.
+    // The file may come from an e-shop: it must not subscribe to another's events.
     if (deps.eshop !== undefined && eshop !== deps.eshop)
       throw badRequest(`eshop: is ${eshop}, but with --eshop ${deps.eshop} all lines are for that one`);
     const {
