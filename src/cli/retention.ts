@@ -21,7 +21,7 @@ export function retentionCommand(command: Command, { env, print }: CommandContex
       );
     };
     const work = (sql: Pool) => retain(sql, { retentionMs: settings.RETENTION, dryRun });
-    // The second one sees whom the first waits for.
+    // The second connection sees which session the first waits for.
     const run = withDatabase(settings, work, 2);
     tell(
       await run.catch((error: unknown) => {

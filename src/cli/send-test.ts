@@ -1,4 +1,4 @@
-/** Requests to a webhook with a sample, sent by this process: one, or the series of an examination. */
+/** Sends samples to a webhook from this process: one test, or the requests of an examination. */
 import { configuredSender } from '../app/outgoing.ts';
 import { createExaminer } from '../attempt/examiner.ts';
 import { signersOf } from '../attempt/prepare.ts';

@@ -83,7 +83,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     ...queueClasses.map((waiting) => [waiting, overdue.queue[waiting]] as const),
   ];
   const overdueClasses = overdueSeconds.filter(([, seconds]) => seconds >= 1);
-  // A deliberate setting, shown at the start and in an alert, too: status does not exit with 1 for it.
+  // A deliberate setting, also shown at the start and in an alert, so it does not make the exit code 1.
   const files =
     mailFolder === null ? '' : `; without SMTP_URL they go to ${mailFolder}, and nobody gets them`;
   const waiting = {
@@ -136,7 +136,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
       ? [['Recoveries', 'none under way'] as const]
       : database.recoveries.map(recoveryRow)),
     ['Mails', `${noticesText(mails)}${files}`],
-    // To further addresses and URLs.
+    // Notices to further addresses and URLs.
     ['Notices', noticesText(furtherNotices)],
     [
       'Partitions',
@@ -174,7 +174,7 @@ export function temporalRows(temporal: TemporalStatus): Row[] {
         ? `none in the task queue ${taskQueue}`
         : `${workers.length} in the task queue ${taskQueue}: ${workers.join(', ')}`,
     ],
-    // As what is held: by operators on purpose.
+    // Operators do this on purpose, as with held deliveries.
     ...(paused.count === 0 ? [] : [['Paused', pausedText(paused)] as const]),
   ];
 }

@@ -36,8 +36,8 @@ export interface Status {
 }
 
 /**
- * How long a change may wait to be passed on, in seconds. Less: one that Temporal refuses a few times, at each end
- * of its lease of 5 s, is called late. More: workflows go on by an old webhook for longer before anybody looks.
+ * How long a change may wait to be signaled, in seconds. Less: a change that Temporal refuses a few times, once per
+ * lease of 5 s, counts as late. More: workflows follow an old webhook for longer before anybody looks.
  */
 export const CHANGE_LATE_SECONDS = 60;
 /** How long an attempt in Temporal may be due, in seconds: workers take it within moments, unless all are busy. */
@@ -48,13 +48,13 @@ export const QUEUE_LATE_SECONDS = 300;
 export const HELD_UP_LATE_SECONDS = 300;
 /** A mail not sent for this long has been refused repeatedly, in seconds. Retries are a few minutes apart. */
 export const MAIL_LATE_SECONDS = 3_600;
-/** Every hour, four weeks are made ahead: with less than this left, that no longer happens. */
+/** Every hour, partitions are created four weeks ahead. If fewer days are left, that has stopped. */
 export const MIN_DAYS_AHEAD = 14;
 const DAY_SECONDS = 24 * 3_600;
 /** How long a step of the database's clock is reported, in milliseconds. */
 const CLOCK_STEP_MS = 3_600_000;
 
-/** What to do about that which keeps dead rows or old write-ahead log. */
+/** The remedy for each cause that keeps dead rows or old write-ahead log. */
 const REMEDIES = {
   archive: "fix its archive_command; Postgres' own log says why it fails",
   session: 'end it in its program',
@@ -133,7 +133,7 @@ async function readWork(sql: Pool) {
     /** Deliveries that expired within the last day because of a failure of Waybill itself. */
     windowsLost: await countWindowsLost(sql),
     ...(await readNotices(sql)),
-    /** The open transaction that cursors and recoveries wait for; null if there is none. */
+    /** The open transaction that blocks cursors and recoveries; null if there is none. */
     heldUpBy: await readCursorBlocker(sql),
     recoveries: (await listRecoveriesUnderWay(sql)).map(recoveryStatus),
   };
@@ -162,16 +162,16 @@ export async function readStorage(sql: Pool) {
     /** The folder of mails that are not sent; null if there is a mail server. */
     mailFolder: await mailFolder(sql),
     diskFull: !(await hasRoom(sql)),
-    /** Dead rows cannot be removed: by whom. */
+    /** What keeps dead rows from being removed. */
     deadRowsKeptBy: await readVacuumBlockers(sql),
-    /** Within the last hour; null if there was none. */
+    /** A step of the clock within the last hour; null if there was none. */
     clockStep: await recentClockStep(sql),
     /** The record that is changed most often; null if none is in a loop. */
     changeLoop: await readChangeLoop(sql),
   };
 }
 
-/** Both. @param storage reads the values that change slowly; default: reads them now */
+/** All values. @param storage reads the values that change slowly; default: reads them now */
 export async function askDatabase(sql: Pool, storage = () => readStorage(sql)) {
   return { problem: null, ...(await storage()), ...(await readWork(sql)) };
 }
@@ -194,7 +194,7 @@ export async function askTemporal(settings: Settings) {
     };
     return await withTemporal(settings, ask, { namesLimits: true });
   } catch (error) {
-    // It may come back by itself; otherwise the configuration is wrong.
+    // The server may come back by itself; any other error is a wrong configuration.
     if (error instanceof TemporalAway) return { problem: error.message, away: true };
     throw error;
   }
@@ -206,7 +206,7 @@ export function statusProblem(error: unknown): { problem: string; away?: true } 
   throw error;
 }
 
-/** Whether nothing is configured and no instance has run in `DATA_DIR`: the database's problem says so. */
+/** Whether nothing is configured and no instance has run in `DATA_DIR`; the database's problem already says so. */
 async function isNowhere(settings: Settings): Promise<boolean> {
   if (settings.DATABASE_URL !== undefined || settings.TEMPORAL_ADDRESS !== undefined) return false;
   return (await instanceOf(settings)).databaseUrl === undefined;

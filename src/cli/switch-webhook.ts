@@ -1,4 +1,4 @@
-/** `waybill webhooks activate|deactivate|pause|resume`: as in the API, to reach open deliveries; and `test`. */
+/** `waybill webhooks activate|deactivate|pause|resume`, which reach open deliveries as in the API; and `test`. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
@@ -27,7 +27,7 @@ import {
 import { eshopText } from './status.ts';
 
 /**
- * The webhook that a number names, so that a wrong number is noticed. Its query may hold a secret, and is left out.
+ * Describes the webhook with a number, so that a wrong number is noticed; without the query, which may hold a secret.
  * @throws UserError if there is none
  */
 async function concerned(sql: Sql, id: number) {
@@ -41,7 +41,7 @@ async function concerned(sql: Sql, id: number) {
   return { name, active, facts: { webhookId: id, eshopId, url, openDeliveries } };
 }
 
-/** Adds `activate`: as in the API, so that the change reaches open deliveries. */
+/** Adds `activate`. As in the API, the change reaches open deliveries. */
 export function addActivate(command: Command, { env, print }: CommandContext): void {
   runs(command, someWebhooks, async ({ ids, json }) => {
     await withDatabase(readSettings(env), async (sql) => {

@@ -1,15 +1,15 @@
-/** Watching work that goes on by itself. */
+/** Watches work that continues by itself. */
 import { delay } from '../lib/poll-until.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 
-/** How long looks may fail, in milliseconds. Less: a failover ends the watch. More: a watch of nothing ends late. */
+/** How long checks may fail, in milliseconds. Less: a failover ends the watch. More: an outage is noticed late. */
 const PATIENCE_MS = 60_000;
 
 /**
- * Looks until the work has ended, over a short absence of the database or Temporal, too.
- * @param goesOn how to follow it, for Ctrl-C
- * @param look answers undefined while it has not ended; its UserError ends the watch, as the first failure does
+ * Checks until the work has ended, even if the database or Temporal is unavailable for a short time.
+ * @param goesOn how to follow the work further, said on Ctrl-C
+ * @param look returns undefined while the work goes on; its UserError ends the watch, as does any first error
  */
 export async function watched<T>(
   goesOn: string,
