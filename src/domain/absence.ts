@@ -16,13 +16,13 @@ export interface WebhookVersion {
   readonly onStockChange: boolean;
   readonly skipOwn: boolean;
   readonly deleted: boolean;
-  /** Why it is inactive, if it was deactivated with this version. */
+  /** Why it is inactive, if this version is its deactivation. */
   readonly reason: DeactivationReason | null;
   readonly deliveryId: string | null;
   readonly lastError: string | null;
 }
 
-/** Why there is no delivery to one webhook: the end of a sentence, with {details} of the version that says why. */
+/** Why there is no delivery to one webhook: the end of a sentence, with {details} of the causing version. */
 export const webhookCauses = {
   createdLater: 'was created later, at {at}.',
   createdInactive: 'was inactive: it was created inactive at {at} and had not been activated yet.',
@@ -67,7 +67,7 @@ interface AbsentEvent {
   readonly at: Date;
 }
 
-/** An event may or may not have seen a change of a webhook within this time of it, in milliseconds. */
+/** If a webhook changed within this time of an event, the event may or may not have seen it, in milliseconds. */
 export const MEANWHILE_MS = 10_000;
 
 /**
@@ -112,7 +112,7 @@ function textOf(cause: WebhookCause, { webhookId, at, types, deliveryId, lastErr
   return `Webhook ${webhookId} ${text}`;
 }
 
-/** @param since the first version since which it has been inactive */
+/** @param since the first version of its present inactivity */
 function inactiveCause({ active, reason }: WebhookVersion, isFirst: boolean): WebhookCause {
   if (reason !== null) return reason === 'user' ? 'deactivatedByUser' : reason;
   return isFirst && active === false ? 'createdInactive' : 'inactive';

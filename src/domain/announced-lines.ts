@@ -27,7 +27,7 @@ type LineKey = Pick<AnnouncedLine, 'sku' | 'lot'>;
 
 const sameLine = (a: LineKey, b: LineKey) => a.sku === b.sku && a.lot === b.lot;
 
-/** The fields of the announcement and of the count in every such line of a record. */
+/** The announced and counted fields of every such line of a record. */
 export const lineEntries = {
   quantity: described(count(), 'Units announced; 0 for a lot that was found on arrival.'),
   received: described(optional(count()), 'Units counted by the warehouse; null before that.'),
@@ -60,7 +60,7 @@ export function unitsOf(lines: readonly AnnouncedLine[]): string {
   return sumDecimals(enabled(lines).map(({ quantity }) => quantity));
 }
 
-/** The units that have arrived: as counted, or as announced if not counted. */
+/** The units that have arrived: the count, or the announced number if not counted. */
 export function arrivedUnits({ received, quantity }: AnnouncedLine): string {
   return received ?? quantity;
 }
@@ -120,10 +120,10 @@ export function announce<Line extends AnnouncedLine, Sent extends LineKey>(
 
 /**
  * The lines after the warehouse has counted. An entry belongs to the enabled line of its SKU and lot. If there is
- * none, and either has no lot, it belongs to the next line of its SKU, and the line takes the known lot. Another
- * lot of an announced product becomes a new line with nothing announced. Lines without an entry stay as they are.
+ * none, and the entry or the line has no lot, it belongs to the next line of its SKU, which takes the known lot.
+ * Another lot of an announced product becomes a new line with nothing announced. Lines without an entry stay.
  * @param path of the entries in the body
- * @param furtherLot makes a line for another lot from the announced one
+ * @param furtherLot makes a line for another lot from the announced line
  * @throws Problem 400 if a product was not announced, or a line is named twice
  */
 export function enterCounts<Line extends AnnouncedLine, Entry extends LineKey>(

@@ -43,8 +43,8 @@ export interface CatalogueEntry {
   /** Fields of the record that an e-shop's requests may not write. */
   readonly responseOnly: readonly string[];
   /**
-   * The one occasion of a change of each of these fields. Without an entry, a change of a field that e-shops write is
-   * an update, and a change of a `responseOnly` one fires nothing.
+   * The only occasion that a change of each of these fields fires. Without an entry, a change of a field that e-shops
+   * write is an update, and a change of a `responseOnly` field fires nothing.
    */
   readonly firesInstead?: Readonly<Record<string, Occasion>>;
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;
@@ -152,7 +152,7 @@ export function sampleOf(type: EventType): object {
   return { ...sample, ...samples[eventTypes[type].on]?.fields };
 }
 
-/** What an event with {@link sampleOf} says to have changed; null if it is no update. */
+/** The changed fields that an event with {@link sampleOf} names; null if it is no update. */
 export function sampleChangesOf(type: EventType): string | null {
   return entryOf(type).samples[eventTypes[type].on]?.changed ?? null;
 }

@@ -1,15 +1,15 @@
-/** A record that is changed again and again, as by a receiver that answers each event with a change of its record. */
+/** A record that is changed again and again, for example by a receiver that answers each event with a change. */
 import type { EntityKind } from './event-types.ts';
 
 /**
- * So many changes of one record within a minute are a loop. Fewer: busy integrations are suspected. More: a loop
- * whose receiver takes half a second is missed.
+ * This many changes of one record within a minute count as a loop. Fewer: busy integrations count, too. More: a loop
+ * through a receiver that takes half a second is missed.
  */
 export const LOOP_CHANGES_PER_MINUTE = 100;
 
 export interface ChangeLoop {
   readonly eshopId: number;
   readonly kind: EntityKind;
-  /** Within the last minute. */
+  /** The number within the last minute. */
   readonly changes: number;
 }

@@ -6,8 +6,8 @@ const MAX_CHANGED_CHARS = 1024;
 /** Stands for a longer list. */
 const ANY_FIELD = '*';
 /**
- * The list of an event that fires because nothing but a product's stock changed. No write names `stock` beside
- * other fields.
+ * The list of an event that fires because only a product's stock changed. No list names `stock` together with other
+ * fields.
  */
 export const STOCK_ONLY = 'stock';
 /** Changes with every write. */

@@ -35,7 +35,7 @@ const storedContract = v.strictObject({
   ),
 });
 
-/** Without the event types that it does not know. @throws ValiError if the stored value is no contract */
+/** The contract without unknown event types. @throws ValiError if the stored value is no contract */
 export function contractOf(stored: unknown): Contract {
   return v.parse(storedContract, stored ?? {});
 }

@@ -23,8 +23,8 @@ export function openTransaction(session: DatabaseSession): string {
 }
 
 /**
- * What keeps dead rows from being removed, a session with an old snapshot or a replication slot that nobody uses; or
- * old write-ahead log, such a slot or a failing archive.
+ * What keeps dead rows from being removed (a session with an old snapshot, or an unused replication slot), or old
+ * write-ahead log (such a slot, or a failing archive).
  */
 export type VacuumBlocker =
   /** With its last success; null if there was none. */
@@ -33,7 +33,7 @@ export type VacuumBlocker =
   | {
       readonly kind: 'slot';
       readonly name: string;
-      /** How many transactions have begun since the one it needs; null if it keeps only the write-ahead log. */
+      /** How many transactions have begun since the oldest it needs; null if it keeps only the write-ahead log. */
       readonly transactions: number | null;
       /** The bytes of write-ahead log that it keeps. */
       readonly walBytes: number;

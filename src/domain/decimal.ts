@@ -108,7 +108,7 @@ export function sumDecimals(values: readonly string[]): string {
   );
 }
 
-/** The values that a decimal field allows: `refused` returns the problem of a value, the rest documents the same. */
+/** The values that a decimal field allows: `refused` returns the problem of a value; the rest documents them. */
 interface Range {
   readonly refused: (text: string) => string | null;
   readonly numbers: object;
@@ -142,7 +142,7 @@ const ranges = {
 
 type DecimalKind = 'money' | 'count';
 
-/** The pattern of plain decimals of at most so many decimals, and at most `MAX_DIGITS` digits in all. */
+/** The pattern of plain decimals with at most this many decimals, and at most `MAX_DIGITS` digits in all. */
 function digits(decimals: number): string {
   const wholes = Array.from({ length: decimals }, (_, less) => {
     const left = decimals - less;
@@ -164,8 +164,8 @@ function decimal(kind: DecimalKind, { refused, numbers, pattern }: Range, narrow
   const canonical = kind === 'money' ? canonicalMoney : canonicalCount;
   return v.pipe(
     v.union([v.number(), v.string()], 'must be a number or a decimal string such as "12.5"'),
-    // Placed before the transformation: after it, a pipe describes the output instead of the request. By `decimal`
-    // the record's forms are derived from the request's; `narrowed` are the limits of this field within `Decimal`.
+    // Placed before the transformation: after it, a pipe describes the output instead of the request. `decimal`
+    // serves to derive the record's forms; `narrowed` has the limits of this field within `Decimal`.
     v.metadata({
       decimal: kind,
       ref: 'Decimal',

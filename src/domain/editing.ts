@@ -21,16 +21,14 @@ export interface WriteContext {
 
 interface Editing<Rec extends object, Input extends object, Context> {
   readonly entry: CatalogueEntry;
-  /**
-   * The field of its lines, and the part of them that an e-shop writes, so that a record can be sent back as read.
-   */
+  /** The field of its lines, and the part of the lines that an e-shop writes: they can be sent back as read. */
   readonly lines?: { readonly field: string; writable(lines: unknown): unknown };
   readonly schema: v.GenericSchema<unknown, Input>;
-  /** Of an update, if different. */
+  /** The schema of an update, if different. */
   readonly updateSchema?: v.GenericSchema<unknown, Input>;
-  /** Besides that of the identifier, which is the same for all. */
+  /** All rules except the identifier's, which is the same for all kinds. */
   readonly rules?: readonly Rule<Context>[];
-  /** Fields that have these values in an update, whatever its body says. */
+  /** Fields that keep these values in an update, whatever its body says. */
   fixed?(record: Rec, sent: object): object;
   /** The only fields that can still be changed; null if all can. */
   changeable?(record: Rec): readonly string[] | null;
@@ -52,7 +50,7 @@ export interface Edits<Rec, Context> {
    * @throws Problem 400, or 409 if it is too late for the change
    */
   patch(record: Rec, body: unknown, context: Context): Rec;
-  /** The SKUs of the lines in an unchecked body, to be looked up before the rules are applied. */
+  /** The SKUs of the lines in an unchecked body; look them up before the rules are applied. */
   skusIn(body: unknown): string[];
 }
 

@@ -22,10 +22,10 @@ export const eshopRecordSchema = component('Eshop', {
   ),
   deliveriesFrom: described(deliveriesFrom, 'For a firewall in front of your receiver.'),
 });
-/** What is stored of it. */
+/** The stored part of an e-shop's record. */
 export type EshopRecord = Omit<v.InferOutput<typeof eshopRecordSchema>, 'deliveriesFrom'>;
 
-/** The body of a change: fields left out stay. */
+/** The body of a change; fields left out stay as they are. */
 export const eshopPatchSchema = strictComponent('EshopPatch', {
   notifications: v.optional(notificationsPatchSchema),
 });

@@ -118,7 +118,7 @@ export function recordNumber() {
   );
 }
 
-/** The same as text, in a path or a query. Any integer is valid: an unknown one is not found. */
+/** The same as text, in a path or a query. Any integer is valid; an unknown one leads to 404. */
 export function recordNumberText(jsonSchema: object = {}) {
   return v.pipe(
     v.string(),
@@ -173,7 +173,7 @@ export function webAddress() {
   return v.pipe(
     text(2048, 1),
     v.regex(HTTP, problem),
-    // One sentence is enough.
+    // Report one problem only.
     v.check((value) => !HTTP.test(value) || URL.canParse(value), problem),
   );
 }

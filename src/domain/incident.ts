@@ -24,7 +24,7 @@ type Incident = v.InferOutput<typeof incidentSchema>;
 export interface Retried {
   readonly deliveryId: string;
   readonly attemptsMade: number;
-  /** Null if none is planned: the last attempt is under way, or was made. */
+  /** Null if no attempt is planned: the last one is under way, or was made. */
   readonly nextAttemptAt: number | null;
   readonly windowStartedAt: number;
   readonly lastAttemptAt: number;
@@ -61,7 +61,7 @@ export function incidentOf(policy: RetryPolicy, stored: StoredIncident): Inciden
   };
 }
 
-/** The earliest time at which one of its deliveries can be exhausted; null while none is retried. */
+/** The earliest time at which one of its deliveries can have used up its retries; null while none is retried. */
 export function deactivationAt(
   policy: RetryPolicy,
   { incidentRetries }: Pick<StoredIncident, 'incidentRetries'>,
@@ -71,21 +71,21 @@ export function deactivationAt(
 }
 
 export interface WarningTimes {
-  /** How long before a delivery can be exhausted. */
+  /** How long before the retries of a delivery can be exhausted. */
   readonly leadMs: number;
   /** How long without an accepted attempt. */
   readonly patienceMs: number;
 }
 
 const HOUR_MS = 3_600_000;
-/** How long all retries take as planned, in milliseconds. */
+/** The planned time of all retries together, in milliseconds. */
 const lasts = (policy: RetryPolicy) => waitsWithinWindow(policy, null, 1, policy.windowMs);
-/** Too short for anyone to act, in milliseconds. */
+/** In so short a time nobody can act, in milliseconds. */
 const MIN_WARNED_SPAN_MS = 60_000;
 
 /**
- * A day before, and after six hours; proportionally less for a policy whose retries take less time than the
- * default's.
+ * When to warn: a day before the end, and after six hours; proportionally less if the policy's retries take less
+ * time than the default's.
  * @returns null if all retries fit into a minute: then there is no warning
  */
 export function warningTimes(policy: RetryPolicy): WarningTimes | null {

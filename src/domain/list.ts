@@ -1,4 +1,4 @@
-/** Lists in requests: each has a maximum length; of a longer one no item is checked. */
+/** Lists in requests: each has a maximum length; in a longer list no item is checked. */
 import * as v from 'valibot';
 import { ENOUGH_PROBLEMS } from './problem.ts';
 
@@ -23,7 +23,7 @@ export function list<const S extends v.GenericSchema>(item: S, max: number, item
       const issues: v.InferIssue<typeof plain>[] = [];
       let typed = true;
       for (const [index, sent] of input.entries()) {
-        // Each item alone through valibot's own array, which knows the types; there each is item 0.
+        // Each item passes through valibot's own array alone, for the types; its index is 0 there.
         const element = plain['~run']({ value: [sent] }, config);
         for (const issue of element.issues ?? []) {
           if (issue.path !== undefined) Object.assign(issue.path[0], { key: index, input });

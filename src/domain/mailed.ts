@@ -10,7 +10,7 @@ export interface Deactivation extends GivenTypes, NamedBy {
   readonly reason: 'retriesExhausted' | 'gone';
   readonly at: Date;
   readonly activeAgain: boolean;
-  /** When the earliest event that it may have lost happened. */
+  /** The time of the earliest event that it may have lost. */
   readonly lostSince: Date;
   readonly deliveryId: string;
   readonly attemptsMade: number;
@@ -24,11 +24,11 @@ export interface Deactivation extends GivenTypes, NamedBy {
 /** A webhook whose secret, static headers or signing key no key could open. */
 export interface LostWebhook extends GivenTypes, NamedBy {
   readonly id: number;
-  /** Whether its secret is lost, and a new one that nobody knows. */
+  /** Whether its secret was lost and replaced by a new one that nobody knows. */
   readonly secret: boolean;
   /** The names of its static headers, whose values are lost and no longer sent; empty if it has none. */
   readonly headers: readonly string[];
-  /** Whether it is asymmetric, and the signing key of its e-shop was lost and is a new one. */
+  /** Whether it is asymmetric, and its e-shop's signing key was lost and replaced by a new one. */
   readonly signingKey: boolean;
 }
 
