@@ -1,10 +1,10 @@
-/** What is sent to the URL of an e-shop's notices (docs/interface.md, N7). */
+/** The body sent to the URL of an e-shop's notices (docs/interface.md, N7). */
 import { shortTypes } from './event-types.ts';
 import type { NoticeFormat, NoticeKind } from './notifications.ts';
 import { counted, minute, oneLine } from './text.ts';
 import { type GivenTypes, typesOf } from './webhook-types.ts';
 
-/** What a notice says, in either form. */
+/** The contents of a notice, in either form. */
 export interface NoticeContent {
   /** A UUID, the same on every try. */
   readonly id: string;
@@ -31,7 +31,7 @@ export function noticeBody(content: NoticeContent, format: NoticeFormat): string
   return JSON.stringify(format === 'teams' ? teamsBody(content) : textBody(content));
 }
 
-/** Of the receiver only the host is named: a path may hold a key, and a channel has many readers. */
+/** Names only the host of the receiver: a path may hold a key, and a channel has many readers. */
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : '');
 
 const HEADLINES: Readonly<Record<NoticeKind, string>> = {
@@ -62,7 +62,7 @@ function factsOf(content: NoticeContent): (readonly [name: string, value: string
 }
 
 /**
- * Slack and Mattermost show `text` and ignore what they do not know; none of our other names is one of theirs
+ * Slack and Mattermost show `text` and ignore unknown fields. None of our other fields has one of their names
  * (`type`, `channel`, `username`, `attachments`, `blocks`, `props`, …).
  */
 function textBody(content: NoticeContent) {
@@ -86,16 +86,16 @@ function textBody(content: NoticeContent) {
 }
 
 /**
- * Characters that the chats take for emphasis or code, and their likes: Slack has no way to escape them, and shows
- * the backslash that Mattermost would take. The other fields have the text as it is.
+ * Characters that chats read as emphasis or code, and similar-looking ones that replace them: Slack cannot escape
+ * them, and shows the backslash that Mattermost needs. The other fields have the text unchanged.
  */
 const LIKES: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼', _: '＿' };
-/** Within a word an underscore is none of them: `CREATE_ORDER`. */
+/** An underscore within a word is no emphasis: `CREATE_ORDER`. */
 const OUTER_UNDERSCORE = /(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu;
 
 /**
- * Also the three characters that begin markup and mentions in Slack (`<!channel>`), an @ that would address
- * everybody in Mattermost, and its links.
+ * Also escapes the three characters that begin markup and mentions in Slack (`<!channel>`), an @ that would address
+ * everybody in Mattermost, and Mattermost's links.
  */
 function plain(text: string): string {
   return text
@@ -110,7 +110,7 @@ function plain(text: string): string {
 
 const alike = (characters: string) => [...characters].map((each) => LIKES[each] ?? each).join('');
 
-/** A backslash before what would be emphasis or a link in a card. */
+/** Puts a backslash before characters that would begin emphasis or a link in a card. */
 const unmarked = (text: string) =>
   text.replaceAll(/[\\*`[\]]/g, '\\$&').replaceAll(OUTER_UNDERSCORE, (outer) => outer.replaceAll('_', '\\_'));
 

@@ -14,13 +14,13 @@ export type NoticeKind = (typeof noticeKinds)[number];
 const noticeFormats = ['text', 'teams'] as const;
 export type NoticeFormat = (typeof noticeFormats)[number];
 
-/** Further addresses. More: each deactivation uses up more of the mail budget (N3), which all share. */
+/** Further addresses. More: each deactivation uses up more of the shared mail budget (N3). */
 const MAX_ADDRESSES = 5;
 /** Mails that ask for a confirmation, per e-shop in a day. More: an e-shop could fill the mailbox of a stranger. */
 export const CONFIRMATIONS_PER_DAY = 10;
 /** How long the link of such a mail is valid, in days. */
 export const CONFIRMATION_DAYS = 7;
-/** The path of the page that it leads to; the token follows. */
+/** The path of the page behind such a link; the token follows. */
 export const CONFIRM_PATH = '/console/confirm-address';
 
 const warning = described(
@@ -73,7 +73,7 @@ export const notificationsSchema = v.object({
 });
 export type Notifications = v.InferOutput<typeof notificationsSchema>;
 
-/** In a request: an address, or one as a record has it. */
+/** In a request: an address as text, or in the form of a record. */
 const addressIn = v.union(
   [email(), v.strictObject({ address: email(), confirmedAt: v.optional(v.unknown()) })],
   'must be an e-mail address',

@@ -25,7 +25,7 @@ export interface OperatorAction {
   readonly user?: true;
 }
 
-/** A requested action: `at` is set by the database. */
+/** A requested action; the database sets `at`. */
 export type RequestedAction = Omit<OperatorAction, 'at'>;
 
 /** The operator's name if none is given. */
@@ -82,12 +82,12 @@ export interface ActionTarget {
   readonly underWay: number | null;
   /** It waits in the queue and has no workflow yet. */
   readonly queued: boolean;
-  /** It waits for its turn in its ordering group; it may have taken over the failure count of an older one. */
+  /** It waits for its turn in its ordering group. It may have taken over an older delivery's count of failures. */
   readonly blocked: boolean;
   /** The delivery that goes first; null if there is none or it is not known. */
   readonly behind: string | null;
   readonly nextAttemptAt: Date | null;
-  /** Its receiver was gone (410), but its webhook has another URL or activation since: another attempt follows. */
+  /** Its receiver answered 410, but its webhook has a new URL or was activated since: another attempt follows. */
   readonly goneBefore: boolean;
   /** Counted from now if the window has not begun. */
   readonly windowEndsAt: Date;
@@ -118,13 +118,13 @@ export function askedBy(role: Role, username: string): Omit<ActionInput, 'reason
 /** The answer to a caller outside the workflow. */
 export interface RequestedResult extends ActionResult {
   /**
-   * Nobody decided: no worker answered in time, so that the action may still be carried out, or Temporal asked
-   * none.
+   * Nobody has decided. Either no worker answered in time, and the action may still be carried out; or Temporal
+   * asked none.
    */
   readonly unanswered?: true;
   /** Its workflow is paused in Temporal. */
   readonly paused?: true;
-  /** The sentence for operators, with names and causes that are not for e-shops; default: the same. */
+  /** The sentence for operators, if different: with names and causes that e-shops must not see. */
   readonly forOperators?: string;
 }
 
@@ -170,8 +170,8 @@ function rejectionReason(action: ActionName, delivery: ActionTarget): string | n
 }
 
 /**
- * No attempt is left: its end is being recorded. A delivery that waits for its turn has no next attempt planned
- * either.
+ * Whether no attempt is left, and its end is being recorded. A delivery that waits for its turn is not exhausted,
+ * although it has no planned attempt.
  */
 function isExhausted(delivery: ActionTarget): boolean {
   const { attemptsMade, nextAttemptAt, maxAttempts, blocked, goneBefore } = delivery;

@@ -3,8 +3,8 @@
 export interface TemporalPause {
   readonly workflowId: string;
   /**
-   * As Temporal names the client that paused it, such as `temporal-cli:anna@laptop`; with the reason, if one was
-   * given.
+   * The client that paused it, as named by Temporal, such as `temporal-cli:anna@laptop`; with the reason, if it
+   * gave one.
    */
   readonly by: string;
   readonly since: Date;

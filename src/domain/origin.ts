@@ -1,4 +1,4 @@
-/** Who made a write: its events say so (`X-Service-Origin`). */
+/** Who made a write, as named in its events (`X-Service-Origin`). */
 import { STOCK_ONLY } from './changed-fields.ts';
 import { type EventType, movementOf } from './event-types.ts';
 import { roles } from './role.ts';
@@ -7,7 +7,7 @@ import { roles } from './role.ts';
 export const origins = [...roles, 'service'] as const;
 export type Origin = (typeof origins)[number];
 
-/** That of an e-shop's own changes, which a webhook with `skipOwn` leaves out, unless they are about stock alone. */
+/** The origin of an e-shop's own changes. A webhook with `skipOwn` leaves them out unless only stock changed. */
 export const OWN_ORIGIN: Origin = 'shop';
 
 interface WrittenEvent {

@@ -1,6 +1,6 @@
 /**
- * Which fields of records are personal data (docs/interface.md, O14): what an erasure empties, and webhooks may
- * leave out (W24).
+ * Which fields of records are personal data (docs/interface.md, O14): an erasure empties them, and webhooks
+ * may leave them out (W24).
  */
 import type { EntityKind } from './event-types.ts';
 import { billingFields, recipientFields } from './order/billing.ts';
@@ -14,13 +14,13 @@ export interface PersonalRecords {
 }
 export type PersonalKind = keyof PersonalRecords;
 
-/** Null once erased; of a return they are free texts, which may contain a name. */
+/** Null once erased; the fields of a return are free texts, which may contain a name. */
 export const nulledFields: Readonly<Record<PersonalKind, readonly string[]>> = {
   order: [...recipientFields, ...billingFields, ...(['pickupPoint', 'note'] satisfies (keyof OrderRecord)[])],
   return: ['description', 'eshopNote', 'note'] satisfies (keyof ReturnRecord)[],
 };
 
-/** All of them, as paths: null without personal data, except that `orderFiles` is an empty list. */
+/** All personal fields, as paths. Each is null without personal data; only `orderFiles` is an empty list. */
 export const personalFields: Readonly<Record<PersonalKind, readonly string[]>> = {
   order: [...nulledFields.order, 'orderFiles', 'statusHistory[].note'],
   return: nulledFields.return,
@@ -32,7 +32,7 @@ function nulled<Kind extends PersonalKind>(kind: Kind, record: PersonalRecords[K
 
 const erasers: { readonly [Kind in PersonalKind]: (record: PersonalRecords[Kind]) => PersonalRecords[Kind] } =
   {
-    /** Files, such as invoices, go too, and the notes of its status changes. */
+    /** Also files, such as invoices, and the notes of status changes. */
     order: (order) => ({
       ...nulled('order', order),
       orderFiles: [],

@@ -11,7 +11,7 @@ export class Problem extends Error {
   readonly status: ProblemStatus;
   /** Response headers that belong to the error, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What the message says of fields, for callers within the process; empty if it is about none. */
+  /** The fields that the message names, with their problems, for callers within the process; empty if none. */
   readonly problems: readonly FieldProblem[];
 
   constructor(

@@ -48,7 +48,7 @@ function bare(schema: AnySchema, version: PayloadVersion): AnySchema {
 
 /**
  * The request's fields in their order, then the record's own.
- * @param own in their record form; one of the same name replaces the request's
+ * @param own in their record form; a field of the same name replaces the request's
  */
 export function recordObject(
   entries: object,
@@ -71,7 +71,7 @@ export type FieldKind = 'timestamp' | 'decimal' | 'json' | 'plain';
 
 /**
  * @param record the schema of its v2 form
- * @param list the field whose items are taken instead
+ * @param list the name of a list field; then its items are taken
  */
 export function fieldKinds(record: AnySchema, list?: string): Map<string, FieldKind> {
   const fields = new Map('entries' in record ? schemasIn(record.entries) : []);

@@ -1,12 +1,12 @@
 /**
- * The maximum size of a record: each event carries a whole one to each webhook, so a small request must not cause
- * megabytes.
+ * The maximum size of a record. Each event carries the whole record to each webhook, so without a limit a small
+ * request would send megabytes.
  */
 import { badRequest } from './problem.ts';
 
 /** The maximum size of a record, as the JSON of its v2 form, in bytes. */
 export const MAX_RECORD_BYTES = 256 * 1024;
-/** The bytes that other writes leave free, so that the status of a full record can still be changed. */
+/** The bytes that other writes must leave free, so that the status of a full record can still change. */
 export const HISTORY_BYTES = 8 * 1024;
 
 /**

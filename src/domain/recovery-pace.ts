@@ -7,13 +7,13 @@ export interface RecoveryCounts {
   readonly created: number;
   /** Not attempted yet. */
   readonly pending: number;
-  /** Pending ones behind an older one of their record (docs/interface.md, D16). */
+  /** Pending deliveries behind an older delivery of their record (docs/interface.md, D16). */
   readonly blocked: number;
   /** Attempted without success, with another attempt to come. */
   readonly retrying: number;
   /** Failed, expired or canceled. */
   readonly failed: number;
-  /** Not sent any more, as a newer event of the record replaced it (docs/interface.md, D17). */
+  /** Not sent any more, since a newer event of the record superseded them (docs/interface.md, D17). */
   readonly superseded: number;
 }
 
@@ -25,12 +25,12 @@ export interface RecoveryPace {
   readonly rate: number | null;
 }
 
-/** How many deliveries may wait for their first attempt: the minimum, also at the start, and the maximum. */
+/** The minimum, which is also the start, and the maximum of deliveries that may wait for their first attempt. */
 const MIN_WAITING = 20;
 const MAX_WAITING = 500;
 /**
- * Deliveries that may wait behind older ones of their records. A record has dozens of events, so about a hundred
- * refused records fit. Each step counts these deliveries, which takes milliseconds.
+ * How many deliveries may wait behind older ones of their records. A record has dozens of events, so this is
+ * enough for about a hundred refused records. Each step counts these deliveries, which takes milliseconds.
  */
 const MAX_IN_ORDER = 5_000;
 /** If the last step was longer ago than this, in seconds, a step says nothing about the receiver. */
@@ -66,8 +66,8 @@ export function nextPace(
 }
 
 /**
- * How many deliveries may be created now. Twice as many may wait as have ended since the last step. If any did,
- * superseded ones count too, since they made room. Deliveries waiting for their order say nothing about the
+ * How many deliveries may be created now. Twice as many may wait as have ended since the last step. If any has
+ * ended, superseded ones count too, since they made room. Deliveries waiting for their order say nothing about the
  * receiver and do not count, so a refused record does not hold up others. If many are being retried and none ends,
  * one per step tests whether that has changed.
  * @param before the pace before this step

@@ -7,9 +7,9 @@ export interface StoredRecovery extends RecoverySituation, RecoveryCounts {
   readonly found: number;
   /** All events have been processed. */
   readonly exhausted: boolean;
-  /** The next attempt of its retried deliveries that is planned last; null if none is planned. */
+  /** The latest planned next attempt among its retried deliveries; null if none is planned. */
   readonly lastRetryAt: Date | null;
-  /** Deliveries that ended per second, recently, except superseded ones. */
+  /** How many deliveries ended per second recently, except superseded ones. */
   readonly rate: number | null;
   readonly now: Date;
 }

@@ -1,4 +1,4 @@
-/** Billing may be left out; then it is the recipient. */
+/** Billing may be left out; then the recipient is billed. */
 import type { OrderInput } from './schema.ts';
 
 type BillingField = Extract<keyof OrderInput, `billing${string}`>;

@@ -40,7 +40,7 @@ export const changeableWhileFulfilled: readonly string[] = ['note', 'trackingNum
 
 const noBilling = Object.fromEntries(billingFields.map((field) => [field, null]));
 
-/** The lines with the packing lists of the lines they replace (same SKU and lot, in their order). */
+/** The new lines, with the packing lists of the lines that they replace (same SKU and lot, in order). */
 function keepPackingLists(lines: readonly OrderProductInput[], before: readonly OrderProduct[]) {
   const remaining = [...before];
   return lines.map((line) => {

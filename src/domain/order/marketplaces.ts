@@ -8,7 +8,7 @@ export const shippedMarketplaces: readonly string[] = shipped;
 
 /**
  * @param json a list of names
- * @throws Problem 400 if it is not one
+ * @throws Problem 400 if it is no such list
  */
 export function extendMarketplaces(json: unknown): readonly string[] {
   const names = validate(v.array(text(64, 1), 'must be a list of names'), json);

@@ -5,7 +5,7 @@ import { list, MAX_LINES } from '../list.ts';
 import { type FieldProblem, invalid } from '../problem.ts';
 import { type OrderRecord, type PackingList, packingListSchema } from './schema.ts';
 
-/** The body that replaces all packing lists of an order: the products it names, in the form of the record. */
+/** The body that replaces all packing lists of an order: products with their lists, as in the record. */
 export const packingListsSchema = strictComponent('OrderPackingListsInput', {
   orderProducts: described(
     list(
