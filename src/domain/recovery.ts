@@ -8,7 +8,7 @@ export type Recoverable = (typeof recoverable)[number];
 export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired', 'missed'];
 
 /**
- * The start and the outcomes of a recovery. The start is by default the last deactivation. Events from before the
+ * The start and the outcomes of a recovery. The default start is the last deactivation. Events from before the
  * webhook existed are recovered only if the request names `missed`.
  * @returns null if the start is not known
  */
@@ -25,8 +25,8 @@ export function recoveryOfWebhook(
 }
 
 /**
- * Since when a deactivated webhook may have lost events: a delivery that failed or expired may have begun up to a
- * window earlier. Events from before the webhook existed are recovered only on request.
+ * The earliest time at which a deactivated webhook may have lost events. A delivery that failed or expired may have
+ * begun up to a window before the deactivation. Events from before the webhook existed are recovered only on request.
  */
 export function lostSince(deactivatedAt: Date, registeredAt: Date, windowMs: number): Date {
   return new Date(Math.max(deactivatedAt.getTime() - windowMs, registeredAt.getTime()));
@@ -97,7 +97,7 @@ export function recoveryReason(standing: RecoverySituation): string | null {
   return `${verb} ${ACTORS[by]}${comment === null || comment === '' ? '.' : `: ${comment}`}`;
 }
 
-/** The same for operators: with the name of the session that it waits for. */
+/** The reason for operators, with the name of the session that it waits for. */
 export function operatorsRecoveryReason(standing: RecoverySituation): string | null {
   const { awaitedPid: pid, awaitedApplication: application, awaitedSince: since } = standing;
   if (pid === null) return recoveryReason(standing);
@@ -114,7 +114,7 @@ export interface MeasuredPace {
 
 /** The maximum rate at which a recovery creates deliveries, per second: `MAX_WAITING` in one step. */
 const MAX_RATE_PER_SECOND = 250;
-/** The rough number of attempts that a recovery has under way at one receiver. */
+/** Roughly how many attempts a recovery has under way at one receiver. */
 const AT_ONCE = 10;
 /** The assumed mean for a receiver about which nothing is known, in milliseconds. */
 const UNKNOWN_MEAN_MS = 200;

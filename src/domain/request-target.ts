@@ -19,7 +19,7 @@ export function encodeIdentifier(identifier: string): string {
 
 /**
  * The target of a request. The identifier of a GET is appended to path and query (docs/interface.md, D2), not to the
- * text of the URL: after `https://shop.example` it would become part of the host.
+ * text of the URL: `https://shop.example` would get another host.
  * @throws TypeError if `url` is not an absolute URL
  */
 export function requestTarget(url: string, appended: string | null): RequestTarget {

@@ -22,6 +22,6 @@ export interface Retained {
   readonly outOfRange: number;
   /** Tables in use, left to the next run. */
   readonly postponed: readonly string[];
-  /** Steps that failed, left to the next run; with any, the run has failed. */
+  /** Steps that failed, left to the next run. If there are any, the run has failed. */
   readonly failed: readonly string[];
 }

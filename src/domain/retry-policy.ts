@@ -6,9 +6,9 @@ export interface RetryPolicy {
   readonly coefficient: number;
   /** Retries after the first attempt: 20 means at most 21 attempts. */
   readonly maxRetries: number;
-  /** From the first attempt (or the first hold) on; no attempt begins after its end. */
+  /** Begins with the first attempt (or the first hold); no attempt begins after its end. */
   readonly windowMs: number;
-  /** Of one attempt as a whole. */
+  /** The time-out of a whole attempt. */
   readonly attemptTimeoutMs: number;
 }
 
@@ -30,14 +30,14 @@ export function waitAfterAttempt(policy: RetryPolicy, attempt: number): number {
   return partOfPlan(policy, attempt, 1);
 }
 
-/** A part of the planned wait; only then is it bounded, since a wait that fits no window must not shrink into one. */
+/** A part of the planned wait. Bounded last: a wait that is longer than the window must not be cut to fit into it. */
 function partOfPlan(policy: RetryPolicy, attempt: number, share: number): number {
   const planned = policy.initialIntervalMs * policy.coefficient ** (attempt - 1);
   return Math.min(Math.round(planned * share), policy.windowMs);
 }
 
 /**
- * The shortest wait, as a part of the planned one: what failed together comes back spread over a tenth of the wait.
+ * The shortest wait, as a part of the planned one: deliveries that failed together are retried over a tenth of it.
  */
 export const SHORTEST_PART = 0.9;
 
@@ -74,7 +74,7 @@ export function windowEnd({ windowMs }: RetryPolicy, windowStartedAt: Date): Dat
   return new Date(windowStartedAt.getTime() + windowMs);
 }
 
-/** A longer `Retry-After` counts as this: a receiver that is back sooner should not wait for days. */
+/** A longer `Retry-After` is cut to this: a receiver that recovers sooner should not wait for days. */
 export const MAX_RETRY_AFTER_MS = 6 * 3_600_000;
 
 /** The input for the next wait besides the policy. Times in milliseconds since 1970. */
@@ -116,8 +116,8 @@ export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes) {
 }
 
 /**
- * The sum of a delivery's waits from this attempt on that fit into a time, in milliseconds; 0 if not even the first
- * does.
+ * The sum of those of a delivery's waits from this attempt on that fit into a time, in milliseconds; 0 if the first
+ * one does not fit.
  * @param deliveryId null: of the waits as planned
  */
 export function waitsWithinWindow(
@@ -136,7 +136,7 @@ export function waitsWithinWindow(
   return sum;
 }
 
-/** A wait, shrunk in the same proportion as all waits due. Some room before the end is kept for the last attempt. */
+/** A wait, reduced in the same proportion as all remaining waits, with some time left for the last attempt. */
 function shortened(policy: RetryPolicy, wait: number, dueMs: number, leftMs: number): number {
   const room = leftMs - Math.min(policy.attemptTimeoutMs, policy.windowMs / 20);
   if (dueMs <= room) return wait;

@@ -9,7 +9,7 @@ import { type FieldProblem, invalid } from './problem.ts';
 /** Names and values, as the e-shop writes them. Names are compared without case. */
 export type StaticHeaders = Readonly<Record<string, string>>;
 
-/** Replaces a value wherever it is shown; in a PUT, keeps the stored value. */
+/** Shown in place of every value; sent in a PUT, it keeps the stored value. */
 export const MASK = '•••';
 
 const MAX_HEADERS = 16;
@@ -24,7 +24,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
  */
 const VALUE = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
 
-/** Set by each sender, for each connection or message: those of RFC 9110, 7.6.1, and their predecessors. */
+/** Headers that every sender sets for a connection or message (RFC 9110, 7.6.1), and their predecessors. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -73,7 +73,7 @@ export function staticHeaders(masks: boolean) {
   return v.pipe(
     // For valibot a list is a record with numbers as keys.
     v.custom<StaticHeaders>((input) => !Array.isArray(input), 'must be an object'),
-    // The request is described by the metadata before the next schema.
+    // This metadata describes the request; after the next schema it would not.
     v.metadata({
       jsonSchema: {
         type: 'object',
@@ -122,7 +122,7 @@ export const maskedHeadersField = v.nullable(
   ),
 );
 
-/** These names, each with a mask. */
+/** A mask for each of these names. */
 export function masked(names: readonly string[]): Record<string, typeof MASK> {
   return Object.fromEntries(names.map((name) => [name, MASK]));
 }

@@ -6,7 +6,7 @@ type Transitions<Status extends string> = Readonly<Record<Status, readonly Statu
 
 /**
  * Staying in a state is no transition.
- * @param noun the thing that moves, such as "order"
+ * @param noun the thing that changes its state, such as "order"
  * @throws Problem 409 that names the possible transitions
  */
 export function assertMove<Status extends string>(

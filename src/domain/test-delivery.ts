@@ -15,13 +15,13 @@ export interface WebhookWithSecrets extends RequestSettings {
   readonly additionalTypes: readonly EventType[];
   /** The static headers, sealed; null if it has none. */
   readonly headers: Buffer | null;
-  /** Sealed, like the previous one, which also signs until its time is over. */
+  /** Sealed. The previous secret, also sealed, signs beside it until `previousSecretUntil`. */
   readonly secret: Buffer;
   readonly previousSecret: Buffer | null;
   readonly previousSecretUntil: Date | null;
   /**
-   * The e-shop's private signing keys, sealed, where the webhook is asymmetric: the present one, and the one before
-   * while it signs.
+   * The e-shop's private signing keys, sealed, if the webhook is asymmetric: the present key, and the previous one
+   * while it still signs.
    */
   readonly signingKey: Buffer | null;
   readonly previousSigningKey: Buffer | null;
@@ -29,14 +29,14 @@ export interface WebhookWithSecrets extends RequestSettings {
   readonly now: Date;
 }
 
-/** The type of which a test or an examination sends samples, in its query. */
+/** The query parameter with the type of the samples that a test or an examination sends. */
 export const testedType = described(
   v.optional(oneOf(eventTypeNames)),
   'The event type of the samples, one of those of the webhook. Default: its `webhookType`.',
 );
 
 /**
- * The webhook with one of its types as its `webhookType`: what is sent to test it is of that type.
+ * The webhook with one of its types as its `webhookType`, so that its samples are of that type.
  * @param type undefined: its `webhookType`
  * @throws Problem 400 if it has no such type
  */

@@ -1,6 +1,6 @@
 /** Helpers for texts: one line of foreign text, plurals, anchors, times. */
 
-/** Control characters, line and paragraph separators, and marks that turn the direction of what follows. */
+/** Control characters, line and paragraph separators, and marks that change the direction of text. */
 const NOT_IN_A_LINE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** Foreign text as part of one line: line breaks, terminal escapes and other control characters become spaces. */

@@ -3,13 +3,13 @@ export function unchanged(before: unknown, after: unknown): boolean {
   return before === after || JSON.stringify(before) === JSON.stringify(after);
 }
 
-/** The top-level fields that are not the same, in the order of the record after, then of the one before. */
+/** The top-level fields that differ, in the order of the new record, then those that only the old one has. */
 export function changedNames(before: object, after: object): string[] {
   const names = new Set([...Object.keys(after), ...Object.keys(before)]);
   return [...names].filter((name) => !unchanged(Reflect.get(before, name), Reflect.get(after, name)));
 }
 
-/** True if a pure change left a record as it was: the same fields in the same order. */
+/** True if a change left a record as it was: the same fields in the same order. */
 export function unchangedRecord(before: object, after: object): boolean {
   const [had, has] = [Object.entries(before), Object.entries(after)];
   return (

@@ -29,7 +29,7 @@ function hasTyped<Input extends object, K extends keyof Input & string>(
 }
 
 /**
- * A rule says what is wrong with the last of its fields, or lists the problems of any; null if there is none.
+ * A rule returns the problem of the last of its fields, or a list of problems of any field; null if there is none.
  * @example const rule = rulesOf<OrderInput, WriteContext>(); const transfers = rule(['orderType', 'transferCompany'],
  * (order) => …);
  */
@@ -56,7 +56,7 @@ export function problemIf(condition: boolean, path: string, message: string): Fi
   return condition ? [{ path, message }] : [];
 }
 
-/** A schema's issues in the form of the API's 400. @param schema the one that found them */
+/** A schema's issues in the form of the API's 400. @param schema the schema that found them */
 export function problemsOf(issues: readonly v.BaseIssue<unknown>[], schema: v.GenericSchema): FieldProblem[] {
   return issues.flatMap((issue) => {
     const path = v.getDotPath(issue) ?? '';
@@ -129,7 +129,7 @@ export function validate<Schema extends v.GenericSchema, Context>(
   return result.output;
 }
 
-/** Lists sent in place of objects: valibot accepts a list for an object whose fields are all optional. */
+/** Lists sent in place of objects: valibot accepts a list as an object with only optional fields. */
 export function misplacedLists(
   input: unknown,
   output: unknown,

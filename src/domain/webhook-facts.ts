@@ -1,4 +1,4 @@
-/** What people are shown of a webhook: its settings and its state, in the same words everywhere. */
+/** The settings and the state of a webhook as shown to people, in the same words everywhere. */
 import type { DeactivationReason, WebhookSettings } from './webhook.ts';
 
 /** A fact by its name; null if there is nothing to say. */
@@ -20,7 +20,7 @@ export function factsOf(webhook: WebhookSettings, headerNames: readonly string[]
   ];
 }
 
-/** Those that need attention first. */
+/** States that need attention come first. */
 export const webhookStates = ['failing', 'deactivated', 'paused', 'inactive', 'active'] as const;
 export type WebhookState = (typeof webhookStates)[number];
 

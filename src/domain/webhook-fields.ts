@@ -11,7 +11,7 @@ const MAX_DESCRIPTION_LENGTH = 1000;
 
 export const webhookMethods = ['POST', 'GET'] as const;
 
-/** Many times the types that there are, since a repeat is harmless. More: a useless list costs time. */
+/** Many times the number of types, since repeats are harmless. More: a useless list costs time. */
 const MAX_TYPES_SENT = 100;
 
 /** The order of the deliveries of one record (docs/interface.md, D16). */
@@ -25,7 +25,7 @@ export interface Omissible {
   readonly skipOwn: boolean;
   readonly asymmetric: boolean;
 }
-/** As they are in a new webhook. */
+/** Their values in a new webhook. */
 export const unset: Omissible = { additionalTypes: [], ordering: 'none', skipOwn: false, asymmetric: false };
 /** All fields that stay if a replacement leaves them out. */
 export const omissible = [...Object.keys(unset), 'headers'].sort();

@@ -59,7 +59,7 @@ export const returnEdits = editsOf<ReturnRecord, ReturnInput, Pick<WriteContext,
   },
 });
 /**
- * @param note by the warehouse, replaces the one before; null keeps that
+ * @param note by the warehouse, replaces the previous note; null keeps it
  * @throws Problem 409 if the table has no such transition
  */
 export function moveReturn(

@@ -14,8 +14,8 @@ import type { StockMovementType } from '../event-types.ts';
 import type { Stock } from '../product/schema.ts';
 
 /**
- * The units of one product stay below this, so that no stock figure has more than the 15 digits of an exact JSON
- * number, six of them decimals.
+ * The units of one product stay below this, so that no stock figure has more than 15 digits, six of them decimals:
+ * a JSON number is exact up to there.
  */
 export const UNITS_LIMIT = '1000000000';
 
@@ -43,7 +43,7 @@ export const isHoldOrRelease = (type: StockMovementType): boolean =>
 /**
  * The change of each place by a movement.
  * @param count signed; positive for a hold or release
- * @param from where the units come from; movements of the order itself take `reserved` ones
+ * @param from where the units come from; movements of the order itself take reserved units
  */
 export function changeOf(
   type: StockMovementType,

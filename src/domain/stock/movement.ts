@@ -26,7 +26,7 @@ const stockMovementEntries = {
 };
 
 export const stockMovementInputSchema = strictComponent('StockMovementInput', stockMovementEntries);
-/** A movement to be made, its count a canonical decimal string. */
+/** A movement to make; its count is a canonical decimal string. */
 export type NewMovement = v.InferOutput<typeof stockMovementInputSchema>;
 
 /** Ignored in a request. */
@@ -67,7 +67,7 @@ export function newMovement(body: unknown): NewMovement {
   return validate(stockMovementInputSchema, sent, { rules: movementRules, before: null, context: null });
 }
 
-/** The movement of the units of a line, as it is recorded automatically. */
+/** The automatic movement for the units of a line. */
 export function movementOfLine(
   type: StockMovementType,
   line: { readonly sku: string; readonly lot: string | null; readonly expirationDate?: string | null },
