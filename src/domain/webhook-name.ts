@@ -1,4 +1,4 @@
-/** What people know a webhook by. */
+/** The name by which people know a webhook. */
 import { oneLine } from './text.ts';
 
 const MAX_NAME_CHARS = 60;
@@ -8,7 +8,7 @@ export interface NamedBy {
   readonly description: string | null;
 }
 
-/** The first line of its description, or else its host and path: without the query, which may have a key. */
+/** The first line of its description, or else its host and path, without the query, which may hold a key. */
 export function nameOf({ url, description }: NamedBy): string {
   const { host, pathname } = new URL(url);
   const [line = ''] = (description ?? '').trim().split('\n');

@@ -1,8 +1,8 @@
 /** The pause of a webhook (docs/interface.md, W23). Pure. */
 
 /**
- * How far ahead a pause may end. Less: a longer maintenance has to be extended. More: one that was forgotten holds
- * more.
+ * How far ahead the end of a pause may be. Less: the pause of a longer maintenance has to be extended. More: a
+ * forgotten pause holds more deliveries.
  */
 export const MAX_PAUSE_DAYS = 7;
 
@@ -12,14 +12,14 @@ export function isPaused(webhook: { readonly pausedUntil: Date | null; readonly 
 }
 
 /**
- * After a pause the deliveries whose attempts Temporal has planned go on within this time, spread evenly, in
- * milliseconds: thousands may be due. Those of the queue go on by turns. Less: a burst at Temporal. More: they wait
- * without need.
+ * After a pause thousands of attempts that Temporal has planned may be due: they are spread evenly over this time, in
+ * milliseconds. Deliveries in the queue continue by turns. Less: a burst at Temporal. More: they wait longer than
+ * needed.
  */
 export const SPREAD_MS = 10_000;
 
 /**
- * When a delivery whose attempts Temporal plans goes on after a pause.
+ * When a delivery continues after a pause, if Temporal plans its attempts.
  * @param deliveryId its last digits are random
  */
 export function resumesAt(deliveryId: string, pausedUntil: Date): Date {

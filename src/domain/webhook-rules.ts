@@ -21,7 +21,7 @@ export function typeRules(stored: readonly EventType[]): readonly Rule<unknown>[
         `allowed only for ${packingListEventTypes.join(' and ')}`,
       ),
     ),
-    // Where nothing personal is sent, nothing is left out: a wish for it is a mistake.
+    // If nothing personal is sent, nothing can be left out: the setting is a mistake.
     rule(['webhookType', 'additionalTypes', 'method', 'parameters'], (webhook) =>
       problemIf(
         webhook.parameters?.withoutPersonalData === true &&
@@ -38,7 +38,7 @@ export function typeRules(stored: readonly EventType[]): readonly Rule<unknown>[
         'allowed only for UPDATE_PRODUCT',
       ),
     ),
-    // Each movement is its own record: none has a newer event.
+    // Each movement is a record of its own, so it never has a newer event.
     rule(['webhookType', 'additionalTypes', 'ordering'], (webhook) =>
       webhook.ordering === 'latest' && hasType(webhook, (type) => movementOf(type) !== null)
         ? 'latest is not for stock movements: each is a record of its own'
@@ -47,7 +47,7 @@ export function typeRules(stored: readonly EventType[]): readonly Rule<unknown>[
   ];
 }
 
-/** Settings that the types do not allow, for what a replacement leaves as it was. */
+/** Settings that the types do not allow, among those that a replacement keeps. */
 export function typeProblems(settings: WebhookSettings): FieldProblem[] {
   const asked = { refused: new Set<string>(), before: null, context: null };
   return typeRules([]).flatMap((rule) => rule(settings, asked));

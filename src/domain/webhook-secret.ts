@@ -7,7 +7,7 @@ export const OVERLAP_HOURS = 24;
 
 const MIN_LENGTH = 24;
 const MAX_LENGTH = 256;
-/** Before the base64 part of a secret whose bytes are the key of `webhook-signature`. */
+/** The prefix of a secret; the bytes of the base64 part after it are the key of `webhook-signature`. */
 const PREFIX = 'whsec_';
 /** The length of the bytes that the base64 part encodes. */
 const KEY_BYTES = { min: 24, max: 64 } as const;
@@ -45,7 +45,7 @@ export const ownSecret = v.pipe(
   }),
 );
 
-/** In a request: null if left out, and a secret is to be generated. */
+/** In a request: null if left out; then a secret is generated. */
 export const ownSecretField = v.nullish(ownSecret, null);
 
 /** In the responses to creation and regeneration. */

@@ -47,7 +47,7 @@ export const webhookInputSchema = strictComponent('WebhookInput', {
   ...inputEntries,
   headers: v.nullish(staticHeaders(true)),
 });
-/** A checked body with its defaults filled in, except for what a replacement without it leaves as it was. */
+/** A checked body with its defaults, except for fields that a replacement without them keeps. */
 export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
 
 /** The body of a creation, which may contain a secret; `typeRules` are checked beside it. */
@@ -119,7 +119,7 @@ export type WebhookSettings = Pick<WebhookRecord, (typeof webhookFields)[number]
 type Sent = { readonly [Field in keyof Omissible]?: Omissible[Field] | null | undefined };
 export type GivenSettings = Omit<WebhookSettings, keyof Omissible> & Sent;
 
-/** The whole settings: what is null has its default. @param before what is left out has */
+/** The complete settings: null means the default. @param before the values of fields left out */
 export function withDefaults(given: GivenSettings, before = unset): WebhookSettings {
   const sent: Sent = given;
   const after = <Field extends keyof Omissible>(field: Field): Omissible[Field] =>
