@@ -42,6 +42,8 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
   const { sql, claim, isDiskFull, limits, options, policy, precedence, stopping } = deps;
   const share = shareOf[name];
   let searchedAt = Number.NEGATIVE_INFINITY;
+  /** The last claim that got deliveries stopped at a quota, which is still reached: more of them may be waiting. */
+  let stoppedAtQuota = false;
 
   function room(): number {
     if (isDiskFull()) return 0;
@@ -70,7 +72,10 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
     const { deliveries, more } = await claim(name, { limit, quotas });
     precedence.claimed(name, more);
     inFlight.start(await keepOrdering(sql, deliveries), name);
-    if (!more) return reachesQuota(deliveries, quotas) ? 'full' : 'idle';
+    if (!more) {
+      stoppedAtQuota = (deliveries.length > 0 || stoppedAtQuota) && reachesQuota(deliveries, quotas);
+      return stoppedAtQuota ? 'full' : 'idle';
+    }
     // If this claim got none of the waiting deliveries, other relays are claiming them.
     return deliveries.length > 0 ? 'more' : AGAIN_MS;
   }
