@@ -49,10 +49,10 @@ function accountKey({ eshopId, username, address }: LoginAttempt): string {
 /**
  * The limits on logins. The looser one counts the failures of an address per e-shop: guesses without a valid API key
  * count against the address's limit for unknown keys, guesses with an e-shop's key against its limit for that e-shop.
- * So neither locks out other e-shops at the address, which all share one behind a proxy; and the limits of other
- * e-shops do not add to that of one. Numbers that belong to no e-shop are counted like real ones, or the errors would
- * reveal which ones exist. Since made-up numbers could evade every limit, an address also has one for all numbers
- * together: the only limit that can lock out all e-shops at an address.
+ * So failures at one e-shop do not lock out others at the same address, which all share behind a proxy; and nobody
+ * gets further guesses at an e-shop by using the limits of others. Numbers that belong to no e-shop are counted like
+ * real ones, or the errors would reveal which ones exist. Since made-up numbers could evade every limit, an address
+ * also has one for all numbers together. Only this limit can lock out all e-shops at an address.
  * @param perAddress failures allowed for one address at one e-shop in a quarter of an hour, in all accounts together
  */
 export function createLoginLimits(sql: Pool, perAddress: number) {

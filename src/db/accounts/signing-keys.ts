@@ -27,7 +27,7 @@ export async function ensureSigningKey(sql: Sql, eshopId: number, make: () => Se
     on conflict (eshop_id) do nothing`;
 }
 
-/** Those that sign now, the newest first. */
+/** The keys that sign now, the newest first. */
 export async function listSigningKeys(sql: Sql, eshopId: number): Promise<PublicKeyRow[]> {
   return await sql<PublicKeyRow[]>`
     select public_key, created_at, null::timestamptz as signs_until from signing_keys where eshop_id = ${eshopId}
@@ -64,7 +64,7 @@ export async function replaceSigningKey(sql: Pool, eshopId: number, next: Sealed
 export interface SealedSigningKeys {
   readonly eshopId: number;
   readonly privateKey: Buffer;
-  /** Null if none signs beside it any more. */
+  /** Null if only the present key signs. */
   readonly previousPrivateKey: Buffer | null;
 }
 
@@ -80,7 +80,7 @@ export const sealedSigningKeys: SealedTable<SealedSigningKeys, Omit<SealedSignin
     where eshop_id = ${eshopId}`,
 };
 
-/** What becomes of keys after the loss of the master key: a `publicKey` if nothing opened the private one. */
+/** Decides about keys after the loss of the master key; returns a `publicKey` if no key opened the private one. */
 export type ReplaceSigningKeys = (
   sealed: SealedSigningKeys,
 ) => Omit<SealedSigningKeys, 'eshopId'> & { readonly publicKey: Buffer | null };

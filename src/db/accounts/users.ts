@@ -72,7 +72,7 @@ export async function replacePassword(sql: Sql, eshopId: number, username: strin
 
 /** The distinct algorithms and parameters of the stored hashes, for `verifyInConstantTime`. */
 export async function passwordKinds(sql: Sql): Promise<string[]> {
-  // From each kind to the next by the index: there may be many users, but there are few kinds.
+  // The index leads from each kind to the next: there may be many users, but there are few kinds.
   const rows = await sql<{ kind: string }[]>`
     with recursive kinds (kind) as (
       select min(password_kind) from users
@@ -103,9 +103,9 @@ interface TokenCheck {
 const MAX_QUESTIONS = 50;
 
 /**
- * Whether a token still opens the e-shop of the API key: neither disabled nor deleted, same role, same password.
- * Questions of the same moment are asked together.
- * @returns a function that returns the database's time; null if it does not
+ * Checks whether a token still opens the e-shop of the API key: the e-shop is enabled, the user exists, and role and
+ * password are the same. Simultaneous checks share one statement.
+ * @returns a function that returns the database's time if the token is valid, otherwise null
  */
 export function createMayUse(sql: Pool) {
   const ask = createBatcher<TokenCheck, Date | null>(MAX_QUESTIONS, (asking) => allowed(sql, asking));

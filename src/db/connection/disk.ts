@@ -1,6 +1,6 @@
 /**
- * Whether the disk of the database is full. A statement that fails says so; others may still find room in files
- * that are there, so that only a new file tells that it is over.
+ * Watches whether the disk of the database is full. A failed statement shows that it is. Other statements may still
+ * find room in existing files, so only writing a new file shows that there is room again.
  */
 import { waitOrStop } from '../../lib/wait-or-stop.ts';
 import { DISK_FULL, hasSqlstate } from '../sqlstate.ts';
@@ -20,9 +20,9 @@ export async function hasRoom(sql: Pool): Promise<boolean> {
 }
 
 interface DiskWatchOptions {
-  /** Those whose failed statements are noticed. */
+  /** The pools in which failed statements are noticed. */
   readonly pools: readonly Pool[];
-  /** Its own connection. */
+  /** A connection for the checks alone. */
   readonly sql: Pool;
   /** Called when the disk is found full, and when there is room again. */
   readonly onChange: (isFull: boolean) => void;

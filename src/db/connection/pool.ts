@@ -39,9 +39,9 @@ const DEFAULTS: PoolOptions = {
 };
 
 /**
- * Optional: a delivery is a third faster at low load. Every statement is planned at its first execution on a
- * connection, not five times, and by indexes even while tables are small. Without JIT, which would compile each
- * statement that has to read a table.
+ * Not necessary, but deliveries are a third faster at low load. Every statement is planned once per connection, not
+ * five times, and uses indexes even while tables are small. JIT is off: it would compile each statement that has to
+ * read a table.
  */
 const PLANNING = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' } as const;
 
@@ -132,7 +132,7 @@ export function createPool(url: string, max = 10, given: Partial<PoolOptions> = 
     connect_timeout: 10,
     backoff: reconnectAfter,
     onnotice: () => {},
-    // The socket has set up TLS by then, and probes idle connections.
+    // The socket itself has set up TLS before, and probes idle connections.
     ssl: false,
     socket: ({ host: [host = '127.0.0.1'], port: [port = 5432] }: { host: string[]; port: number[] }) =>
       openSocket({ host, port, tls }, deadlines, connections),

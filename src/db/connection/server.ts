@@ -38,7 +38,7 @@ export async function inspectServer(url: string): Promise<{ readonly pooled: boo
         current_schema() as schema,
         current_setting('search_path') as search_path,
         pg_backend_pid() as pid`);
-    // The connection was given the server's own process, unless a pooler named another.
+    // Without a pooler, the connection was given the id of the server process that answers.
     const pooled = !sql.connections.backendPids.includes(server.pid);
     const problem = problemOf(server, pooled);
     if (problem !== null) throw new UserError(`The database at DATABASE_URL ${problem}.`);
@@ -67,8 +67,8 @@ function problemOf(
 }
 
 /**
- * Sessions in addition to that of LISTEN: claims of two classes may coincide while attempts are read, begun or
- * recorded. More: connections past the pooler that are hardly used.
+ * Sessions besides the one for LISTEN: claims of two classes may coincide while attempts are read, begun or recorded.
+ * More: connections past the pooler that are hardly used.
  */
 const SESSIONS = 3;
 

@@ -12,8 +12,8 @@ export type Execute = <T>(statement: (sql: Sql) => Promise<T>) => Promise<T>;
 const WITHOUT_SESSIONS_MS = 30_000;
 
 /**
- * Whether the server has refused the statement, and would do so through the pool too: by its values, a lock or a
- * time-out. Any other error may come from the session, or from where its address leads.
+ * Whether the server refused the statement because of its values, a lock or a time-out, as it would through the pool
+ * too. Any other error may come from the session, or from a wrong address.
  */
 const isOfStatement = (error: unknown) =>
   (isOfValues(error) || hasSqlstate(error, LOCK_NOT_AVAILABLE, QUERY_CANCELED)) && error.severity === 'ERROR';

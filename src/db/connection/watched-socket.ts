@@ -109,7 +109,7 @@ export async function openSocket(target: SocketTarget, deadlines: SocketDeadline
     keepAliveInitialDelay: KEEP_ALIVE_MS,
   };
   const raw = connectTcp(options);
-  // Code that awaits an event of a socket gets its failure; a later one must not end the process.
+  // Code that awaits an event of the socket gets its failure; a later failure must not end the process.
   raw.on('error', () => {});
   try {
     const socket = await secured(raw, target, connectTimeout);
@@ -180,7 +180,7 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
     if (readOnly) socket.destroy(new DatabaseReadOnly('The database is read-only: it may be a standby.'));
     if (event.kind === 'error' && event.code === READ_ONLY_TRANSACTION) refused = true;
     if (event.kind === 'error') group.onError(event.code);
-    // Once the library has the error and has left its transaction. The other connections lead to the same server.
+    // The library now has the error and has left its transaction. The other connections lead to the same server.
     if (event.kind === 'ready' && !event.inTransaction && refused) {
       setImmediate(() => {
         socket.destroy(new DatabaseReadOnly('The database no longer accepts writes.'));

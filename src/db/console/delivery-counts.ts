@@ -10,8 +10,8 @@ export const MAX_DELIVERIES_READ = 50_000;
 const MAX_DELIVERIES_MEASURED = 2_000;
 
 /**
- * Makes the planner read in the order of an index: for a time unknown to the plan it expects so many rows that it
- * would sort them all.
+ * Makes the planner read in the order of an index. The plan does not know the time, so the planner expects many rows
+ * and would sort them all.
  */
 export const INDEX_ORDER: Readonly<Record<string, string>> = { enable_sort: 'off', enable_bitmapscan: 'off' };
 

@@ -12,7 +12,7 @@ export interface ListedNotice {
   readonly state: 'sent' | 'waiting' | 'dropped' | 'givenUp';
   /** Null until it is sent. */
   readonly sentAt: Date | null;
-  /** Why it was not, at last; null if it never failed. */
+  /** The error of the last failed try; null if none has failed. */
   readonly error: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Events that did not come: no webhook has got them. */
+/** Events that no webhook has got. */
 import type { Sql } from '../connection/pool.ts';
 import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
 import { type EventFilter, type EventRow, selectPage, shownColumns } from '../event-log.ts';
@@ -10,7 +10,7 @@ import { limitOf } from '../id-range.ts';
  */
 export const MAX_EVENTS_SEARCHED = 5_000;
 
-/** The newest of the searched events that no existing webhook has got, nor a newer one instead. */
+/** The newest of the searched events for which no existing webhook got the event, or a newer one instead. */
 export function listUndeliveredEvents(sql: Sql, eshopId: number, filter: EventFilter, limit: number) {
   const latest = { limit: MAX_EVENTS_SEARCHED, offset: 0 };
   return sql<EventRow[]>`

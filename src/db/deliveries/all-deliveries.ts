@@ -87,7 +87,7 @@ function foundAmong(
     return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, onlyIf)}) union all (${redeliveries})`;
   };
   if (entityId === undefined) return byWebhooks(sql`true`, sql``);
-  // Written so that the planner cannot use a join, to look up each event at each webhook, or read all deliveries.
+  // The planner must not see a join: it would look up each event at each webhook, or read all deliveries.
   const oneOf = (webhook: postgres.Fragment) => sql`(${webhook} in (select id from ${webhooks} w)) is true`;
   const byEvents = (onlyIf: postgres.Fragment) => sql`
     (select x.id from events e cross join lateral (
@@ -147,7 +147,7 @@ function ofRecord(sql: Sql, eshopId: number, entityId: string, times: Times) {
 const MAX_LOOKED_THROUGH = 50_000;
 
 /**
- * Where a list has to end that would look through too many deliveries, in the direction of its slice.
+ * Ends a list that would look through too many deliveries, in the direction of its slice.
  * @returns the first delivery beyond; undefined if the list may go to its end
  */
 export async function endOfList(

@@ -24,7 +24,7 @@ export interface DeliveryForAttempt
   readonly id: string;
   readonly state: StoredState;
   readonly attemptsMade: number;
-  /** Moved by the pauses of its webhook since. */
+  /** When the window began, moved by the pauses of its webhook since then. */
   readonly windowStartedAt: Date | null;
   readonly nextAttemptAt: Date | null;
   readonly lastStatus: number | null;
@@ -34,7 +34,7 @@ export interface DeliveryForAttempt
   /** The outcome of the last recorded attempt. */
   readonly lastOutcome: RecordedOutcome | null;
   readonly lastAttemptAt: Date | null;
-  /** How late its attempts began because of outages, in milliseconds: all recorded ones together. */
+  /** The total delay of its recorded attempts because of outages, in milliseconds. */
   readonly lateBeforeMs: number;
   /** Outages left no room for the remaining attempts. */
   readonly windowLost: boolean;
@@ -64,8 +64,8 @@ export interface DeliveryForAttempt
 
 /**
  * Deliveries `d` with their webhooks and last attempts: the columns of a `DeliveryForAttempt`. If the database's
- * clock was set back since the last attempt, the next one is as far ahead as planned, and no owner has an attempt
- * for longer than it asked for.
+ * clock was set back after the last attempt, the wait for the next one stays as planned, and no owner keeps an
+ * attempt for longer than it asked for.
  */
 const forAttempt = (sql: Sql, snapshot: postgres.Fragment) => sql`
     select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, d.state, d.attempts_made,
@@ -135,9 +135,9 @@ export interface BegunAttempt {
 }
 
 /**
- * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was
- * recorded is begun again under the same number, once its owner has given it up or its time is over; by the same
- * owner at any time, since it may not have received the answer.
+ * Allocates the numbers of attempts before their requests leave. An attempt that was interrupted before its result
+ * was recorded is begun again under the same number, once its owner has given it up or the owner's time is over. The
+ * same owner may begin it again at any time, in case the answer was lost.
  * @returns by delivery; missing if the number already has its result or another owner, the webhook has changed
  * since it was read or is paused, the delivery has ended, or an operator has stopped it
  */
@@ -213,8 +213,8 @@ export interface AttemptRecord {
 }
 
 /**
- * How a delivery goes on in the queue after an attempt: in the same step, so that a retry is never claimed before
- * its time.
+ * How a delivery goes on in the queue after an attempt. It is written with the result, so that a retry is never
+ * claimed before its time.
  */
 export interface QueuePlan {
   /** Its claim token: nothing is planned for a delivery that another process has claimed since. */
@@ -248,7 +248,7 @@ const nextAfter = (sql: Sql) => sql`
 
 /** How a delivery `d` goes on in the queue after the attempt of a record `f`, as SQL ({@link QueuePlan}). */
 function planAfter(sql: Sql) {
-  // Never null. The plan is needed even if nobody has claimed the delivery since its lease was over.
+  // Never null. The plan is needed even if the lease is over and nobody has claimed the delivery since.
   const isPlanned = sql`(f."claimId" is not null and d.dispatched_at is null
     and coalesce(d.claim_id = f."claimId" or d.claimed_until < now(), true))`;
   // If an operator has stopped the delivery meanwhile, its workflow decides at once.

@@ -52,7 +52,7 @@ const hasFailed = (sql: Sql) => sql`(
 export function withStatus(sql: Sql, { range, attempts }: StatusFilter) {
   const matches = (status: postgres.Fragment) =>
     range === null ? sql`${status} is null` : sql`${status} between ${range.from} and ${range.to}`;
-  // The attempt that is accepted is the last one.
+  // An accepted attempt is always the last one.
   if (isAccepted(range)) return sql`and d.state = 'delivered' and ${matches(sql`d.last_status`)}`;
   const failed = hasFailed(sql);
   if (attempts === 'last') return sql`and ${failed} and ${matches(sql`d.last_status`)}`;

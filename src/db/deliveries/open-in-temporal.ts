@@ -1,6 +1,6 @@
 /**
- * The open deliveries that the database knows. Temporal's list is compared with them: it may be behind, may have lost
- * entries, and has none of those in the queue.
+ * The open deliveries that the database knows. Temporal's list is compared with them: it may lag behind or have lost
+ * entries, and it lacks the deliveries in the queue.
  */
 import { oneRow, type Sql } from '../connection/pool.ts';
 import { isOpen, seconds } from '../predicates.ts';
@@ -26,7 +26,7 @@ export interface OpenFilter {
 }
 
 export interface OpenDeliveries {
-  /** The number of those that Temporal's list should show. */
+  /** How many of them Temporal's list should show. */
   readonly inTemporal: number;
   /** Those in the queue, which have no workflow yet: the newest first. */
   readonly queued: readonly string[];
