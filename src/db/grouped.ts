@@ -3,7 +3,7 @@ import { isOfValues } from './sqlstate.ts';
 
 /** A group that waited this long goes on a further connection. Less: smaller groups. More: a row lock stops all. */
 const WAITS_MS = 50;
-/** Statements of a group at once. Fewer: as many row locks stop everybody. More: one kind takes the connections. */
+/** The most statements at once. Fewer: fewer row locks stop everybody. More: one kind takes the connections. */
 const CONNECTIONS = 6;
 
 /** Executes one statement for all items. @returns what it answers for each of them */
@@ -31,7 +31,7 @@ export function grouped<Item, Result>(
     try {
       return (await groupResult)(item);
     } catch (error) {
-      // Another item may be the cause: then each fails alone.
+      // Another item may be the cause, so each is tried alone.
       if (items.length === 1 || !isOfValues(error)) throw error;
       return (await execute([item]))(item);
     }

@@ -119,8 +119,8 @@ async function untilLocked(step: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Time-outs that the role or the database may have, for requests, and that would end a migration. The last came
- * with Postgres 17.
+ * Turns off time-outs that the role or the database may have for requests: they would end a migration. The last one
+ * is new in Postgres 17.
  * @param local until the end of the transaction
  */
 const withoutTimeouts = (local: boolean) => `
@@ -137,8 +137,8 @@ async function apply(sql: Pool, { name, text, hash }: MigrationFile): Promise<vo
     });
     return;
   }
-  // No time limit: concurrent statements block nobody, and waiting for others is part of their work. On a connection
-  // of our own: one of a pooler's would go on without limits.
+  // No time limit: concurrent statements block nobody, and waiting for others is part of their work. The connection
+  // is our own: a pooler's would stay without limits for others.
   const [session] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
   if (sql.connections.backendPids.includes(session?.pid ?? 0)) await sql.unsafe(withoutTimeouts(false));
   for (const statement of text.replace(OUTSIDE, '').split(/;\s*(?:\n|$)/)) {

@@ -107,8 +107,8 @@ async function warnOfIncidents(tx: Sql, terms: WarningTimes) {
 
 const PAGE = 10_000;
 /**
- * How long a delivery with few retries left is kept, in seconds, and after a pause: it may be recorded just after
- * the decision, and nobody is warned during a pause.
+ * How long a delivery with few retries left is kept, in seconds, counted from the end of a pause if there was one: it
+ * may be recorded just after a decision, and nobody is warned during a pause.
  */
 const LAST_CALL_S = 30;
 

@@ -36,7 +36,7 @@ function successes(sql: Sql) {
         from failures f where f.webhook_id = c.webhook_id and f.generation = c.generation))`;
 }
 
-/** Since when the e-shop knows that it fails: the first success counts even without a failure in this generation. */
+/** Since when the e-shop knows that it fails: then a success counts even without a failure in this generation. */
 const knownSince = (sql: Sql) => sql`
   (select since from unhealthy_webhooks g where g.webhook_id = c.webhook_id and g.delivery_id is null)`;
 
@@ -75,7 +75,7 @@ export function joinFailures(sql: Sql) {
 /** Joins webhooks `w` with the incident of each, as `i`, and the deliveries under retry then, as `r`. */
 export function joinIncident(sql: Sql) {
   const ms = (column: postgres.Fragment) => sql`(extract(epoch from ${column}) * 1000)::float8`;
-  // Pending: it took over the count of the delivery it superseded, and is attempted in its turn, now at the earliest.
+  // A pending delivery took over the count of the one that it superseded, and has its turn now at the earliest.
   const ownTurn = sql`case when o.state = 'pending' then now() end`;
   return sql`
     ${joinFailures(sql)}

@@ -1,4 +1,4 @@
-/** What warnings of deactivations and mails about lost secrets are about, for the notices that carry them. */
+/** Reads the subjects of warnings before a deactivation, and of mails about lost secrets. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { LostWebhook } from '../../domain/mailed.ts';

@@ -15,7 +15,7 @@ import { type Transaction, transaction } from '../transaction.ts';
 
 export interface CustomerRecords {
   readonly orders: readonly { readonly id: string; readonly status: OrderStatus }[];
-  /** Of these orders, or named. */
+  /** Returns of these orders, and returns that were named. */
   readonly returns: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const typesOf = (kind: EntityKind) => eventTypeNames.filter((type) => eventTypes
 
 /**
  * Finds a customer's orders: by number, and by an e-mail address in the order or in an event still kept. Their
- * returns are found with them; one that names no order, or an unknown one, by its own number.
+ * returns are found with them; a return that names no order or an unknown order is found by its own number.
  * @returns without the numbers that no order or return has
  */
 export async function findCustomer(
@@ -85,7 +85,7 @@ export async function openDeliveriesOf(sql: Sql, eshopId: number, customer: Cust
   return open.flat().map(({ id }) => id);
 }
 
-/** By the events: no index has the deliveries of a record, and this is repeated while they end. */
+/** Goes through the events: no index has the deliveries of a record, and this is repeated until all have ended. */
 export function selectOpenDeliveries(sql: Sql, eshopId: number, of: OfKind) {
   return sql`
     select x.id from (select id ${eventsOf(sql, eshopId, of)}) e

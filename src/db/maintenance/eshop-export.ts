@@ -58,7 +58,7 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
 /** The name of the session during the export. */
 const NAME = 'waybill export';
 
-/** Passes the rows to `write`, a slice at a time: all as they are when it begins. */
+/** Passes all rows, as they are when the export begins, to `write`, a slice at a time. */
 export async function exportEshop(
   sql: Pool,
   eshopId: number,

@@ -89,8 +89,8 @@ const OF_ESHOP = [
   'events',
 ];
 /**
- * Rows per statement, each with its lines or attempts: fewer than for the retention, whose rows have none. Fewer:
- * more statements. More: others wait longer for locks.
+ * Rows per statement: fewer than for the retention, since these rows have lines or attempts. Fewer: more statements.
+ * More: others wait longer for locks.
  */
 const PAGE = 2_000;
 

@@ -15,16 +15,16 @@ import { transaction } from '../transaction.ts';
 const MAX_AHEAD_SECONDS = 180;
 /** How far ahead the next check of a delivery, an unsent mail or a recovery may be, in seconds. */
 const MAX_CHECK_SECONDS = 3_600 + MAX_AHEAD_SECONDS;
-/** Steps that differ by less are one, seen by several workers: in size, and in the difference to their own clocks. */
+/** Workers report the same step if the sizes, and the differences to their clocks, differ by less than this. */
 const SAME_STEP_MS = 5_000;
 /**
- * How much later a worker may notice the same step, in milliseconds: it was cut off, or stood still. Less: the step
- * is applied twice. More: an equal one, of a clock that was slowly put right in between, is taken for the same.
+ * How much later a worker that was cut off or stood still may notice the same step, in milliseconds. Less: the step
+ * is applied twice. More: an equal step, after the clock was slowly corrected, counts as the same one.
  */
 const SAME_TIME_MS = 3_600_000;
 /**
- * How long before it was noted a step back happened at most, in seconds: attempts since then are left alone. Less:
- * their plans, by the new clock, are moved too. More: those planned shortly before the step stay late by it.
+ * How long after a step back it is noted at most, in seconds: attempts of this time are left alone. Less: plans made
+ * by the new clock are moved too. More: attempts planned shortly before the step stay late by its size.
  */
 const NOTED_WITHIN_SECONDS = 10;
 const CLOCK_STEP = 'clockStep';
@@ -47,7 +47,7 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
       update changes_to_signal set ${unleased}, due_at = case when kind = 'webhookChanged' then least(due_at, now()) else due_at end
       where ${tooLong} or kind = 'webhookChanged' and due_at > ${far}`,
     // Attempts begun in the future: the owner keeps its full time, and the next attempt its full wait. As an array:
-    // joined, the planner expects so many open deliveries that it would read all attempts.
+    // for a join the planner expects so many open deliveries that it would read all attempts.
     await sql`
       update attempts set owned_until = now() + (owned_until - started_at)
       where delivery_id = any(array(select id from deliveries where ${isOpen(sql, 'deliveries')}))

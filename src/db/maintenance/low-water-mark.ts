@@ -10,22 +10,22 @@ import { seconds } from '../predicates.ts';
 /** How long a transaction may take to appear among the running ones, in seconds: it takes microseconds. */
 const MARGIN_SECONDS = 1;
 /**
- * From when on an open transaction is named as what cursors and recoveries wait for, in seconds. Less: Waybill's
- * own are named. More: somebody who looks for the cause of a standstill does not find it.
+ * How long a transaction must be open, in seconds, to be named as the one that cursors and recoveries wait for. Less:
+ * Waybill's own are named. More: an operator who looks for the cause of a standstill does not find it.
  */
 export const BLOCKER_AGE_SECONDS = 5;
 
 /**
- * How old a writing transaction counts as whose beginning this database user may not see, in seconds: that of a
- * process of Waybill with another user, or any without `track_activities`. Fewer: longer ones are missed. More:
+ * The assumed age, in seconds, of a writing transaction if this database user may not see when it began, because the
+ * process of Waybill has another user or `track_activities` is off. Fewer: longer transactions are missed. More:
  * cursors lag behind such processes.
  */
 const HIDDEN_SECONDS = 30;
 
 /**
  * The open transactions that the mark waits for, as SQL. Those of other programs count only once they have written
- * something, so that a backup delays nothing; of other users' sessions, whose type is hidden as well, Waybill's own
- * count alone.
+ * something, so that a backup delays nothing. In sessions of other users, where the type is hidden too, only
+ * Waybill's own count.
  */
 const blockingTransactions = (sql: Sql) => sql`
   pg_stat_activity
@@ -34,8 +34,8 @@ const blockingTransactions = (sql: Sql) => sql`
         else backend_type is null and usesysid is not null and backend_xid is not null and application_name = current_setting('application_name') end`;
 
 /**
- * Lets the mark pass the present transaction until that writes, as SQL. It is for transactions that last, and write
- * neither events nor deliveries. Outside a transaction it does nothing.
+ * Lets the mark pass the present transaction until it writes, as SQL. For long transactions that write neither events
+ * nor deliveries. Outside a transaction it does nothing.
  * @param name what its session is called meanwhile: any but the service's
  */
 export const excludedFromMark = (sql: Sql, name: string) =>

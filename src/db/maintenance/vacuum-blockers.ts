@@ -9,8 +9,8 @@ import { seconds } from '../predicates.ts';
  */
 const OLD_SNAPSHOT_SECONDS = 3_600;
 /**
- * The same in transactions, where the time is not known: another user's session, or a standby. Fewer: a busy
- * instance names it after minutes. More: a quiet one never does.
+ * The same in transactions, if the time is not known: for another user's session or a standby. Fewer: a busy instance
+ * names it after minutes. More: a quiet instance never does.
  */
 const OLD_SNAPSHOT_TRANSACTIONS = 1_000_000;
 /** The most log that an unused replication slot keeps. Less: a restarting standby is named. More: the disk fills. */
