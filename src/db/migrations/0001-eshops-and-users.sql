@@ -11,17 +11,17 @@ create table eshops (
   name text not null,
   email text not null,
   api_key_hash bytea not null unique,
-  -- What the operator allows the e-shop: event types, payload versions, number of webhooks.
+  -- The operator's limits for the e-shop: event types, payload versions, number of webhooks.
   contract jsonb not null default '{}',
   -- Whether to warn it before a webhook is deactivated, and to notify it when one has recovered.
   warning_mails boolean not null default true,
   recovered_notices boolean not null default true,
-  -- Where its notices go besides the mails, in which form, and the secret that signs them, sealed like those of
-  -- webhooks.
+  -- The URL that gets its notices besides the mails, their format, and the secret that signs them, sealed like the
+  -- secrets of webhooks.
   notice_url text,
   notice_format text not null default 'text' check (notice_format in ('text', 'teams')),
   notice_secret bytea,
-  -- The budget of its mails: each mail moves this time on. How far ahead it may be limits the mails sent at once.
+  -- The budget of its mails: each mail moves this time ahead, and it may be only so far ahead.
   mails_until timestamptz,
   created_at timestamptz not null default now(),
   disabled_at timestamptz
@@ -88,7 +88,7 @@ create table notice_addresses (
 );
 create unique index notice_addresses_once on notice_addresses (eshop_id, lower(address));
 
--- What the links in these mails carry. Several of an address are valid where a mail was sent twice.
+-- The tokens in the links of these mails. An address has several valid tokens if a mail was sent twice.
 create table notice_tokens (
   -- SHA-256: a reader of this table cannot confirm anything.
   token_hash bytea primary key,

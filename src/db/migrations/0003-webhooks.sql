@@ -25,7 +25,7 @@ create table webhooks (
   ordering text not null default 'none' check (ordering in ('none', 'record', 'latest')),
   -- Changes by the e-shop itself create no delivery, except those of stock alone.
   skip_own boolean not null default false,
-  -- Deliveries are also signed with the e-shop's signing key. A word of SQL: quoted.
+  -- Deliveries are also signed with the e-shop's signing key. Quoted, since it is a word of SQL.
   "asymmetric" boolean not null default false,
   -- Static headers of every attempt, sealed like the secrets; null: none. Their names are shown and not secret.
   headers bytea,
@@ -39,10 +39,10 @@ create table webhooks (
   secret bytea not null,
   previous_secret bytea,
   previous_secret_until timestamptz,
-  -- Its last pauses, oldest first, none overlapping: the last one may be under way. A window that has begun moves
-  -- by each.
+  -- Its last pauses, oldest first, without overlaps; the last one may be under way. Each pause moves the windows that
+  -- have begun.
   pauses tstzrange[] not null default '{}',
-  -- Of the last pause. Paused: the end is in the future.
+  -- The last pause. The webhook is paused while the end is in the future.
   paused_at timestamptz generated always as (lower(pauses[cardinality(pauses)])) stored,
   paused_until timestamptz generated always as (upper(pauses[cardinality(pauses)])) stored,
   registered_at timestamptz not null default now(),
@@ -55,8 +55,8 @@ create index webhooks_on_stock_change on webhooks (eshop_id) where on_stock_chan
 -- Claims leave out those that are paused.
 create index webhooks_paused on webhooks (paused_until) where paused_until is not null;
 
--- A time that pauses suspend, moved by those since. In seconds, as a day of an interval has 23 hours in some
--- sessions' time zones. A function, as most webhooks are never paused, and each attempt would plan this query.
+-- Moves a time by the pauses since then. It adds seconds, since in some time zones a day may have 23 hours. It is
+-- a function, since most webhooks are never paused, and each attempt would plan this query.
 create function moved_by_pauses(since timestamptz, pauses tstzrange[]) returns timestamptz language sql stable as $$
   select since + make_interval(secs => coalesce(sum(extract(epoch from upper(x.pause) - lower(x.pause))), 0)::float8)
   from (select pause * tstzrange(since, null) as pause from unnest(pauses) pause) x
@@ -76,8 +76,8 @@ create table webhook_types (
 create index webhook_types_subscribed on webhook_types (eshop_id, type, webhook_id) where subscribed;
 create index webhook_types_by_webhook on webhook_types (webhook_id);
 
--- The Ed25519 key with which an e-shop's deliveries are signed where a webhook is asymmetric. Private keys are
--- sealed. The one before also signs, until its time.
+-- The Ed25519 keys that sign an e-shop's deliveries to asymmetric webhooks. Private keys are sealed. The previous key
+-- also signs, until its time.
 create table signing_keys (
   eshop_id integer primary key references eshops (id),
   private_key bytea not null,
@@ -176,7 +176,7 @@ create index failures_by_webhook on failures (webhook_id);
 create table unhealthy_webhooks (
   webhook_id integer primary key references webhooks (id),
   since timestamptz not null,
-  -- Only this delivery fails, others are accepted; null: everything.
+  -- Only this delivery fails, and others are accepted; null: all fail.
   delivery_id uuid
 );
 create index unhealthy_webhooks_by_delivery on unhealthy_webhooks (delivery_id) where delivery_id is not null;
@@ -206,10 +206,10 @@ create table notices (
   -- Null also for an address that was removed since.
   address_id integer references notice_addresses (id) on delete set null,
   at timestamptz not null default now(),
-  -- Null while it is to be sent; dropped: it no longer applied, or was no longer wanted. And since when.
+  -- Null while it is to be sent; dropped: it no longer applied, or was no longer wanted.
   outcome text check (outcome in ('sent', 'dropped', 'givenUp')),
   settled_at timestamptz,
-  -- Beyond the budget of mails when it was due: the next mail of this kind to this recipient includes it.
+  -- The budget of mails was used up when it was due: the next mail of this kind to this recipient includes it.
   deferred boolean not null default false,
   -- Until when the mail of another notice, which includes this one, has to be sent.
   merging_until timestamptz,
@@ -220,8 +220,8 @@ create table notices (
   error text,
   -- Requests to the URL so far.
   tries smallint not null default 0,
-  -- When to start its workflow, again if needed. The workflow of the delivery that caused a deactivation mails the
-  -- e-shop's own address: then, when the reconciler checks it again.
+  -- When to start its workflow, or to start it again. If the workflow of a delivery has to mail a deactivation to the
+  -- e-shop's own address: when the reconciler checks that again.
   check_at timestamptz not null default now(),
   check ((outcome is null) = (settled_at is null))
 );

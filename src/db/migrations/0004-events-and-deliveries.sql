@@ -9,7 +9,7 @@ create table events (
   -- Rises with every event of a record, whatever its type, in commit order. 1 for a stock movement and for a test,
   -- whose records have no other event.
   sequence bigint not null default 1 check (sequence >= 1),
-  -- When its record was written: never before that time of the record's previous event.
+  -- When its record was written; never earlier than for the record's previous event.
   happened_at timestamptz not null default now(),
   -- The record after the write in its v2 form, kept as text: key order and digits stay as they were.
   snapshot text not null,
@@ -31,10 +31,10 @@ create table deliveries (
   webhook_id integer not null,
   event_type text not null,
   entity_id text not null,
-  -- That of the event.
+  -- The sequence of the event.
   sequence bigint not null default 1 check (sequence >= 1),
-  -- Of its e-shop, kind of record, record and recovery: those that are attempted one after the other, where a
-  -- webhook asks for it. Null for a redelivery that an e-shop asked for: it is outside any ordering.
+  -- Made of e-shop, kind of record, record and recovery. If a webhook asks for it, deliveries with the same key are
+  -- attempted one after the other. Null for a redelivery that an e-shop asked for: it is outside any ordering.
   ordering_key text,
   -- "held" is derived, not stored: an open delivery is held by an inactive webhook or by an operator.
   state text not null default 'pending'
@@ -58,8 +58,8 @@ create table deliveries (
   last_generation integer,
   -- How much later than due its attempts began because of outages, in milliseconds.
   late_ms bigint not null default 0,
-  -- Outages left no room for the remaining attempts: the receiver is not to blame. Once it
-  -- has expired: whether that is why.
+  -- Outages left no room for the remaining attempts: the receiver is not to blame. For an expired delivery: whether
+  -- it expired because of that.
   window_lost boolean not null default false,
 
   -- Its class while it waits in the queue. For an attempt: 0 fresh, 1 retry (due within a minute), 2 bulk (written
@@ -161,10 +161,10 @@ begin
   end loop;
 end $$;
 
--- Which deliveries are open or waiting changes within seconds. By statistics of a quiet minute the planner would
--- take the indexes of these for empty, and read one whole to find a single id. Without any, it expects a fixed
--- share of the rows there are. Nor is the mean number of a webhook's deliveries of use: among few webhooks it is so
--- large that a page of one with few deliveries would be looked for among those of all.
+-- Deliveries open, wait and end within seconds. By statistics of a quiet minute the planner would think the partial
+-- indexes empty, and read a whole one to find a single id. Without statistics it expects a fixed share of the rows.
+-- The mean number of deliveries of a webhook misleads it as well: among few webhooks it is so large that the planner
+-- would look for a small webhook's page among all deliveries.
 alter table deliveries
   alter column state set statistics 0, alter column class set statistics 0, alter column dispatched_at set statistics 0,
   alter column recovery_id set statistics 0, alter column operator_stop set statistics 0, alter column webhook_id set statistics 0;

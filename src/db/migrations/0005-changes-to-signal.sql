@@ -8,8 +8,8 @@ create table changes_to_signal (
   eshop_id integer not null,
   webhook_id integer,
   eshop_order_id text,
-  -- Its place among the others: those due first are passed on first, and none waits for this time. Of a release it is
-  -- the deadline, a minute before the order is due.
+  -- Changes are passed on in the order of these times, and do not wait for them. For a release it is the deadline, a
+  -- minute before the order is due.
   due_at timestamptz not null default now(),
   -- The last delivery that was signaled; the nil UUID before the first, null before the change has begun.
   signaled_id uuid,

@@ -27,8 +27,7 @@ create table recoveries (
   superseded integer not null default 0,
   rate double precision,
   stepped_at timestamptz,
-  -- Its webhook is paused until then: its workflow, which waits, has to look again. Null if it does not wait for
-  -- that.
+  -- The end of the pause of its webhook, if its workflow waits for that: then the workflow has to look again.
   waits_until timestamptz,
   -- The latest version of its state, and the version that its workflow was signaled.
   version integer not null default 1,
