@@ -1,6 +1,6 @@
 /**
- * What is overdue: attempts of deliveries that Temporal has, the queue, and what waits in the order of its record.
- * Measured in Postgres, whatever has died. Found by indexes of open and of waiting rows.
+ * Reads what is overdue: attempts of deliveries that Temporal has, the queue, and deliveries that wait for their turn
+ * in their record. Postgres knows it all, whatever has died. Indexes of open and of waiting rows find it.
  */
 import type { Sql } from './connection/pool.ts';
 import { readLastClaims } from './outbox/last-claims.ts';
@@ -11,8 +11,8 @@ import { isPaused, makesAttempts } from './pauses.ts';
 import { isOpen } from './predicates.ts';
 
 /**
- * Of the attempts that are due first, this many are looked at: most may be under way. Fewer: with more under way
- * than this, overdue ones behind them are not seen. More: each costs a lookup.
+ * This many of the attempts that are due first are looked at: most may be under way. Fewer: if more are under way
+ * than this, overdue attempts behind them are not seen. More: each costs a lookup.
  */
 const LOOKED_AT = 1_000;
 
@@ -24,17 +24,17 @@ type DueSeconds = Readonly<Record<(typeof queueClasses)[number], number>>;
 /** What is overdue. */
 export interface Overdue {
   /**
-   * For how long the first due attempt of the deliveries that Temporal has has not begun, in seconds; 0 if none is
-   * due. What an inactive or paused webhook or an operator holds is not due, nor what waits for a limit: its time
-   * was moved on.
+   * How late the first due attempt of a delivery that Temporal has is, in seconds; 0 if none is due. A delivery is
+   * not due while an inactive or paused webhook or an operator holds it, nor while it waits for a limit, which moves
+   * its time.
    */
   readonly attemptSeconds: number;
   readonly queue: DueSeconds;
   /** How long ago a worker last asked for deliveries of each class, in seconds; absent if none ever did. */
   readonly lastClaims: Readonly<Partial<DueSeconds>>;
   /**
-   * Deliveries that wait in the order of their record although no open one is before them: the relay lets them
-   * go. For longer than a moment, it fails.
+   * Deliveries that wait for their turn although no open delivery of their record is ahead: the relay releases them.
+   * If that takes longer than a moment, the relay is failing.
    */
   readonly stuck: readonly string[];
 }
@@ -73,7 +73,7 @@ async function readAttempts(sql: Sql): Promise<number> {
 
 /** Each webhook with waiting deliveries is one step in the index `deliveries_waiting`, as for a claim. */
 async function readQueue(sql: Sql): Promise<DueSeconds> {
-  // What a paused recovery created is not due; another recovery of the same webhook may be running.
+  // A delivery of a paused recovery is not due; another recovery of the same webhook may be running.
   const waiting = sql`d.dispatched_at is null and d.class <= ${CLASS.undelivered}::smallint and not (
     d.class = ${CLASS.recovered} and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused'))`;
   const order = sql`d.class, d.eshop_id, d.webhook_id, d.due_at`;

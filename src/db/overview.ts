@@ -31,7 +31,7 @@ interface OutboxOverview {
   readonly blocked: number;
   readonly blockedRecords: number;
   readonly blockedSeconds: number | null;
-  /** The longest wait of one, not delivered, that is fresh or due as a retry or for its workflow; 0 if none is. */
+  /** The longest wait of a fresh delivery, or of an undelivered one due for a retry or its workflow; 0 if none is. */
   readonly oldestSeconds: number | null;
   /**
    * Changes of webhooks and pre-orders that are being passed on, and how long ago the oldest was due. A change of a
@@ -55,7 +55,7 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              count(*) filter (where class = ${CLASS.blocked} and w.active and not is_paused)::int as blocked,
              count(distinct ordering_key) filter (where class = ${CLASS.blocked} and w.active and not is_paused)::int as blocked_records,
              min(greatest(d.created_at, w.generation_at, w.paused_until)) filter (where class = ${CLASS.blocked} and w.active and not is_paused) as oldest_blocked,
-             -- What an inactive webhook held waits since its activation.
+             -- A delivery that an inactive webhook held waits since the activation.
              min(greatest(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else d.created_at end, w.generation_at, w.paused_until))
                filter (where class not in (${CLASS.recovered}, ${CLASS.blocked}, ${CLASS.delivered}) and not is_paused) as oldest
       from deliveries d join webhooks w on w.id = d.webhook_id

@@ -17,6 +17,6 @@ export const makesAttempts = (sql: Sql, webhook: string) =>
 export const pausedWebhooks = (sql: Sql) =>
   sql`array(select p.id from webhooks p where p.paused_until > now())`;
 
-/** A time from which something runs that a pause of the webhook of this row suspends: moved by the pauses since. */
+/** A start time that pauses of the webhook of this row suspend, moved by the pauses since then. */
 export const movedByPauses = (sql: Sql, webhook: string, since: postgres.Fragment) => sql`
   case when ${sql(webhook)}.paused_until > ${since} then moved_by_pauses(${since}, ${sql(webhook)}.pauses) else ${since} end`;

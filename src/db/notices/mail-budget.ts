@@ -45,7 +45,7 @@ export async function claimMail(
     }
     // If an execution dies, the next one takes the same notices again.
     const mark = tx`merging_id = ${id}, merging_until = now() + ${seconds(tx, MERGING_SECONDS)}`;
-    // Being sent, it is nothing that another mail may include.
+    // While it is being sent, no other mail may include it.
     await tx`update notices set ${mark} where id = ${id}`;
     if (kind === 'confirmation' || kind === 'lostSecrets') return { others: [] };
     const others = await tx<{ id: string; at: Date }[]>`
@@ -60,7 +60,7 @@ export async function claimMail(
   });
 }
 
-/** Gives back what the mail of a notice was given that could not be sent. */
+/** Gives back the place of a mail that could not be sent, and releases the notices in it. */
 export async function giveBackClaim(
   sql: Pool,
   { id, eshopId }: Pick<Notice, 'id' | 'eshopId'>,

@@ -19,10 +19,10 @@ export interface Notice extends PendingNotice {
   readonly noticeFormat: NoticeFormat;
   /** Sealed. */
   readonly noticeSecret: Buffer | null;
-  /** Of lost secrets: whether that of the notices, which its e-shop still has sent to a URL, is one of them. */
+  /** For lost secrets: whether the secret of notices is one of them, and the e-shop still has a URL for notices. */
   readonly lostNoticeSecret: boolean;
   readonly generation: number | null;
-  /** Of a warning about one delivery, and of a deactivation. */
+  /** The delivery that a warning is about, or that caused a deactivation. */
   readonly deliveryId: string | null;
   readonly at: Date;
   /** Requests to the URL so far. */

@@ -8,7 +8,7 @@ export async function deferMail(sql: Sql, noticeId: string): Promise<void> {
 }
 
 /**
- * Records why a mail was not sent, other than by a rejection: it is tried again, and the next rejection is the first.
+ * Records why a mail failed without a rejection: it is tried again, and the next rejection counts as the first.
  * @param message without addresses
  */
 export async function recordMailError(sql: Sql, noticeId: string, message: string): Promise<void> {
@@ -31,8 +31,8 @@ export async function recordMailRejected(sql: Sql, noticeId: string, message: st
 }
 
 /**
- * How long ago a mail that is sent again may have been given up, in days. Less: it is lost where the address is
- * corrected after a holiday. More: its news is old.
+ * How long after it was given up a mail may be sent again, in days. Less: it is lost if the address is corrected
+ * after a holiday. More: its news is old.
  */
 const SENT_AGAIN_DAYS = 7;
 

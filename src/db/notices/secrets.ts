@@ -14,7 +14,7 @@ export const sealedNoticeSecrets: SealedTable<SealedSecret, Buffer> = {
   write: (tx, secret, { eshopId }) => tx`update eshops set notice_secret = ${secret} where id = ${eshopId}`,
 };
 
-/** What becomes of the secret of an e-shop's notices after the loss of the master key; `lost`: it is a new one. */
+/** Decides about the secret of an e-shop's notices after the loss of the master key; `lost`: it makes a new one. */
 export type ReplaceNoticeSecret = (sealed: SealedSecret) => {
   readonly secret: Buffer;
   readonly lost: boolean;

@@ -32,7 +32,7 @@ export interface ChangeTerms {
 }
 
 /**
- * Changes what is given. All of it, or nothing.
+ * Changes the given settings, all or none.
  * @returns the e-shop, and the secret that was made or set now; null if it stayed as it was
  * @throws Problem 400 for new addresses if mails have no links, and for a secret without a URL that it signs for; 429
  * if today's mails that ask for a confirmation are used up
@@ -90,7 +90,7 @@ async function setUrl(
   return secret;
 }
 
-/** Removes what is not listed, keeps what is, and asks new addresses for a confirmation. */
+/** Removes addresses that are not listed, keeps those that are, and asks new ones for a confirmation. */
 async function setAddresses(
   tx: Sql,
   eshopId: number,
@@ -102,7 +102,7 @@ async function setAddresses(
     delete from notice_addresses where eshop_id = ${eshopId} and lower(address) <> all(${listed}::text[])`;
   const requestedIds: number[] = [];
   for (const address of addresses) {
-    // An unconfirmed one whose link has expired is asked again.
+    // An unconfirmed address is asked again if its link has expired.
     const [row] = await tx<{ id: number }[]>`
       insert into notice_addresses as a (eshop_id, address) values (${eshopId}, ${address})
       on conflict (eshop_id, lower(address)) do update set asked_at = now()

@@ -5,7 +5,7 @@ import type { Sql } from '../connection/pool.ts';
 /** The rows `o` of a table that wait. */
 interface Waiting {
   readonly table: 'changes_to_signal' | 'recoveries' | 'notices';
-  /** Their condition. An index with it begins with `eshop_id` and `dueAt`. */
+  /** The condition of these rows. An index with this condition begins with `eshop_id` and `dueAt`. */
   readonly which: postgres.Fragment;
   /** A further condition. */
   readonly claimable: postgres.Fragment;

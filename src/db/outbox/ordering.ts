@@ -108,8 +108,8 @@ export const joinSuccessor = (sql: Sql, id: Fragment) => sql`
     select * from successor where superseded_by is null) d on true`;
 
 /**
- * A delivery that has been due in the queue for this long, in seconds, waits for a limit if its class is claimed.
- * Less: one about to be attempted seems to wait. More: the reason is shown later.
+ * A delivery that has been due in the queue for this long, in seconds, counts as waiting for a limit if its class is
+ * claimed. Less: a delivery about to be attempted seems to wait. More: the reason is shown later.
  */
 const DUE_SECONDS = 5;
 

@@ -33,7 +33,7 @@ export const CLASS = {
 } as const;
 export type DeliveryClass = (typeof CLASS)[keyof typeof CLASS];
 
-/** The class in which a delivery was written, as SQL. One without an attempt returns to it from other classes. */
+/** The class in which a delivery was written, as SQL. Without an attempt, it returns there from other classes. */
 export function originalClass(sql: Sql, alias: string) {
   const d = sql(alias);
   return sql`
@@ -87,8 +87,8 @@ export type ClaimedId = Pick<QueuedDelivery, 'id' | 'claimId'>;
 /**
  * A condition that always holds, as SQL; its effect is that the COMMIT of the statement does not wait for the disk.
  * It is for claims and their tokens: a crash of the database may undo them, and then the work is done again. A later
- * transaction that is based on them waits for the disk, and with it they are on the disk too. Within a transaction it
- * would be for all of that: no statement with it may be part of one.
+ * transaction that builds on them waits for the disk, and then they are on the disk too. Within a transaction it
+ * would affect the whole transaction, so no statement with it may be part of one.
  */
 export function asyncCommit(sql: Sql) {
   return sql`(select set_config('synchronous_commit', 'off', true)) is not null`;
@@ -141,7 +141,7 @@ export function queuedColumns(sql: Sql, alias: string) {
 /**
  * A delivery whose next attempt is due within this time, in seconds, waits for it in the queue. When a hundred
  * receivers fail together, their second attempts fall due together: as timers of a hundred workflows they would fire
- * in one second. One whose attempt is due later gets its workflow at once, to be seen and controlled in Temporal.
+ * in one second. A delivery with a later attempt gets its workflow at once, to be seen and controlled in Temporal.
  */
 export const WAITS_IN_QUEUE_SECONDS = 60;
 

@@ -51,8 +51,8 @@ export async function postponeRejected(sql: Sql, claims: readonly ClaimedId[]): 
 
 /**
  * Gives deliveries back as they were: they can be claimed again at once.
- * @param firstWaitMs for deliveries whose workflow was not started, the policy's first wait: a change of their
- * webhook passed over those that were claimed, and is applied now
+ * @param firstWaitMs the policy's first wait, for deliveries that got no workflow: a change of their webhook left out
+ * claimed deliveries, and is applied now
  */
 export async function giveBack(
   sql: Sql,
@@ -100,8 +100,8 @@ const DEFERRED_SECONDS = 1;
  * next attempt is never made before its time. A retry keeps a time for its next attempt, since without one the
  * retries would count as spent.
  *
- * How long the limits of this worker would have it wait (up to five minutes) does not count: all workers share the
- * queue, and another one may have room at once. This worker's quotas keep it in the queue for that long.
+ * This worker's limits may ask for a wait of up to five minutes. It does not count: all workers share the queue, and
+ * another one may have room at once. This worker's quotas leave the delivery in the queue for that long.
  */
 export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   const { deliveryClass, dueAt } = requeueTarget(sql);
