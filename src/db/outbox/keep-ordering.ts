@@ -204,7 +204,7 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
     from deliveries n
     where n.ordering_key = d.ordering_key and n.webhook_id = d.webhook_id and n.sequence > d.sequence
       and ${isOpen(sql, 'n')}
-      -- If `latest` was chosen a moment ago, some are still retried side by side.
+      -- If the ordering became "latest" a moment ago, some are still retried side by side.
       and (${waitsForTurn(sql, 'n')} or n.id = ${id} or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')`;
   const rows = await sql<Superseded[]>`
     with older as materialized (
@@ -233,7 +233,7 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
       update deliveries n set attempts_made = ended.attempts_made, window_started_at = ended.window_started_at,
         last_attempt_at = ended.last_attempt_at, last_status = ended.last_status, last_error = ended.last_error,
         last_generation = ended.last_generation, late_ms = ended.late_ms, due_at = now()
-      -- Two may have begun before `latest` was chosen: the newer delivery takes over the one with more failures.
+      -- Two may have begun before the ordering became "latest": the newer delivery takes over the one with more failures.
       from (select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id) ended
       where n.id = ended.superseded_by and ${waitsForTurn(sql, 'n')} and n.attempts_made <= ended.attempts_made)
     select id, event_type from ended`;
