@@ -1,4 +1,4 @@
-/** A round's logbook: changes answered with 200, required outcomes, and times when nothing could be expected. */
+/** A round's logbook: changes answered with 200, required outcomes, and times in which nothing can be expected. */
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Violation } from './check/violation.ts';
 import type { Moment } from './moments.ts';
@@ -43,11 +43,11 @@ export interface Logbook {
   readonly recoveryPauses: WebhookPause[];
   /** Deliveries that may end differently from their receiver's behavior, by id: due to an operator. */
   readonly exceptions: Map<string, readonly Outcome[]>;
-  /** Webhooks whose deliveries may end so, by id: due to a fault. */
+  /** Webhooks whose deliveries may end differently because of a fault, by id. */
   readonly webhookExceptions: Map<number, readonly Outcome[]>;
   /** When an operator ordered an attempt: one comes from then on, regardless of the plan. By delivery id. */
   readonly ordered: Map<string, number>;
-  /** A fault has taken workflows from Temporal: of deliveries that have ended, none is started again. */
+  /** A fault has deleted workflows from Temporal: those of ended deliveries are not started again. */
   workflowsLost: boolean;
   /** Mails may come twice: a mail server's 250 was lost on its way to Waybill. */
   mailsMayRepeat: boolean;
@@ -55,7 +55,7 @@ export interface Logbook {
   graceMs: number;
   /** Converts a time of the database's clock to the machine's, in milliseconds since 1970. */
   machineTime: (at: number) => number;
-  /** By the database's clock all that waited has waited for an hour: what was delivered needs no workflow then. */
+  /** By the database's clock all deliveries have waited for an hour: then delivered ones need no workflow. */
   hourPassed: boolean;
   /** The worker's clock differs from the machine's, and so do its signatures. */
   workerClockWrong: boolean;

@@ -32,11 +32,11 @@ const options = new Command('alerts')
 /** A failure of the installation. */
 interface Failure {
   readonly name: string;
-  /** The alerts that must fire. None: no alert may, for {@link QUIET_MS}. */
+  /** The alerts that must fire. If empty, no alert may fire for {@link QUIET_MS}. */
   readonly alerts: readonly string[];
-  /** Alerts that must not fire, although it lasts longer than they need. */
+  /** Alerts that must not fire, although the failure lasts longer than their `for:`. */
   readonly never?: readonly string[];
-  /** It lasts at least as long, in milliseconds. */
+  /** How long the failure lasts at least, in milliseconds. */
   readonly lastsMs?: number;
   begin(installation: Installation): Promise<void>;
   end(installation: Installation): Promise<void>;
@@ -80,7 +80,7 @@ const failures: readonly Failure[] = [
     name: 'polls are refused',
     alerts: ['WaybillTemporalAway', 'WaybillAttemptsOverdue'],
     async begin({ receiver, polls }) {
-      // Retries are what Temporal has.
+      // The deliveries that Temporal has are those being retried.
       await receiver.stop();
       await polls.stop();
     },
@@ -206,7 +206,7 @@ async function tryOne(failure: Failure, prometheus: Prometheus, installation: In
     if (/reconciled|repaired|"level":50/.test(line)) say(line);
 }
 
-/** @returns after how many ms it was so for each alert, which others began to fire, and which fired as delivered */
+/** @returns after how many ms `isSo` held for each alert, which others began to fire, and which fired as delivered */
 async function watch(
   prometheus: Prometheus,
   since: number,

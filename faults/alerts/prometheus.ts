@@ -15,7 +15,7 @@ const delivered = fileURLToPath(new URL('../../monitoring/prometheus', import.me
 
 /** The names of firing alerts. */
 export interface Firing {
-  /** By the delivered rules. */
+  /** Those that fire by the delivered rules. */
   readonly delivered: readonly string[];
   readonly shortened: readonly string[];
 }
@@ -41,7 +41,7 @@ const rulesSchema = v.object({
 const querySchema = v.object({ data: v.object({ result: v.array(v.unknown()) }) });
 
 /**
- * Starts it and waits until it has read the metrics of every target: before, each counts as gone.
+ * Starts it and waits until it has read the metrics of every target: until then each counts as gone.
  * @param directory for its configuration, data and log
  * @param targets `host:port` of each process
  * @param factor divides every `for:`, and the time between scrapes, which is two seconds at least

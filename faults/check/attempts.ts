@@ -1,6 +1,6 @@
 /**
- * Attempts come in order, once unless a fault met one in flight, none early, none late beyond outage and grace, and
- * none after the window.
+ * Checks that attempts come in order, and only once unless a fault met the attempt in flight; none early, none later
+ * than outages and grace allow, none after the window.
  */
 import { ownedMs } from '../../src/attempt/ownership.ts';
 import { jitteredWait, maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
@@ -12,7 +12,7 @@ import { withOutages } from './outages.ts';
 import { arrivalsOf, endOf, title } from './outcomes.ts';
 import { type Violation, violation } from './violation.ts';
 
-/** The time from a response to its record, as a part of the grace; a fault within it still leads to a repetition. */
+/** The time in which a response is recorded, as a part of the grace: a fault in it still leads to a repetition. */
 const RECORDING = 1 / 5;
 /** Its upper bound, regardless of the checker's grace, in milliseconds. */
 const MAX_RECORDING_MS = 4_000;
@@ -41,9 +41,9 @@ interface Step {
   readonly previous: Arrival | undefined;
   /** When it should have come without any outage, since 1970; null if that is unknown. */
   readonly due: number | null;
-  /** Time lost before it to outages and a busy machine, and not made up for: later waits are shorter by it. */
+  /** Time lost before it to outages and a busy machine, and not made up for: later waits are shortened by it. */
   readonly lostMs: number;
-  /** The same with what was made up for. */
+  /** All lost time, also what was made up for. */
   readonly lateInAllMs: number;
 }
 
@@ -99,7 +99,7 @@ function stepsOf({ policy, logbook }: Story, row: DeliveryRow, arrivals: readonl
     const wasOrdered = ordered !== undefined && ordered <= arrival.at && ordered >= (previous?.at ?? 0);
     const due = wasOrdered ? ordered : plan(policy, logbook, row, previous, arrival.number);
     const step = { arrival, previous, due, lostMs, lateInAllMs };
-    // The window begins with the first.
+    // The window begins with the first attempt.
     if (due !== null && arrival.number > 1) {
       lostMs = Math.max(0, lostMs + arrival.at - due);
       lateInAllMs += Math.max(0, arrival.at - due);
@@ -120,7 +120,7 @@ function plan(
     const { eventType, entityId } = row;
     return logbook.accepted.find((each) => each.type === eventType && each.entityId === entityId)?.at ?? null;
   }
-  // Its owner may have died: no other makes it while it could still be at its receiver.
+  // Its owner may have died. Nobody else makes the attempt while it could still be at its receiver.
   if (number === previous.number) return previous.at + ownedMs(policy);
   return endOf(previous, policy) + jitteredWait(policy, row.id, previous.number);
 }
@@ -159,13 +159,13 @@ function notLate({ arrival, previous, due }: Step, { logbook, outages }: Story) 
 }
 
 /**
- * The first may precede its response, if the API dies in between and the e-shop repeats the request; one that is
- * repeated may follow at once, if its owner has said that it is gone.
+ * The first attempt may precede the response to the e-shop, if the API dies in between and the e-shop repeats its
+ * request. A repeated attempt may follow at once, if its owner has given it up.
  */
 function notEarly(step: Step, { policy, windowEndsAt }: Story) {
   const { arrival, previous, due, lostMs, lateInAllMs } = step;
   if (due === null || previous === undefined || isRepeated(step)) return undefined;
-  // Towards the window's end, waits are also shortened by what was made up for, and leave the last attempt room.
+  // Towards the window's end, all lost time shortens the waits, which also leave time for the last attempt.
   const atItsEnd = due > windowEndsAt - policy.attemptTimeoutMs;
   const roomMs = Math.min(policy.attemptTimeoutMs, policy.windowMs / 20);
   const earlyMs = due - arrival.at;
@@ -173,7 +173,7 @@ function notEarly(step: Step, { policy, windowEndsAt }: Story) {
   return `attempt ${arrival.number} came ${Math.round(earlyMs)} ms before its time`;
 }
 
-/** One that an outage or a pause at the end of the window held up still has its last chance, right after it. */
+/** An attempt held up by an outage or a pause at the end of the window has its last chance right after it. */
 function withinWindow({ arrival }: Step, { logbook: { graceMs }, outages, windowEndsAt }: Story) {
   let endsAt = windowEndsAt;
   for (const { from, to } of outages.toSorted((one, other) => one.from - other.from))
@@ -201,7 +201,7 @@ function isWithin({ at }: Arrival, pauses: readonly WebhookPause[]): boolean {
   return pauses.some(({ from, to }) => at > from + EARLY_MS && at < to);
 }
 
-/** When a request was over: answered, or given up by a living sender while a busy machine held its receiver up. */
+/** When a request ended: at its response, or when its sender gave up while a busy machine delayed its receiver. */
 function overAt({ endedAt, leftAt }: Arrival, { outages }: Logbook): number {
   if (leftAt === undefined) return endedAt;
   const died = outages.some(({ from, to }) => leftAt >= from - EARLY_MS && leftAt <= to);

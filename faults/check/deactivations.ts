@@ -1,4 +1,4 @@
-/** A webhook is deactivated only once a delivery failed for good, soon after its last attempt, and mailed once. */
+/** Checks that a webhook is deactivated only after a delivery failed for good, soon after it, and mailed once. */
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence, WebhookRow } from '../evidence.ts';
 import type { Logbook } from '../logbook.ts';

@@ -1,4 +1,4 @@
-/** Every accepted change has reached every webhook, or its failure is recorded; nothing is left open. */
+/** Checks that every accepted change reached every webhook, or its failure is recorded, and nothing is left open. */
 import { maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { counted } from '../../src/domain/text.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
@@ -97,8 +97,8 @@ function checkDelivery(
 ): Violation[] {
   const arrivals = arrivalsOf(receiver, row.id);
   const name = title(receiver, row);
-  // Too slow through no fault of Waybill, on a busy machine: then the attempt had to fail, and its successor may be
-  // hours away.
+  // On a busy machine the receiver was too slow, which is not Waybill's fault: the attempt had to fail, and the next
+  // one may be hours away.
   const timedOut =
     receiver.outcome === 'delivered' &&
     row.attemptsMade > 0 &&
@@ -127,7 +127,7 @@ function checkDelivery(
   if (!allowed.includes(outcome)) {
     const expected = allowed.join(' or ');
     const text = `${name}: ${outcome} after ${counted(row.attemptsMade, 'attempt')}, not ${expected} (${row.lastError ?? 'no error'})`;
-    // If its receiver would have accepted it, it is lost.
+    // It is lost if its receiver would have accepted it.
     return [violation(receiver.outcome === 'delivered' ? 'lost' : 'wrong', text)];
   }
   const taken = arrivals.some(({ status }) => status !== null && status >= 200 && status < 300);

@@ -1,4 +1,4 @@
-/** Each delivery that was attempted gets its workflow, unless the setting asks for none, and leaves the queue. */
+/** Checks that each attempted delivery leaves the queue and gets its workflow, unless the setting asks for none. */
 import type { DeliveryRow, Evidence } from '../evidence.ts';
 import type { Setting } from '../settings.ts';
 import { type Violation, violation } from './violation.ts';
@@ -7,7 +7,7 @@ import { type Violation, violation } from './violation.ts';
 export function checkWorkflows(setting: Setting, { deliveries }: Evidence): Violation[] {
   return deliveries.flatMap((row) => {
     const name = `${row.eventType} ${row.entityId} (delivery …${row.id.slice(-6)})`;
-    // An open one is found by the other checks.
+    // The other checks find an open delivery.
     if (row.queued && row.state !== 'pending' && row.state !== 'retrying')
       return [violation('stuck', `${name}: ${row.state}, and still in the queue`)];
     return row.hasWorkflow === false && needsWorkflow(setting, row)

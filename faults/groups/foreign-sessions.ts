@@ -52,7 +52,7 @@ function held(name: string, statement: string, of: Partial<Fault> = {}): Fault {
   };
 }
 
-/** The ids of its events are older than their commit: who reads by id must not pass them by. */
+/** The ids of its events are older than their commit: readers by id must not skip them. */
 const openWriter: Fault = {
   group: 'foreign sessions',
   name: 'events committed late in a recovery',
@@ -61,7 +61,7 @@ const openWriter: Fault = {
   harmless: true,
   lasts: [2_000, 8_000],
   async prepare(scene) {
-    // As a process of Waybill that is held up between a change and its commit.
+    // Like a process of Waybill that is delayed between a change and its commit.
     await hold(scene, (tx) => recordLost(tx, scene, 'late', LATE));
     await transaction(scene.stack.sql, (tx) => recordLost(tx, scene, 'early', EARLY));
     await beginRecovering(scene, EARLY);

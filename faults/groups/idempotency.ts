@@ -79,7 +79,7 @@ async function breakAgainAndAgain(scene: Scene, { inject, heal }: Breakage): Pro
   await judge(scene, sent);
 }
 
-/** Everything was done once, was answered with what was done, and is answered so again. */
+/** Checks that everything was done once, and that each repetition gets the same answer. */
 async function judge({ stack: { sql }, shop, logbook }: Scene, sent: readonly Sent[]): Promise<void> {
   const { eshopId } = shop;
   const rows = await sql<{ id: number; key: string }[]>`

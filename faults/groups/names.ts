@@ -1,4 +1,4 @@
-/** Receivers behind names: name servers that are silent, away, or change their answers. */
+/** Receivers behind names: name servers that are silent, unavailable, or change their answers. */
 import type { Fault, Scene } from '../fault.ts';
 import type { Script } from '../receivers.ts';
 import { RECEIVER_HOST } from '../stack/stack.ts';

@@ -1,4 +1,4 @@
-/** An operator at work in Temporal, with its own command line: orders given there are carried out. */
+/** An operator works in Temporal with Temporal's command line: what is requested there is carried out. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import pLimit from 'p-limit';
@@ -116,7 +116,7 @@ interface Order {
   readonly heal?: (scene: Scene, workflow: string) => Promise<unknown>;
   /** The possible outcomes of the delivery, if they do not follow from its receiver's behavior. */
   readonly outcomes?: readonly Outcome[];
-  /** It orders an attempt. */
+  /** It requests an attempt. */
   readonly orders?: boolean;
   readonly policies?: Fault['policies'];
   readonly lasts?: Fault['lasts'];
@@ -183,7 +183,7 @@ export const operatorFaults: readonly Fault[] = [
       );
       await restart(scene, id);
     },
-    // Long enough to notice one attempt or mail too many.
+    // Long enough to notice an attempt or a mail too many.
     lasts: [3_000, 4_000],
   }),
   ordered({

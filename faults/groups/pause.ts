@@ -22,7 +22,7 @@ const GOES_ON_MS = 30_000;
 
 interface Paused {
   readonly webhookIds: readonly number[];
-  /** When the last of the pauses ends, once all are answered. */
+  /** When the last of the pauses ends; resolves when all requests are answered. */
   readonly asked: Promise<number>;
 }
 const pauses = new WeakMap<Scene, Paused>();
@@ -58,7 +58,7 @@ function beginPause(scene: Scene): void {
   pauses.set(scene, { webhookIds, asked });
 }
 
-/** No workflow is started for deliveries that only wait. */
+/** Checks that no workflow is started for deliveries that only wait. */
 async function checkWaiting({ stack, logbook }: Scene, webhookIds: readonly number[]): Promise<void> {
   const [row] = await stack.sql<{ started: number }[]>`
     select count(*)::int as started from deliveries d

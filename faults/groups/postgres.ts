@@ -31,7 +31,7 @@ const readOnly = fault('read-only', {
   heal: (scene) => alterSystem(scene, 'reset default_transaction_read_only'),
 });
 
-/** A session that is none of Waybill's pools, past the proxies. */
+/** A session outside Waybill's pools, past the proxies. */
 const openSession = ({ postgres: server }: Scene['stack']) =>
   postgres(server.url, { max: 1, onnotice: () => {} });
 
@@ -59,7 +59,7 @@ const outOfConnections = fault('out of connections', {
   async inject(scene) {
     const { sql } = scene.stack;
     const held: postgres.Sql[] = [];
-    /** Takes some more; false once it did not get all. */
+    /** Takes some more connections; false if it did not get all of them. */
     const greedy = async () => {
       const more = Array.from({ length: GREED }, () => openSession(scene.stack));
       held.push(...more);

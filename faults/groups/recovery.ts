@@ -21,8 +21,8 @@ const RECORDS = 5;
 const PAUSED_AFTER_KILL_MS = 7_000;
 const MINUTE_MS = 60_000;
 /**
- * How long nothing may change in a running recovery, in milliseconds: its steps come a minute apart at most, and the
- * one that a kill met is tried again, or the workflow repaired.
+ * How long nothing may change in a running recovery, in milliseconds: its steps come a minute apart at most, and a
+ * step met by a kill is tried again, or the workflow is repaired.
  */
 const UNCHANGED_MS = 180_000;
 const POLL_MS = 200;
@@ -119,7 +119,7 @@ const workerFrozen: Fault = {
   heal: async ({ stack }) => stack.worker.thaw(),
 };
 
-/** Behind each of its deliveries others wait in the order of their record: a pause must hold these, too. */
+/** Behind each of its deliveries others wait in the order of their record: a pause must also hold these. */
 const pausedInOrder: Fault = {
   ...common,
   name: 'worker killed in a paused recovery of ordered records',

@@ -3,7 +3,7 @@ import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
 import { TooSlowError } from '../too-slow.ts';
 
-/** The reconciler must find out by itself what Temporal has lost: within a minute, in milliseconds. */
+/** The reconciler must find by itself what Temporal has lost, within this time: a minute, in milliseconds. */
 const MENDED_WITHIN_MS = 60_000;
 
 async function forgets(scene: Scene, how: () => Promise<void>): Promise<void> {
@@ -70,7 +70,7 @@ const awayTowardsTheEnd: Fault = {
   name: 'away towards the end of the window',
   policies: ['tight'],
   injectionPoints: [18, 19],
-  // Longer than the room that the window leaves beyond the waits, so that the last wait must be shortened.
+  // Longer than the window exceeds the waits, so that the last wait must be shortened.
   lasts: [8_000, 10_000],
   inject: ({ stack }) => stack.temporal.stop(),
   heal: ({ stack }) => stack.temporal.start(),
