@@ -1,4 +1,4 @@
-/** How busy the machine is: times in which a computation takes several times as long as usual count as outages. */
+/** Watches how busy the machine is: while a computation takes several times as long as usual, that is an outage. */
 import type { Outage } from './logbook.ts';
 
 /** A running watch of the machine. */

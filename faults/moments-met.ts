@@ -10,7 +10,7 @@ import { withWorkflow } from './temporal-workflows.ts';
 interface Row extends NamedDelivery {
   /** Claimed for an attempt that is due. */
   readonly claimed: boolean;
-  /** It is in the queue: that Temporal has its workflow is not marked. */
+  /** It is in the queue, not yet marked as having its workflow in Temporal. */
   readonly queued: boolean;
   /** The number of its last attempt; null if there is none. */
   readonly number: number | null;

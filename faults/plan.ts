@@ -12,7 +12,7 @@ export interface Round {
   readonly index: number;
   readonly fault: Fault | EmbeddedFault;
   readonly policy: PolicyName;
-  /** Whether the policy is the fault's one whose rounds end soonest, instead of the seed's choice. */
+  /** Whether to use the fault's policy whose rounds end soonest, instead of the seed's choice. */
   readonly brief: boolean;
   readonly injectionPoint: InjectionPoint;
   /** How long the fault lasts, in milliseconds. */

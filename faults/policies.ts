@@ -1,6 +1,6 @@
 /**
  * The retry policies of rounds: scaled down, but in the real one's proportions where a fault depends on them. A wait
- * must be long compared with the fault, or an attempt lost together with its wait goes unnoticed.
+ * must be long compared with the fault, or an attempt that is lost with its wait goes unnoticed.
  */
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
@@ -15,9 +15,9 @@ export const policies = {
    * the window. Its room is for attempts on a busy machine, and for receivers at the fault, whose time is no outage.
    */
   tight: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 30_000 },
-  /** One wait of an hour: an attempt that a fault delays by a wait does not come within the round. */
+  /** One wait of an hour: if a fault delays an attempt by a whole wait, it does not come within the round. */
   hours: { initialIntervalMs: 3_600_000, coefficient: 1.5, maxRetries: 1, windowMs: 48 * 3_600_000 },
-  /** So few attempts that each may take its full time-out; all end long before the window, on a busy machine too. */
+  /** Few attempts: even if each takes its full time-out on a busy machine, all end long before the window. */
   few: { initialIntervalMs: 200, coefficient: 1.5, maxRetries: 3, windowMs: 120_000 },
   /** One long wait for an operator's action: longer than a delivery waits in the queue, without a workflow. */
   patient: { initialIntervalMs: 65_000, coefficient: 1, maxRetries: 1, windowMs: 180_000 },
@@ -28,10 +28,10 @@ export const policies = {
 /** The name of a policy. */
 export type PolicyName = keyof typeof policies;
 
-/** Those whose rounds end soonest come first: with `hours` rounds do not wait for the second attempt. */
+/** Policies whose rounds end soonest come first: with `hours` a round does not wait for the second attempt. */
 const bySoonestEnd: readonly PolicyName[] = ['hours', 'short', 'few', 'patient', 'tight', 'scaled'];
 
-/** The policy of these whose rounds end soonest. */
+/** The policy among these whose rounds end soonest. */
 export function soonestOf(names: readonly PolicyName[]): PolicyName | undefined {
   return bySoonestEnd.find((name) => names.includes(name));
 }

@@ -63,7 +63,7 @@ export interface Script {
 /** The number of attempts that the flaky receiver fails. */
 const FLAKY_FAILURES = 2;
 
-/** Created orders are all accepted in the end; the one change of a status never is: it deactivates its webhooks. */
+/** All created orders are accepted in the end; the one change of a status never is, and deactivates its webhooks. */
 const scripts = {
   healthy: { type: 'CREATE_ORDER', outcome: 'delivered', status: () => 200 },
   flaky: {
@@ -150,7 +150,7 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
     if (request.signal.aborted) left();
     else request.signal.addEventListener('abort', left);
     const { number } = arrival;
-    // Decided before the watchers are called: they may end the holding.
+    // Decided before the watchers are called, since they may end the holding.
     const held = kind === 'failing' && number === heldNumber;
     for (const watcher of watchers) watcher(kind, arrival);
     await sleep(held ? HELD_MS : (script.delayMs ?? 0));

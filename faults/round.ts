@@ -46,7 +46,7 @@ const INJECTION_TIMEOUT_MS = 180_000;
 const POLL_MS = 200;
 /** The time between two checks whether the injection point can still be reached, in milliseconds. */
 const WINDOW_CHECK_INTERVAL_MS = 1_000;
-/** How late the death of a mailing worker is noticed, in milliseconds: any sooner, and mails would be sent twice. */
+/** How late the death of a mailing worker is noticed, in milliseconds: if sooner, mails would be sent twice. */
 const LOST_MAIL_NOTICED_MS = 75_000;
 /** The longest time in which no workflow of an ended delivery is started, in milliseconds. */
 const HANDED_OVER_MS = 60_000;

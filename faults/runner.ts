@@ -20,7 +20,7 @@ export interface Runner {
 
 /**
  * How often at most a round is played if the machine is too slow for it. Fewer: a round that needs every workflow to
- * begin within its first wait is called broken. More: a machine that is too slow for anything is reported later.
+ * begin within its first wait counts as broken. More: it is reported later that a machine is too slow for anything.
  */
 const PLAYS = 10;
 
@@ -44,7 +44,7 @@ export function createRunner(shutdown: Shutdown, options: RoundOptions, say: (te
           ? await playRound(await embeddedFor(fault).get(), round, fault, options)
           : await playRound(await whole.get(), round, fault, options);
       const { verdict, busyMs, tookMs } = played;
-      // Waits of milliseconds that take seconds spend the scaled windows: that says nothing about the fault either.
+      // If waits of milliseconds take seconds, they use up the scaled windows, whatever the fault does.
       if (verdict.violations.length === 0 || busyMs < tookMs / 2 || plays === PLAYS) return played;
       tooSlow = `busy most of the time; ${verdict.violations.map(({ text }) => text).join('; ')}`;
       await stackOf(round).stop();

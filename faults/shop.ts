@@ -110,7 +110,7 @@ export async function openShop(
   };
   await must('POST', '/products', tokens.shop, { sku: 'MUG-BLUE', name: 'Blue mug' });
 
-  /** Sends a request until its answer has one of the accepted statuses, as long as what prevents it may pass. */
+  /** Repeats a request until its answer has an accepted status, as long as the obstacle may be temporary. */
   async function repeated(
     by: Role,
     [method, path]: readonly [string, string],
