@@ -1,4 +1,4 @@
-/** Judges criteria by ratios of figures of one run, which a slow machine does not change, or the median over runs. */
+/** Checks criteria: ratios of figures of one run, which a slow machine does not change, or their median over runs. */
 import type { Criterion } from './criteria.ts';
 import type { Section } from './sections/section.ts';
 import type { Sheet } from './sheet.ts';
@@ -17,7 +17,7 @@ export interface Judged {
   readonly met: boolean | null;
 }
 
-/** Judges the measurements: every criterion of these sections. */
+/** Checks the measurements by every criterion of these sections. */
 export function judge(sheet: Sheet, sections: readonly Section[]): readonly Judged[] {
   return sections.flatMap(({ name: section, criteria }) =>
     criteria.map(({ title, bound, value }) => {

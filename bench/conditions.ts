@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 export interface Conditions {
   /** Every call to Temporal takes 50 ms longer, and every round trip to Postgres 5 ms. */
   readonly slowLink?: boolean;
-  /** The number of cores that Waybill, Postgres and Temporal share; left out: all. */
+  /** The number of cores that Waybill, Postgres and Temporal share; default: all. */
   readonly cores?: number;
 }
 

@@ -8,7 +8,7 @@ export const parts = ['worker', 'temporal', 'postgres', 'api'] as const;
 /** A name of {@link parts}. */
 export type Part = (typeof parts)[number];
 
-/** Work continues after a delivery's arrival: results are recorded, workflows closed and indexed. In milliseconds. */
+/** How long work goes on after the last arrival (results recorded, workflows closed and indexed), in milliseconds. */
 const SETTLE_MS = 1_000;
 
 /** A clock of processor time that is running. */

@@ -1,5 +1,5 @@
 /**
- * What an ordinary day of a warehouse takes, and an outage of its receivers, computed from measurements
+ * Computes the load of a warehouse's ordinary day, and of an outage of its receivers, from measurements
  * (docs/measurements.md). Prints the tables of docs/handbook/scale.md. Starts nothing.
  *
  *     node --import ./bin/sources.js bench/ordinary-day.ts 20000
@@ -52,7 +52,7 @@ export interface Day {
   readonly coresOnAverage: number;
   /** Cores to plan with: half of them idle in the busiest hour. */
   readonly cores: number;
-  /** What `RETENTION` keeps, in 10⁹ bytes. */
+  /** The data that `RETENTION` keeps, in 10⁹ bytes. */
   readonly storedGb: number;
   /** The disk to plan with, in 10⁹ bytes: a multiple of ten. */
   readonly diskGb: number;
@@ -63,7 +63,7 @@ export interface ReceiversOutage {
   readonly hours: number;
   /** The retries of a delivery whose first attempt fails at the beginning of the outage, until its end. */
   readonly retries: number;
-  /** The same on average over all deliveries: later ones have less time. */
+  /** The average over all deliveries; those that begin later have less time. */
   readonly retriesOnAverage: number;
   /** Cores that these retries keep busy, on average over the outage, in addition to an ordinary day's. */
   readonly cores: number;
@@ -107,7 +107,7 @@ export function receiversOutage(orders: number, hours: number): ReceiversOutage 
     atMs += wait * share;
     if (atMs >= outageMs) break;
     retries += 1;
-    // Of the deliveries that begin during the outage, those that have this long until its end.
+    // The deliveries that begin during the outage and have this long until its end.
     retriesOnAverage += 1 - atMs / outageMs;
   }
   return {

@@ -6,7 +6,7 @@ import type { Arrivals, ArrivalsWanted, ReceiverMessage } from './receiver.ts';
 export interface ReceiverProcess {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
-  /** The URL at one of its addresses; beyond the last one they repeat. */
+  /** The URL at one of its addresses; after the last they start over. */
   urlOf(host: number): string;
   readonly pid: number;
   /**

@@ -8,7 +8,7 @@ import { median, shown, table } from './statistics.ts';
 /** The circumstances of the measurement. */
 export interface Circumstances {
   readonly machine: string;
-  /** The machine's load average before the start: other work here slows everything down. */
+  /** The machine's load average before the start: other work slows everything down. */
   readonly loadBefore: number;
   readonly runs: number;
   readonly seconds: number;

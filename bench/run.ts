@@ -37,7 +37,7 @@ export async function runSections(sections: readonly Section[], options: RunOpti
 /** How long a section gets to report that its time is over, in milliseconds. */
 const GRACE_MS = 30_000;
 
-/** A section that has not ended by then is left to fail when its stacks are stopped. */
+/** A section that has not ended by then fails when its stacks are stopped. */
 async function inTime(running: Promise<void>, endsAt: number): Promise<void> {
   running.catch(() => {});
   let timer: NodeJS.Timeout | undefined;

@@ -68,7 +68,7 @@ async function sendSlowly({ shop }: Place, _webhooks: readonly number[], over: A
   }
 }
 
-/** Orders at ease to many webhooks, each at its own host. @param path the receiver's behavior */
+/** Orders at an easy pace to many webhooks, each at its own host. @param path the receiver's behavior */
 const manyThat = (name: string, path: string): Scenario => ({
   name,
   prepare: (place) => many(place, 'CREATE_ORDER', path),
@@ -153,7 +153,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'deliveries that fail together, three times',
-    // Their second and third attempts fall into the trial.
+    // Their second and third attempts fall due during the trial.
     env: { RETRY_INITIAL_INTERVAL: '10s' },
     prepare: async ({ shop, receiver }) => [
       await shop.createWebhook('CREATE_ORDER', `${receiver.url}/failing/orders`),
@@ -181,7 +181,7 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** The time until work due at one moment is due: half of the trial, in seconds. */
+/** After this time all the work of a scenario falls due at once: half of the trial, in seconds. */
 const halfOf = ({ trialSeconds }: Sizes) => Math.max(3, trialSeconds / 2);
 
 /** Writes events of orders as the API would. */

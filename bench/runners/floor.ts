@@ -22,7 +22,7 @@ Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() 
 const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS ?? '' });
 // A cluster knows only registered search attributes.
 await (await keepSearchAttributes(connection, 'default', pino({ level: 'silent' }))).stop();
-/** If left out: as fast as that allows. */
+/** Default: as fast as possible. */
 const perSecond = Number(process.env.PER_SECOND ?? Number.POSITIVE_INFINITY);
 const startedAt = new Map<string, number>();
 /** From the start of a workflow to its activity, in milliseconds. */

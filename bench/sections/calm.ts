@@ -28,7 +28,7 @@ const latencyName = (percent: number, share: number) =>
 const floorName = 'start of a workflow to its activity, p50, ms';
 const easyName = (percent: number) =>
   `request to first byte at ${EASY_PER_SECOND} orders per second, p${percent}, ms`;
-/** The e-shop's own wait at that pace: the least that a delivery can take. */
+/** The e-shop's own wait at that pace, the minimum for a delivery. */
 const answerName = `request to its answer at ${EASY_PER_SECOND} orders per second, p50, ms`;
 /** The same with everything in one process. */
 const wholeName = (percent: number) => `in one process: ${easyName(percent)}`;
@@ -105,7 +105,7 @@ async function atEasyPace(bench: Bench, stack: Stack, line: Line, setting: Setti
   bench.note(answerName, setting, percentile(answers, 50));
 }
 
-/** The highest throughput, which it answers, and its cost. */
+/** The highest throughput, which is returned, and its cost. */
 async function atCapacity(bench: Bench, stack: Stack, line: Line, setting: Setting): Promise<number> {
   const patienceMs = bench.patience(PATIENCE_MS);
   const flatOut = (orders: number) => flatOutRound(stack, line, { orders, clients: CLIENTS, patienceMs });

@@ -167,7 +167,7 @@ async function trial(bench: Bench, setting: Setting, scenario: Scenario): Promis
   await stack.stop();
 }
 
-/** How late the last attempt of this number began at these webhooks, in seconds; null if none was due. */
+/** How late the latest attempt with this number began at these webhooks, in seconds; null if none was due. */
 async function lastRetrySeconds(
   { sql }: Stack,
   webhooks: readonly number[],
