@@ -1,4 +1,4 @@
-/** What a test, or all tests of a file, need: it ends with them, the last one made first. */
+/** Resources of a test, or of all tests of a file. They end with it, in reverse order. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

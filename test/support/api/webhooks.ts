@@ -47,7 +47,7 @@ export function openedSecret(
   return keys.decryptSecret(row?.[column], { eshopId: row?.eshopId, webhookId: row?.id });
 }
 
-/** The webhooks whose changes are still to be passed on to open deliveries of this e-shop; removes them. */
+/** Webhooks with changes still to be signaled to open deliveries of this e-shop; removes these changes. */
 export async function takeSignaledWebhooks(sql: Pool, eshopId: number): Promise<number[]> {
   const rows = await sql<{ kind: string; webhookId: number }[]>`
     delete from changes_to_signal where eshop_id = ${eshopId} returning kind, webhook_id`;

@@ -26,7 +26,7 @@ interface Made {
   readonly shape: string;
 }
 
-/** Databases not in use: as good as new. */
+/** Databases not in use, as clean as new ones. */
 const idle: Made[] = [];
 
 export async function createTestDatabase(): Promise<TestDatabase> {
@@ -61,7 +61,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 async function make(): Promise<Made> {
   const base = inject('postgresUrl');
   const name = `t_${randomBytes(6).toString('hex')}`;
-  // No limit: on a busy machine a copy takes longer than any statement of the program.
+  // Without a time limit: on a busy machine a copy takes longer than any statement of the program.
   const admin = createPool(`${base}/postgres`, 1, { statementMs: null, silenceMs: null });
   const [server] = await admin<
     { version: number }[]

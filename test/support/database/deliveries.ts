@@ -24,7 +24,7 @@ export async function fireDelivery(
   return row.id;
 }
 
-/** Attempts of an owner, for 0 ms: anyone may begin them again at once. */
+/** Attempts owned for 0 ms, so that anyone may begin them again at once. */
 export const owned = {
   owner: '01990000-0000-7000-8000-00000000000a',
   ownedMs: 0,

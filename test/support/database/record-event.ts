@@ -2,7 +2,7 @@
 import { type EventText, type NewEvent, recordEvents } from '../../../src/db/outbox/events.ts';
 import type { Transaction } from '../../../src/db/transaction.ts';
 
-/** Writes one event and its deliveries; left out, it is the service's, the first of its record, and no update. */
+/** Writes an event and its deliveries; by default its origin is the service, it is its record's first, no update. */
 export function recordEvent(
   tx: Transaction,
   {

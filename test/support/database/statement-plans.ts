@@ -90,7 +90,7 @@ export async function watchPlans(sql: Pool, url: string, pooled: boolean): Promi
         const message = rest.subarray(0, length);
         rest = rest.subarray(length);
         if (message[0] === NOTICE && notice(message)) continue;
-        // A pooler reports another process id.
+        // Report another process id, as a pooler does.
         if (message[0] === BACKEND_KEY && pooled) message.writeInt32BE(1, HEAD_BYTES);
         outer.write(Buffer.from(message));
       }

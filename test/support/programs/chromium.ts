@@ -46,7 +46,7 @@ export async function unpackedChromium(): Promise<Unpacked> {
   if (there) return found;
   const begun = await mkdtemp(`${folder}-`);
   await unpackInto(join(begun, 'whole'));
-  // If another process was first, its copy is just as good.
+  // If another process was faster, use its copy.
   await rename(join(begun, 'whole'), folder).catch(() => {});
   await rm(begun, { recursive: true, force: true });
   await access(found.program);

@@ -1,4 +1,4 @@
-/** Property tests with fewer examples: all its tests judge each mutant, and one example of many finds it. */
+/** Property tests with fewer examples: each mutant runs all its tests, and one example among many finds it. */
 import * as fc from 'fast-check';
 
 fc.configureGlobal({ numRuns: 20 });

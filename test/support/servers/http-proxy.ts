@@ -1,4 +1,4 @@
-/** A small proxy on the way out, which does as the test says. */
+/** A small outbound proxy that behaves as the test says. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { listenLocally } from './ports.ts';
 
 export interface HttpProxy {
-  /** Without credentials. */
+  /** Its URL without credentials. */
   readonly url: string;
   readonly port: number;
   /** The heads of all requests so far, in order: `CONNECT shop.example:443`, `POST http://shop.example/hook`. */
@@ -15,7 +15,7 @@ export interface HttpProxy {
   headers(): IncomingMessage['headers'];
   /** Connections accepted so far. */
   readonly connections: number;
-  /** From now on: a status instead of doing it, `hang` or `close` instead of an answer, null: does it. */
+  /** From now on: answers with this status, or hangs or closes instead of answering; null: forwards again. */
   answer(with_: number | 'hang' | 'close' | null): void;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ interface Options {
   readonly credentials?: { readonly user: string; readonly password: string };
   /** Makes it an https proxy. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Where it connects to instead of a name. */
+  /** The host that it connects to in place of a name. */
   readonly names?: Readonly<Record<string, string>>;
   /** Default: a free one. */
   readonly port?: number;
@@ -44,7 +44,7 @@ export async function startHttpProxy({
   let wanted: number | 'hang' | 'close' | null = null;
   const authorization =
     credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
-  /** What it answers instead of doing it. */
+  /** Its answer instead of forwarding. */
   function instead({ method, url, headers }: IncomingMessage): typeof wanted {
     heads.push(`${method} ${url}`);
     last = headers;

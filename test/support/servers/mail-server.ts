@@ -25,7 +25,7 @@ export interface MailServer {
   readonly url: string;
   readonly port: number;
   readonly behavior: MailServerBehavior;
-  /** Accepted mails, whether or not the client learned of it. */
+  /** Accepted mails, even if the client never got the answer. */
   readonly mails: readonly ReceivedMail[];
   /** Conversations begun so far. */
   readonly conversations: () => number;
@@ -152,6 +152,6 @@ async function portOf(listening: Server): Promise<number> {
   return address.port;
 }
 
-/** A mailer that knows no other way than this server. */
+/** A mailer that uses only this server. */
 export const mailerTo = ({ url }: MailServer, from = 'waybill@warehouse.example') =>
   createMailer({ smtpUrl: url, from, directory: '/nowhere' });

@@ -10,7 +10,7 @@ import { until } from '../until.ts';
 import { freePort } from './ports.ts';
 
 export interface Nginx {
-  /** `http://127.0.0.1:<port>/<way>`: each way has connections of its own. */
+  /** `http://127.0.0.1:<port>/<way>`; each way has its own connections. */
   way(index: number): string;
   close(): Promise<void>;
 }
