@@ -11,7 +11,7 @@ export interface RawRequest {
   readonly text: string;
 }
 
-/** The versions in `X-Service-Signature` that this secret made. */
+/** The versions of the signatures in `X-Service-Signature` that were made with this secret. */
 export function signedBy(secret: string, { method, path, headers, text }: RawRequest): string[] {
   const said = (name: string) => String(headers[`x-service-${name}`] ?? '');
   const [t = '', ...signatures] = said('signature').split(',');

@@ -1,4 +1,4 @@
-/** How long a busy machine may take for anything, in milliseconds. Nothing takes as long if all is well. */
+/** How long anything may take on a busy machine, in milliseconds. If all is well, nothing takes this long. */
 export const PATIENCE_MS = 240_000;
 
 /** The time between two checks, in milliseconds: a twentieth of the elapsed time, within these bounds. */

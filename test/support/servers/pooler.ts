@@ -59,7 +59,7 @@ export async function createPoolerPart(
     kill: () => end('SIGKILL'),
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
-    // At once, without waiting for the last client to leave.
+    // End at once, without waiting for the last client to disconnect.
     stop: () => end('SIGTERM'),
     async start() {
       await mkdir(join(folder, `pgbouncer-${mode}`), { recursive: true });
@@ -71,7 +71,7 @@ export async function createPoolerPart(
   };
 }
 
-/** Only the necessary settings: no parameter is ignored for us, and the defaults stay. */
+/** Only the necessary settings. All others keep their defaults, and no startup parameter is ignored for Waybill. */
 function configuration(
   { hostname, port, username, password }: URL,
   listenPort: number,

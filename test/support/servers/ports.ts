@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Below the ports that systems assign themselves (Linux from 32768, macOS from 49152): nobody else takes one between
- * its choice and its use, or while its server is unavailable, and no connection to an unused port leads back to
- * itself.
+ * Below the ports that systems assign themselves (Linux from 32768, macOS from 49152). So nobody else takes a port
+ * between its choice and its use, or while its server is unavailable, and no connection to an unused port connects
+ * to itself.
  */
 const [LOWEST, HIGHEST] = [20_000, 32_000];
 

@@ -1,5 +1,5 @@
 /**
- * A TCP proxy for tests, whose links can fail in the ways that real ones do.
+ * A TCP proxy for tests. Its links can fail as real ones do.
  *
  * @example
  * const proxy = await startTcpProxy({ port: postgresPort });
@@ -30,7 +30,7 @@ export interface TcpProxy {
   readonly open: number;
   /** How many times clients have sent data. */
   readonly sent: number;
-  /** New links pass everything. Links silenced before stay silent: their lost bytes cannot come back. */
+  /** New links pass everything. Silenced links stay silent, since their lost bytes cannot come back. */
   pass(): void;
   /** Resets every open link; new ones are passed or silenced as before. */
   cut(): void;

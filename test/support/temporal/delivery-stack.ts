@@ -45,7 +45,7 @@ export const quickPolicy: RetryPolicy = {
   coefficient: 1.1,
   maxRetries: 20,
   windowMs: 60_000,
-  // Longer than a busy machine delays its own requests; else there would be an extra attempt.
+  // Longer than a busy machine may delay its own requests, which would cause an extra attempt.
   attemptTimeoutMs: 10_000,
 };
 
@@ -143,7 +143,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   /** Lines from before it was started. */
   let loggedBefore = 0;
   let emptyBefore = 0;
-  /** How often the relay has found no import waiting, which it looks for when nothing fresh waits. */
+  /** How often the relay has found no import waiting. It looks for one only when nothing fresh waits. */
   const foundEmpty = async () =>
     sampleOf(samplesOf(await metrics.registry.metrics()), 'waybill_relay_passes_total', {
       loop: 'bulk',
@@ -164,7 +164,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     eshopId,
     mailDirectory,
     keys,
-    /** Where a process of the program finds it. */
+    /** The variables with which a process of the program finds this stack. */
     env: { DATABASE_URL: database.url, TEMPORAL_ADDRESS: address, TEMPORAL_TASK_QUEUE: taskQueue },
     /** What the worker has logged so far. */
     logged,
@@ -277,7 +277,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       }
     },
 
-    /** Fires an event; answers the ids of its deliveries: those that its transaction has written. */
+    /** Fires an event; returns the ids of the deliveries that its transaction has written. */
     async fire(
       entityId: string,
       record: object = { eshopOrderId: entityId },
@@ -349,7 +349,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         return status.name !== 'RUNNING' && status.name;
       }),
 
-    /** Waits for the end of the delivery's workflow; answers COMPLETED, also without one, FAILED or CANCELLED. */
+    /** Waits for the end of the delivery's workflow; returns COMPLETED (also without one), FAILED or CANCELLED. */
     untilClosed: (id: string, timeoutMs?: number): Promise<string> =>
       stack.until(
         'the workflow to end',
@@ -416,7 +416,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       });
     },
 
-    /** Those of deactivations: under a shrunk policy it depends on the machine whether a warning falls due. */
+    /** The mails about deactivations. With shrunk policies it depends on the machine whether there is a warning. */
     async mails(): Promise<string[]> {
       const names = (await readdir(mailDirectory)).filter((file) => file.endsWith('.eml')).sort();
       const mails = await Promise.all(names.map((file) => readFile(join(mailDirectory, file), 'utf8')));

@@ -30,7 +30,7 @@ export async function runsOf(client: Client, workflowId: string): Promise<string
   return runs;
 }
 
-/** Inserts a pre-order into the database alone: Temporal does not know of it. */
+/** Inserts a pre-order into the database only, so that Temporal does not know of it. */
 export async function insertPreOrder(
   stack: Pick<DeliveryStack, 'sql' | 'eshopId'>,
   eshopOrderId: string,

@@ -28,7 +28,7 @@ interface RelayToOptions {
 }
 
 /**
- * @param failing called first: it throws or waits in the place of Temporal
+ * @param failing called before each call: it may throw, or wait, as Temporal would
  */
 export function relayTo(
   stack: Pick<DeliveryStack, 'sql'>,
