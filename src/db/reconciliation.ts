@@ -48,7 +48,7 @@ export interface ReleaseCursor {
   readonly eshopOrderId: string;
 }
 
-/** The next check comes after as long as it has been late, within these bounds. */
+/** The next check follows after as long again as it has been late, within these bounds. */
 const backoff = (sql: Sql, since: ReturnType<typeof sql>) =>
   sql`now() + least(greatest(now() - ${since}, interval '1 minute'), interval '1 hour')`;
 

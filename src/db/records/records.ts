@@ -85,7 +85,7 @@ export class Records<Rec extends object> implements Participant {
     const relined = changed.filter(
       ({ before, after }) => lines !== undefined && !unchanged(lines.of(before), lines.of(after.record)),
     );
-    // The identifiers again: by the join alone all records of the e-shop may be read, to hash them.
+    // The identifiers are repeated: by the join alone the planner may read and hash all records of the e-shop.
     const updated = tx`
       update ${tx(table)} t set ${tx.unsafe(columnsOf(this.#mapping).assigned)},
         updated_at = x.updated_at, last_sequence = x.last_sequence

@@ -92,7 +92,7 @@ export class StagedStock implements Participant {
     return record;
   }
 
-  /** One for each product whose stock changed, with the stock after the transaction; none where no webhook asks. */
+  /** An event per product with a changed stock, as it is after the transaction; none if no webhook asks for them. */
   events(): readonly EventText[] {
     return this.#events;
   }
@@ -103,10 +103,10 @@ export class StagedStock implements Participant {
 
   /**
    * The only place where stock is written. The sums were computed in TypeScript, so that they stay canonical. The
-   * same statement says whether a webhook asks for changes of stock, gives their events a sequence, and reads the
-   * records: without one nothing is read.
+   * same statement finds out whether a webhook asks for changes of stock. If one does, it gives the events their
+   * sequence and reads the records.
    *
-   * No unit of work changes a product's other fields too: else one event would have to say both.
+   * No unit of work also changes other fields of a product: one event would have to report both.
    */
   async #writeStock(): Promise<void> {
     const { tx, eshopId, origin } = this.#work;
@@ -116,7 +116,7 @@ export class StagedStock implements Participant {
       return [{ sku, available, reserved, on_hold, awaiting, moved: !unchanged(before, after) }];
     });
     if (rows.length === 0) return;
-    // The SKUs again: by the join alone all products of the e-shop may be read, to hash them.
+    // The SKUs are repeated: by the join alone the planner may read and hash all products of the e-shop.
     const fired = await tx<(ProductRecord & { readonly lastSequence: number })[]>`
       with asked as materialized (
         select exists (

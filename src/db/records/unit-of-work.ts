@@ -15,7 +15,7 @@ export interface Participant {
   readonly staged: readonly Savepoint[];
   /** Sends the statements that write the committed values. */
   write(): Promise<unknown>;
-  /** After that: the events that only its statements could tell. */
+  /** Called after `write`: the events that only its statements could determine. */
   events?(): readonly EventText[];
 }
 
@@ -25,7 +25,7 @@ type StagedEvent = () => EventText;
 export class UnitOfWork {
   readonly tx: Transaction;
   readonly eshopId: number;
-  /** Who makes the changes: that of its events. */
+  /** Who makes the changes: the origin of the events. */
   readonly origin: Origin;
   readonly #class: DeliveryClass;
   readonly #events = new StagedList<StagedEvent>();

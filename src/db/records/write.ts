@@ -23,7 +23,7 @@ export type Change<Rec> = (before: Rec, now: Date) => Rec;
 
 /**
  * Creates a record, completely or not at all; fires CREATE_<KIND>.
- * @param insert used where one statement does it all
+ * @param insert used if one statement can do it all
  * @throws Problem 409 if the e-shop has one with this identifier
  */
 export async function create<Rec extends object>(

@@ -43,8 +43,8 @@ function suspects(sql: Sql, search: Search, after: string | null, limit: number)
 type SubscriptionColumn = 'types' | 'on_stock_change' | 'skip_own';
 
 /**
- * What a webhook asked for at the time of an event, as SQL: as in the version that began last, to the millisecond
- * that ids have. Before its first version as it does now: who asks for what happened before means that.
+ * The subscription of a webhook at the time of an event, as SQL: by the version that began last, to the millisecond,
+ * as precise as ids. Before the first version, by its present state: a request for earlier events means that.
  */
 function subscriptionAt(sql: Sql, webhookId: number, column: SubscriptionColumn) {
   return sql`
@@ -60,8 +60,8 @@ const versionAtEvent = (sql: Sql, webhookId: number, column: SubscriptionColumn 
 const msOfEvent = (sql: Sql) => sql`('x' || left(replace(e.id::text, '-', ''), 12))::bit(48)::bigint`;
 
 /**
- * The webhook was active at the time of the event `e`, and not changed near it: it had a delivery, which is no longer
- * kept. An event is kept longer than its deliveries if another webhook's is still open.
+ * The event `e` had a delivery that is no longer kept: the webhook was active at the time of the event, and not
+ * changed near it. An event outlives its deliveries if one to another webhook is still open.
  */
 const hadDelivery = (sql: Sql, webhookId: number) => sql`(
   coalesce(${versionAtEvent(sql, webhookId, 'active')}, false)

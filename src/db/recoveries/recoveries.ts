@@ -90,7 +90,7 @@ export interface RecoveryInput extends Omit<Search, 'until'> {
   readonly until: Date | null;
 }
 
-/** The answer to a request for a recovery: it, or the one in its way. `known`: it was requested before. */
+/** The recovery that a request leads to, or another one in its way. `known`: it was requested before. */
 type RecoveryResult =
   | {
       readonly kind: 'begun' | 'known';

@@ -1,6 +1,6 @@
 /**
  * One step of a recovery: creates as many deliveries as its pace allows, in one transaction with its new position. A
- * repeated step continues after it.
+ * repeated step continues after that position.
  */
 import { idAt } from '../../domain/id-time.ts';
 import { waitsForWebhook } from '../../domain/recovery.ts';
@@ -51,7 +51,7 @@ async function advance(tx: Transaction, recovery: RecoveryRow, before: StepState
     return false;
   }
   if (state === 'paused' || waitsForWebhook(recovery)) {
-    // Whatever happens until it continues says nothing about the receiver.
+    // Deliveries that end until it continues say nothing about the receiver.
     await tx`update recoveries set stepped_at = null, waits_until = ${webhookPausedUntil}, ended = ${endedOf(recovery)}, superseded = ${recovery.superseded} where id = ${id}`;
     return false;
   }
