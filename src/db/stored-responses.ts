@@ -19,8 +19,8 @@ export interface CreatedRecord {
 }
 
 /**
- * The advisory lock of a key, of 64 bits. A cryptographic hash: of any other, an e-shop could find a key whose lock
- * is another's, or one of the numbers that Waybill's own work locks.
+ * The advisory lock of a key: a cryptographic hash of 64 bits. With any other hash, an e-shop could find a key that
+ * takes another e-shop's lock, or one of Waybill's own locks.
  */
 function lockOf({ eshopId, role, key }: ResponseOwner): string {
   const hash = createHash('sha256').update(`answer ${eshopId} ${role} ${key}`).digest();

@@ -31,7 +31,7 @@ export type Database = Pool | Transaction;
 
 /**
  * Runs a transaction and wakes the relay after COMMIT if it has work for it; rolled back when `work` throws. Within
- * another one it is a part of that: rolled back alone, committed together.
+ * another transaction it can be rolled back alone, and is committed with that one.
  */
 export async function transaction<T>(sql: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   if ('savepoint' in sql) return savepoint(sql, work);

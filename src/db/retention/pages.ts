@@ -2,7 +2,7 @@
 import type postgres from 'postgres';
 import type { Pool } from '../connection/pool.ts';
 
-/** By default. */
+/** The default number of rows per statement. */
 const PAGE = 10_000;
 
 interface Paging {

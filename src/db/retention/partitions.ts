@@ -97,8 +97,8 @@ async function makePartition(tx: Transaction, table: PartitionedTable, week: Dat
   const [from, to] = [idAt(week), idAt(new Date(week.getTime() + WEEK_MS))];
   // Made separately and then attached: traffic goes on, except for reads of the default partition.
   await tx`create table ${tx(name)} (like ${tx(table)} including all)`;
-  // `like` leaves out which columns have no statistics. Before Postgres 17 the same 0 stands beside
-  // system columns, which cannot be altered, and beside dropped ones.
+  // `like` does not copy which columns have no statistics. Before Postgres 17, system columns and dropped ones have
+  // this 0 too, and cannot be altered.
   const columns = await tx<{ name: string }[]>`
     select attname as name from pg_attribute
     where attrelid = ${table}::regclass and attstattarget = 0 and attnum > 0 and not attisdropped`;

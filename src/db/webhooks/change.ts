@@ -55,7 +55,7 @@ export async function setActive(sql: Pool, eshopId: number, id: number, active: 
 
 /**
  * Replaces all fields by those of the body, except fields that `withDefaults` keeps.
- * @param input with null as `active`, that stays too
+ * @param input if its `active` is null, the webhook keeps its own
  * @param prepare called with the locked webhook: checks the input, and returns the new static headers; undefined, or
  * omitted: they stay
  * @returns null if there is no such webhook

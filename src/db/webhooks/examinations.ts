@@ -6,7 +6,7 @@ import { seconds } from '../predicates.ts';
 
 /** How long an examination counts as under way after its process died, in seconds. */
 const LEASE_S = 130;
-/** How far ahead a time may be: a statement that waited for the row read the clock before. Later ones are ignored. */
+/** How far ahead a stored time counts: a statement that waited for the row had read the clock before. */
 const AHEAD_S = 60;
 
 /**

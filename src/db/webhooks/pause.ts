@@ -16,7 +16,7 @@ function refuseInactive(id: number, { active }: LockedWebhook): void {
 }
 
 /**
- * Pauses a webhook; of a paused one, moves the end.
+ * Pauses a webhook, or moves the end of its pause.
  * @param until null: as late as possible
  * @returns null if there is no such webhook
  * @throws Problem 409 while it is inactive; 400 if the end is not in the future, or too far ahead
@@ -39,7 +39,7 @@ export async function pauseWebhook(sql: Pool, eshopId: number, id: number, until
         { path: 'until', message: `must be in the future, and at most ${MAX_PAUSE_DAYS} days ahead` },
       ]);
     }
-    // Others of its records that are behind its deliveries may go on.
+    // Deliveries of other webhooks that wait behind its deliveries may go on.
     if (!before.isPaused && before.ordering !== 'none')
       await enqueueWebhookChange(tx, eshopId, id, { orderingOnly: true });
     if (paused.endsSooner) await enqueueWebhookChange(tx, eshopId, id);

@@ -2,7 +2,7 @@ import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import { firstRow, type Sql } from '../connection/pool.ts';
 import { requestColumns } from './columns.ts';
 
-/** The sealed keys that sign for `webhooks w` now; null if not asymmetric. Not joined: each attempt would pay. */
+/** The sealed keys that sign for `webhooks w` now; null if not asymmetric. Not joined: it would slow each attempt. */
 export const signingKeyColumns = (sql: Sql) => sql`
   case when w.asymmetric then (select k.private_key from signing_keys k where k.eshop_id = w.eshop_id) end as signing_key,
   case when w.asymmetric then (
