@@ -23,9 +23,9 @@ export const retentionOptions: ActivityOptions = {
 };
 
 /**
- * How long a run may take in all, in milliseconds: as long as its step and a few minutes for a busy Temporal. A run
- * whose tasks keep failing would otherwise stay for ever, and keep all further ones from being started. Less: it ends
- * before its step does. More: weeks are made and dropped later.
+ * How long a run may take in all, in milliseconds: as long as its step and a few minutes for a busy Temporal.
+ * Otherwise a run whose tasks keep failing would stay forever, and no further run would start. Less: it ends before
+ * its step does. More: weeks are made and dropped later.
  */
 export const RETENTION_RUN_MS = 59 * 60_000;
 

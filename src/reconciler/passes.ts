@@ -25,7 +25,7 @@ export interface PassesOptions extends TrackedWorkflowsDeps {
   readonly stalledMs?: number;
   /** Ends a pass early when it aborts. */
   readonly signal: AbortSignal;
-  /** How far the last sweep got, which may be that of passes before these; default: none was interrupted. */
+  /** How far the last sweep got, even if earlier passes made it; default: no sweep was interrupted. */
   readonly sweepPlace?: SweepPlace;
 }
 
@@ -134,8 +134,8 @@ export function createPasses(options: PassesOptions) {
       }),
 
     /**
-     * Every tracked workflow. A sweep that was interrupted is first brought to its end: if workers are renewed more
-     * often than a sweep takes, the last workflows are checked all the same.
+     * Every tracked workflow. It first finishes a sweep that was interrupted, so that the last workflows are checked
+     * even if workers are renewed before a sweep ends.
      * @param why for the log
      */
     everything: (why: string) =>

@@ -41,15 +41,13 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun' | 's
 }
 
 /**
- * Workflows that cannot go on have one cause if no more than this lies between them, in milliseconds; workers are
- * renewed once for it. Less: while a release breaks determinism for thousands of deliveries, which become late one by
- * one, workers lose their caches again and again. More: a Temporal that is set back meanwhile, and is never
- * unavailable, is noticed by each workflow alone.
+ * If workflows get stuck within this time of each other, in milliseconds, they have one cause, and workers are
+ * renewed once. Less: if a release breaks determinism for thousands of deliveries, which become late one by one,
+ * workers lose their caches again and again. More: if Temporal is set back meanwhile without being unavailable, each
+ * workflow notices it alone.
  */
 const SAME_CAUSE_MS = 10 * 60_000;
-/**
- * Less: a Temporal that is unavailable again and again is read again and again. More: what it lost is noticed late.
- */
+/** Less: each of many short outages of Temporal costs a sweep. More: losses are noticed late. */
 const SWEEP_SPACING_MS = 10_000;
 
 export function startReconciler(options: ReconcilerOptions) {

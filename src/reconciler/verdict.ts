@@ -48,8 +48,8 @@ export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: Due): V
     case 'running':
       // Temporal was restored from an older copy: the workflow has lost its later signals, and sleeps.
       if ((next === 'late' || next === 'over') && found.asleep) return { reason: 'asleep', action: 'woken' };
-      // Or the history of the workflow is inconsistent: a worker that remembered more than Temporal went on writing
-      // it, or the code cannot replay it. Such a workflow would not notice that it is no longer held.
+      // The history of the workflow is inconsistent: a worker that remembered more than Temporal continued it, or the
+      // code cannot replay it. Such a workflow would not notice that it is no longer held.
       if (next !== 'ahead' && found.failing) return { reason: 'stuck', action: 'startedAgain' };
       // The repair follows only if the workflow stands still for long.
       return next === 'late' && found.atWork ? { reason: 'stalled', action: 'startedAgain' } : null;

@@ -18,8 +18,8 @@ const LOOK_MS = 1_000;
  */
 const STEP_MS = 5_000;
 /**
- * How many readings after a step repair times: half a minute's, within which an attempt under way (15 s by default)
- * has been recorded.
+ * How many readings after a step repair times: within half a minute, an attempt under way (15 s by default) has been
+ * recorded.
  */
 const LOOKS_AFTER_STEP = 30;
 
@@ -51,7 +51,7 @@ export function watchDatabaseClock({
   uptimeMs = () => uptime() * 1_000,
 }: ClockWatchOptions): { look(): Promise<void>; stop(): Promise<void> } {
   const stopping = new AbortController();
-  // Of two at once, the later might have the earlier reading.
+  // Of two simultaneous readings, the one that ends later might be the earlier one.
   const inTurn = pLimit(1);
   /** The database's clock minus the uptime of this machine, which does not jump and also counts while it sleeps. */
   let ahead: number | null = null;

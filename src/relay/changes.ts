@@ -93,8 +93,8 @@ async function passOnPage(
 }
 
 /**
- * Logs a change, once. Operators' commands write no request line: this is where a webhook switched off by mistake is
- * found, and the last page may follow many minutes later.
+ * Logs a change once, at its beginning: the last page may follow many minutes later. Operators' commands write no
+ * request line, so only this line shows when a webhook was switched off by mistake.
  * @returns the progress of the change
  */
 async function begin({ sql, log }: ChangesDeps, change: WebhookChange): Promise<string> {

@@ -28,8 +28,8 @@ export interface InFlight {
 }
 
 /**
- * How a delivery whose attempt was not made goes on: it is deferred for a moment, it waits by its row as that is now,
- * or its workflow decides.
+ * How a delivery whose attempt was not made goes on: it is deferred for a moment, it waits as its row says now, or
+ * its workflow decides.
  */
 type ReturnPath = 'defer' | 'requeue' | 'workflow';
 

@@ -42,7 +42,7 @@ export function startRelay(relay: RelayOptions): Relay {
   const { sql, sessionSql, log, onTemporal, starts, options } = relay;
   const stopping = new AbortController();
   const precedence = createPrecedence(options.patienceMs);
-  // Questions asked over an earlier connection no longer count.
+  // Unanswered calls over an earlier connection no longer count.
   starts.answered();
   const suspects = createSuspects();
   function onAnswered(): void {
