@@ -28,7 +28,7 @@ export function createActionRequester(
       try {
         await connected;
       } catch (error) {
-        // Such as a file of TLS that cannot be read: the next request tries again.
+        // For example, a TLS file could not be read: the next request tries again.
         connected = undefined;
         return notPassedOn(reasonOf(error));
       }

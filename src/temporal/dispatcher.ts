@@ -86,8 +86,8 @@ export function createDispatcher(
       eventType,
       entityId,
       attemptsMade,
-      // If today's policy allows no more, one is left: Temporal's client refuses a policy with none. The workflow
-      // makes it only if the row has a time for it.
+      // If today's policy allows no further attempt, one is added: Temporal's client refuses a policy without any.
+      // The workflow makes it only if the row has a time for it.
       policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
       ...previous,
       ...mailTimes,
@@ -126,16 +126,16 @@ export function createDispatcher(
 
   return {
     /**
-     * Starts the delivery's workflow after the attempts already made; one started before counts as started.
-     * @param last the attempt just made: the first task runs here. Left out: the row tells all, and any worker may
-     * take the task, in Temporal's order
+     * Starts the delivery's workflow after the attempts already made; if it was started before, that start counts.
+     * @param last the attempt just made: the first task runs in this process. Left out: the row has everything, and
+     * any worker may take the task, in Temporal's order
      */
     async startDelivery(delivery: QueuedDelivery, last?: QueueAttempt): Promise<void> {
       const attemptsMade = last?.number ?? delivery.attemptsMade;
       const previous = madeBefore(delivery, last);
       await start({ ...delivery, attemptsMade }, previous, {
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        // An eager start would overtake waiting tasks. One that is delivered has only this task.
+        // An eager start overtakes waiting tasks. The workflow of a delivered event has only this task.
         requestEagerStart: last !== undefined || previous.delivered !== undefined,
       });
     },

@@ -45,7 +45,7 @@ export function operatorQuestions({ webhookId, entityId, receiver }: Subject): Q
     ask('order', `What became of record ${entityId}?`, `${entityIdKey.name} = "${entityId}"`),
     ask('receiver', `What is under way to ${receiver}?`, running(calls(receiver.toLowerCase()))),
     ask('held', 'What is held: by an operator, or because its webhook is inactive?', isIn('held')),
-    // Of the lists above, a paused workflow is in none. Servers before 1.30 do not know the status.
+    // None of the lists above shows paused workflows. Servers before 1.30 do not know the status.
     ask('paused', 'What has an operator paused in Temporal?', 'ExecutionStatus = "Paused"'),
   ];
 }

@@ -34,7 +34,7 @@ export function pauseOfDelivery(client: Client, delivery: NamedDelivery): Promis
 }
 
 /**
- * Those of a task queue, as far as Temporal's list knows; none on a server without pauses.
+ * The paused workflows of a task queue, as far as Temporal's list shows them; none on a server without pauses.
  * @param eshopId only those of this e-shop's deliveries and recoveries
  */
 export async function pausedWorkflows(

@@ -1,4 +1,4 @@
-/** Looks that are repeated as long as a session lasts: what a namespace needs may be refused now, or vanish later. */
+/** Repeats a check as long as a session lasts: Temporal may refuse a setting now, or lose it later. */
 import type { Logger } from 'pino';
 import { reasonOf } from '../lib/user-error.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
@@ -9,7 +9,7 @@ const LOOK_MS = 15_000;
 export type Polling = Awaited<ReturnType<typeof pollUntilStopped>>;
 
 /**
- * Looks now, and again and again until `look` answers that it is done with.
+ * Looks now, and again at intervals until `look` says that it is done.
  * @param failure logged when a look fails, in one line for each reason: it may last
  * @param intervalMs between two looks
  * @returns after the first look

@@ -43,7 +43,7 @@ async function readPollers(client: Client, taskQueue: string) {
  * Whether Temporal accepts the polls of this process.
  * @param identity of the workers, by which Temporal lists them
  * @returns a function that resolves to the kinds of which Temporal has accepted a poll since it was last called; to
- * all if it does not say, for the question may be forbidden where polls are not
+ * all kinds if Temporal does not answer, since the question may be forbidden although polls are allowed
  */
 export function ownPolls(client: Client, taskQueue: string, identity: string) {
   const last = new Map<PolledKind, string>();
@@ -76,7 +76,7 @@ export async function workersSeen(client: Client, taskQueue: string) {
   return {
     /** By their identities, process and machine: `4711@host`. */
     workers: [...new Set(polledKinds.flatMap(living).map(({ identity }) => identity))].sort(),
-    /** What none of them polls for. */
+    /** The kinds that none of them polls for. */
     unpolled: polledKinds.filter((kind) => living(kind).length === 0),
   };
 }

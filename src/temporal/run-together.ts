@@ -34,7 +34,7 @@ export async function runTogether(
     onFailure(reason);
   }
   const worked = work().finally(() => end.abort());
-  // Not awaited if a worker fails: then the work may have no end.
+  // If a worker fails, this is not awaited: the work may never end then.
   worked.catch(() => {});
   const runs = await Promise.allSettled(workers.map((worker) => runWatched(worker, end.signal, fail)));
   for (const run of runs) if (run.status === 'rejected') throw run.reason;

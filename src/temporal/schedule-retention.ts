@@ -6,7 +6,7 @@ import { pollUntilStopped } from './poll-until-stopped.ts';
 
 /**
  * Creates the schedule if it is missing, so that an operator's change (such as a pause) stays. Waybill goes on
- * without it: a Temporal that refuses is asked again until there is one.
+ * without it: if Temporal refuses, it is asked again until the schedule exists.
  * @param intervalMs between two tries
  * @returns after the first try
  */

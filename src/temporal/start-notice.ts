@@ -13,8 +13,8 @@ export type StartNotice = ReturnType<typeof createStartNotice>;
 
 export function createStartNotice(client: Client, taskQueue: string, mailTimes: MailTimes = {}) {
   /**
-   * Starts its workflow. One that has ended is started again: its notice is still unsent.
-   * @param former `running`: one that runs is replaced
+   * Starts the workflow of a notice, also after its end: the notice is still unsent then.
+   * @param former `running`: a running workflow is replaced
    * @returns false if it runs
    */
   return async (

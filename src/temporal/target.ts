@@ -62,7 +62,7 @@ export function connectionOptions({ address, tls, apiKey }: TemporalTarget) {
 }
 
 /**
- * For each connection of a client: like a worker's, it ignores `http_proxy` and its relatives, by which the library
- * would otherwise look for a server of this machine at the proxy.
+ * For each connection of a client: like a worker's, it ignores `http_proxy` and similar variables. Otherwise the
+ * library would look for a server of this machine at the proxy.
  */
 export const withoutProxy = { channelArgs: { 'grpc.enable_http_proxy': 0 } } as const;
