@@ -1,4 +1,4 @@
-/** What every query function needs: something to execute statements, and the rows of those that always have one. */
+/** For every query function: the type that executes statements, and helpers for statements with one row. */
 import type postgres from 'postgres';
 
 /** A pool or a transaction: the first parameter of every query function. */

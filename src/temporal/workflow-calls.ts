@@ -1,4 +1,4 @@
-/** Calls that start and signal workflows, each with a deadline: one to an unreachable server would retry for long. */
+/** Calls that start and signal workflows, each with a deadline, which ends retries to an unreachable server. */
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -17,7 +17,7 @@ import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 interface Signal {
   readonly name: string;
   readonly args?: unknown[];
-  /** Default: that of a call that must not be lost. */
+  /** Default: the deadline of a call that must not be lost. */
   readonly deadlineMs?: number;
 }
 

@@ -155,7 +155,7 @@ export async function beginAttempts(
         ${ids}::uuid[], ${attempts.map(({ number }) => number)}::int[],
         ${attempts.map(({ generation }) => generation)}::int[], ${attempts.map(({ owner }) => owner)}::uuid[],
         ${attempts.map(({ ownedMs }) => ownedMs)}::float8[]) as asked (delivery_id, number, generation, owner, owned_ms)
-      -- One by one: the planner expects few of each, and would try every delivery with every webhook.
+      -- One by one: the planner expects few rows of each, and would compare every delivery with every webhook.
       cross join lateral (
         select d.id, d.webhook_id from deliveries d
         where d.id = asked.delivery_id and ${isOpen(sql)} and d.operator_stop is null
@@ -289,7 +289,7 @@ export async function recordAttempts(
         and ${mayFinish(sql)}
       returning r.*, a.next_attempt_at as next),
     -- Without statistics the planner expects one row from a CTE that writes, and would look up all the ids again for
-    -- each. From a series whose end it does not know it expects a thousand; behind a pooler it would know a parameter.
+    -- each. From a series of unknown length it expects a thousand rows; behind a pooler a parameter is known.
     recorded as materialized (
       select finished.* from finished, generate_series(1, (select 1))),
     changed as (

@@ -47,7 +47,7 @@ export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Pro
 /** Webhooks `w` of e-shops `s` that want warnings, each with its incident `i`. */
 const wantsNotices = (sql: Sql) =>
   sql`webhooks w join eshops s on s.id = w.eshop_id and s.warning_mails ${joinFailures(sql)}`;
-/** Those of them that have failed recently. */
+/** Of these webhooks, the ones that have failed recently. */
 const failing = (sql: Sql) => sql`w.id in (select webhook_id from failures)`;
 
 /** Whether there has been no warning of a webhook `w` since a time. */

@@ -12,9 +12,9 @@ import { type DeliveryIdentity, leaseEnd, unclaimed } from './outbox.ts';
 import { enqueueRecoveriesOf } from './recovery-changes.ts';
 
 /**
- * Call this when a webhook was activated, deactivated or deleted, got another URL, or when its pause ends sooner: its
- * open deliveries and its recoveries must look at it. At most one change waits behind the change that is under way.
- * The waiting one covers all further changes until it begins itself.
+ * Call this when a webhook was activated, deactivated or deleted, got another URL, or ends its pause sooner: its open
+ * deliveries and its recoveries must look at it. At most one change waits behind the change that is under way. The
+ * waiting one covers all further changes until it begins itself.
  * @param tx holds the lock on the webhook's row
  * @param orderingOnly after a pause has begun: deliveries of its records to other webhooks may go on, and no workflow
  * has to look at the webhook

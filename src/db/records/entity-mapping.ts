@@ -11,7 +11,7 @@ export interface Written<Rec> {
 
 /** What a write changes besides the record's own rows, in its transaction and under its lock. */
 export interface SideEffects<Rec> {
-  /** Whether a write has any. */
+  /** Whether a write has side effects. */
   due(written: Written<Rec>): boolean;
   /** Stages them. @throws Problem 409 if they are impossible; the whole write is undone then */
   stage(work: UnitOfWork, written: Written<Rec>): Promise<void>;

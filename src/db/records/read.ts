@@ -19,7 +19,7 @@ export async function readRecord<Rec extends object>(
 /** The filter of a list: a value for a column, or the earliest time (ISO 8601, inclusive). */
 type ListFilter = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The names in a filter that are not columns, with the column that must be at least as late. */
+/** Names in a filter that are not columns, each with the column that must be at least as late. */
 const SINCE: ReadonlyMap<string, string> = new Map([
   ['since', 'createdAt'],
   ['createdSince', 'createdAt'],

@@ -17,7 +17,7 @@ const CHECK_INTERVAL_S = 60;
 /** Recoveries that Temporal knows of. */
 const isSignaled = (sql: Sql) => sql`r.state in ('running', 'paused') and r.signaled_version > 0`;
 
-/** Claims those whose last step is longer ago than the grace and that nothing holds. */
+/** Claims recoveries that nothing holds and that made their last step longer ago than the grace. */
 export async function claimLateRecoveries(sql: Sql, graceMs: number, limit: number) {
   const last = sql`greatest(r.stepped_at, r.created_at, r.check_at, w.generation_at, w.paused_until)`;
   return await sql<RecoveryToTrack[]>`
@@ -31,7 +31,7 @@ export async function claimLateRecoveries(sql: Sql, graceMs: number, limit: numb
     returning r.id, true as late`;
 }
 
-/** A page of all of them, in the order of their ids. */
+/** A page of all tracked recoveries, in the order of their ids. */
 export async function trackedRecoveries(
   sql: Sql,
   { after, limit }: { readonly after: { readonly id: string } | null; readonly limit: number },

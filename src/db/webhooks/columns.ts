@@ -1,4 +1,4 @@
-/** The columns of a webhook, named like its fields in snake case: a new field is one of the schema and a column. */
+/** The columns of a webhook are its fields in snake case: a new field goes into the schema and gets a column. */
 import postgres from 'postgres';
 import { requestFields, type WebhookSettings, webhookFields } from '../../domain/webhook.ts';
 import type { SealedHeaders } from '../../secrets/static-headers.ts';
