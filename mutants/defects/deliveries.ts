@@ -172,6 +172,22 @@ export const deliveryDefects: readonly Defect[] = [
     ],
   },
   {
+    name: 'supersedes-a-delivery-under-way',
+    file: 'src/db/outbox/keep-ordering.ts',
+    text: `        and not \${hasAttemptUnderWay(sql)}\n`,
+    replacement: '',
+    noticed:
+      'With the ordering latest, the newer version comes while the receiver is still working on the older one.',
+    caughtBy: [
+      {
+        file: 'test/db/outbox/order-of-records.test.ts',
+        tests: [
+          'one whose next attempt is under way is not replaced, and the newest goes on waiting behind it',
+        ],
+      },
+    ],
+  },
+  {
     name: 'order-overtaken-by-what-replaces',
     file: 'src/db/outbox/keep-ordering.ts',
     text: '      update deliveries n set attempts_made = ended.attempts_made,',

@@ -1,4 +1,5 @@
 /** How far each record has come, in Postgres: `npm install postgres`. */
+
 import type { Order } from '@waybill-hq/receiver';
 import type { Sql } from 'postgres';
 

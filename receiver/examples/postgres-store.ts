@@ -1,4 +1,5 @@
 /** The handled deliveries, in Postgres: `npm install postgres`. */
+
 import type { Store } from '@waybill-hq/receiver';
 import type { Sql } from 'postgres';
 

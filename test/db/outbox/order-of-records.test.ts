@@ -1,5 +1,7 @@
 /** The order of records in the queue: claims that were lost, and many records at once. */
+import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
+import { beginAttempts, giveUpAttempt } from '../../../src/db/deliveries/attempts.ts';
 import { readActionTargets, recordOperatorAction } from '../../../src/db/deliveries/operator-actions.ts';
 import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../../src/db/outbox/events.ts';
@@ -188,6 +190,21 @@ test('one whose attempts are used up is not replaced: its webhook is about to be
   await sql`update webhooks set ordering = 'latest'`;
   expect(await supersedeRetries(sql, String(due))).not.toContain(spent);
   expect((await stored())[0]).toMatchObject({ state: 'retrying', attemptsMade: 21 });
+});
+
+test('one whose next attempt is under way is not replaced, and the newest goes on waiting behind it', async () => {
+  const { sql } = database;
+  const [older = '', newest] = await happen(2);
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 3,
+    next_attempt_at = now() where id = ${older}`;
+  await sql`update deliveries set class = ${CLASS.blocked} where id = ${String(newest)}`;
+  await sql`update webhooks set ordering = 'latest'`;
+  const attempt = { deliveryId: older, number: 4, generation: 1, owner: randomUUID(), ownedMs: 60_000 };
+  expect((await beginAttempts(sql, [attempt])).size).toBe(1);
+  expect(await supersedeRetries(sql, older)).toEqual([]);
+  expect(await stored()).toMatchObject([{ state: 'retrying' }, { id: newest, class: CLASS.blocked }]);
+  await giveUpAttempt(sql, older, attempt.owner);
+  expect(await supersedeRetries(sql, older)).toEqual([older]);
 });
 
 test('a chain that waits behind another webhook loses none of its window, and is no longer an import’s', async () => {
