@@ -8,7 +8,7 @@ import type { EventType } from '../domain/event-types.ts';
 import type { Deactivation } from '../domain/mailed.ts';
 import type { ToFirstByte } from './phases.ts';
 
-/** An attempt whose result has been recorded. */
+/** An attempt that has its result, even if that was not recorded because another owner has the attempt by now. */
 export interface WatchedAttempt
   extends Pick<AttemptRecord, 'number' | 'outcome' | 'status' | 'durationMs' | 'error' | 'nextAttemptAt'> {
   readonly delivery: Pick<DeliveryForAttempt, 'id' | 'eshopId' | 'webhookId' | 'eventType'>;

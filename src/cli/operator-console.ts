@@ -47,7 +47,7 @@ async function readInstallation(
   const database = await askDatabase(sql, storage);
   const flow = await readFlow(sql);
   const { outbox, open, failing, recoveries } = database;
-  const { fresh, recovered, retry, undelivered, oldestSeconds } = outbox;
+  const { fresh, bulk, recovered, retry, undelivered, oldestSeconds } = outbox;
   const { pending, retrying, held } = open;
   const oldest = oldestSeconds === null ? '' : `, the oldest for ${formatTime(oldestSeconds * 1_000)}`;
   const underWay = recoveries.length;
@@ -55,7 +55,7 @@ async function readInstallation(
   return {
     needs: needsOf({ database, temporal }),
     counts: [
-      [`in the queue${oldest}`, shown(fresh + recovered + retry + undelivered), null],
+      [`in the queue${oldest}`, shown(fresh + bulk + recovered + retry + undelivered), null],
       ['waiting for first attempt', shown(pending), '/deliveries?state=pending'],
       ['being retried', shown(retrying), '/deliveries?state=retrying'],
       ['held', shown(held), '/deliveries?state=held'],

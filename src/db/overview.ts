@@ -103,8 +103,8 @@ export async function readOpen(sql: Sql): Promise<OpenOverview> {
 /** Counts the deliveries that expired within the last day because of a failure of Waybill itself. */
 export async function countWindowsLost(sql: Sql): Promise<number> {
   return await counted(sql<{ count: number }[]>`
-    select count(*)::int as count from deliveries
-    where state = 'expired' and window_lost and finished_at > now() - interval '1 day'`);
+    select count(*)::int as count from deliveries d join webhooks w on w.id = d.webhook_id
+    where d.state = 'expired' and d.window_lost and d.finished_at > now() - interval '1 day' and w.deleted_at is null`);
 }
 
 /** How many webhooks are failing: they have accepted no attempt since one failed. And e-shops, as in `/metrics`. */

@@ -106,6 +106,7 @@ async function tail(path: string | undefined, from: number): Promise<string> {
 export async function startService(options: ServiceOptions) {
   const onEvent = options.onEvent ?? (() => {});
   const end = (id: number) => endProcess(id, options.stopTimeoutMs, options.stopSignals);
+  const stopped = new AbortController();
   let stopping = false;
   let pid: number | null = null;
 
@@ -173,7 +174,7 @@ export async function startService(options: ServiceOptions) {
       }
       pid = null;
       // Not unref'ed: while a server is down, this process stays alive to restart it.
-      await sleep(backoff.next());
+      await sleep(backoff.next(), undefined, { signal: stopped.signal }).catch(() => {});
       if (stopping) return;
       try {
         life = await launch();
@@ -193,6 +194,7 @@ export async function startService(options: ServiceOptions) {
     /** Ends it for good. Resolves when it is gone. @throws Error if it does not end even when forced */
     async stop() {
       stopping = true;
+      stopped.abort();
       // The child is unref'ed, but waiting for its end must keep this process running.
       const alive = setInterval(() => {}, 1_000);
       let isGone = pid === null || (await end(pid));
