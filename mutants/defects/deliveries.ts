@@ -166,7 +166,8 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/deliveries/deliveries.ts',
     text: 'if (closed.ordered) await settleOrdering(sql, { records: [deliveryId] }).catch(() => {});',
     replacement: '',
-    noticed: 'What waits behind a delivery that expired or was canceled waits for the reconciler.',
+    noticed:
+      'The next of a record waits for a search of the relay after a delivery that expired or was canceled.',
     caughtBy: [
       { file: 'test/workflow/ordering.test.ts', tests: ['canceled in Temporal: the next one goes'] },
     ],

@@ -1,7 +1,7 @@
 /**
  * How many attempts may be under way at once: of one webhook, to one host, of one e-shop. The limit of a webhook
  * adapts to its receiver: a slow receiver fills the webhook's own limit, but only part of its host's and its
- * e-shop's. The limits are in the memory of one worker. Pure.
+ * e-shop's. The limits are in the memory of one worker.
  *
  * Module concurrency, which imports nothing. Begin: `settings.ts` has the numbers, `starts.ts` tells light load from
  * a burst, `turns.ts` is the fair queue.
