@@ -19,7 +19,7 @@ import type { BulkOptions } from './bulk-options.ts';
 import { second } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
-import { MAX_UNASKED } from './options.ts';
+import { MAX_UNASKED_DELIVERIES } from './options.ts';
 import { watched } from './watched.ts';
 
 interface Output {
@@ -155,7 +155,7 @@ export async function actOnAll(
     const { inTemporal: open, queued: ids } = await findOpen(sql, selected);
     const missed = lackingInList(count, open, selected);
     const found = count + ids.length;
-    if (action === 'giveUp' && !dryRun && !yes && found > MAX_UNASKED)
+    if (action === 'giveUp' && !dryRun && !yes && found > MAX_UNASKED_DELIVERIES)
       throw new UserError(
         `${deliveries(found)}${period(filter)} would end as canceled, which cannot be undone. Use --yes to give them up.`,
       );

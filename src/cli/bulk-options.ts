@@ -2,7 +2,14 @@
 import * as v from 'valibot';
 import { flag, optional } from '../lib/command-line.ts';
 import { SEARCHABLE } from '../temporal/operator-questions.ts';
-import { eshopNumber, eventType, MAX_UNASKED, nonEmptyText, time, webhookNumber } from './options.ts';
+import {
+  eshopNumber,
+  eventType,
+  MAX_UNASKED_DELIVERIES,
+  nonEmptyText,
+  time,
+  webhookNumber,
+} from './options.ts';
 
 const STATES = ['retrying', 'held'] as const;
 const order = v.pipe(
@@ -32,6 +39,6 @@ export const bulkOptions = v.object({
     time,
   ),
   dryRun: flag('--dry-run', 'only count the deliveries'),
-  yes: flag('--yes', `give-up: also more than ${MAX_UNASKED.toLocaleString('en-US')}`),
+  yes: flag('--yes', `give-up: also more than ${MAX_UNASKED_DELIVERIES.toLocaleString('en-US')}`),
 });
 export type BulkOptions = Omit<v.InferOutput<typeof bulkOptions>, 'dryRun' | 'yes'>;

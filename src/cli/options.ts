@@ -117,7 +117,7 @@ export function isDryRun({ dryRun, yes }: { dryRun: boolean; yes: boolean }): bo
  * The most open deliveries of a webhook that is deactivated, or that are given up at once, without `--yes`. Fewer:
  * scripts need `--yes` for everyday work. More: a wrong number holds back or ends that many.
  */
-export const MAX_UNASKED = 1_000;
+export const MAX_UNASKED_DELIVERIES = 1_000;
 
 export const yesOrNo = (name: string) =>
   v.pipe(

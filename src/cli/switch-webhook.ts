@@ -16,7 +16,7 @@ import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import {
   INCONCLUSIVE,
-  MAX_UNASKED,
+  MAX_UNASKED_DELIVERIES,
   noSuchWebhook,
   oneWebhook,
   someWebhooks,
@@ -70,7 +70,7 @@ export function addDeactivate(command: Command, { env, print }: CommandContext):
   runs(command, deactivateOptions, async ({ id, json, dryRun, yes }) => {
     await withDatabase(readSettings(env), async (sql) => {
       const { name, active, facts } = await concerned(sql, id);
-      if (active && !dryRun && !yes && facts.openDeliveries > MAX_UNASKED)
+      if (active && !dryRun && !yes && facts.openDeliveries > MAX_UNASKED_DELIVERIES)
         throw new UserError(
           `${name} has ${facts.openDeliveries} open deliveries, whose time limit goes on while it is inactive. Use --yes to deactivate it.`,
         );

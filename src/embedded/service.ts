@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '../lib/backoff.ts';
 import { onceAMinute } from '../lib/once-a-minute.ts';
 import { reasonOf, UserError } from '../lib/user-error.ts';
+import { waitOrStop } from '../lib/wait-or-stop.ts';
 import type { User } from './private-folder.ts';
 import { commandLine, endProcess, isAlive, type StopSignals } from './processes.ts';
 import { childEnvironment, PROGRAMS_FOLDER } from './run-program.ts';
@@ -106,8 +107,7 @@ async function tail(path: string | undefined, from: number): Promise<string> {
 export async function startService(options: ServiceOptions) {
   const onEvent = options.onEvent ?? (() => {});
   const end = (id: number) => endProcess(id, options.stopTimeoutMs, options.stopSignals);
-  const stopped = new AbortController();
-  let stopping = false;
+  const stopping = new AbortController();
   let pid: number | null = null;
 
   /** One run of the process. Resolves when it is ready; `ended` resolves when it is gone. */
@@ -140,7 +140,7 @@ export async function startService(options: ServiceOptions) {
     const readyBy = Date.now() + options.readyTimeoutMs;
     // Another program may answer at its address: only a process that lives can be ready.
     while (!((await options.ready(started).catch(() => false)) && (await isAlive(started)))) {
-      if (stopping) break;
+      if (stopping.signal.aborted) break;
       if (signal?.aborted === true) {
         await end(started);
         throw new UserError(`${options.name} was stopped while starting.`);
@@ -162,11 +162,11 @@ export async function startService(options: ServiceOptions) {
     let life: { ended: Promise<unknown> } | null = first;
     const backoff = createBackoff(FIRST_RESTART_MS, MAX_RESTART_DELAY_MS);
     const leftOut = onceAMinute();
-    while (!stopping) {
+    while (!stopping.signal.aborted) {
       if (life !== null) {
         const since = Date.now();
         await life.ended;
-        if (stopping || options.restarts === false) return;
+        if (stopping.signal.aborted || options.restarts === false) return;
         // After a long run, the start is not to blame.
         if (Date.now() - since > MAX_RESTART_DELAY_MS) backoff.reset();
         life = null;
@@ -174,11 +174,11 @@ export async function startService(options: ServiceOptions) {
       }
       pid = null;
       // Not unref'ed: while a server is down, this process stays alive to restart it.
-      await sleep(backoff.next(), undefined, { signal: stopped.signal }).catch(() => {});
-      if (stopping) return;
+      await waitOrStop(backoff.next(), stopping.signal);
+      if (stopping.signal.aborted) return;
       try {
         life = await launch();
-        if (!stopping) onEvent(`${options.name} is running again.`);
+        if (!stopping.signal.aborted) onEvent(`${options.name} is running again.`);
       } catch (error) {
         const message = reasonOf(error);
         if (leftOut(message) !== null) onEvent(message);
@@ -193,8 +193,7 @@ export async function startService(options: ServiceOptions) {
     pid: () => pid,
     /** Ends it for good. Resolves when it is gone. @throws Error if it does not end even when forced */
     async stop() {
-      stopping = true;
-      stopped.abort();
+      stopping.abort();
       // The child is unref'ed, but waiting for its end must keep this process running.
       const alive = setInterval(() => {}, 1_000);
       let isGone = pid === null || (await end(pid));

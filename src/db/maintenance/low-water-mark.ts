@@ -7,7 +7,10 @@ import { idAt } from '../../domain/id-time.ts';
 import { firstRow, oneRow, type Sql } from '../connection/pool.ts';
 import { seconds } from '../predicates.ts';
 
-/** How long a transaction may take to appear among the running ones, in seconds: it takes microseconds. */
+/**
+ * How long a transaction may take to appear among the running ones, in seconds: it takes microseconds. Less: a list
+ * may pass by its events. More: lists show events later.
+ */
 const MARGIN_SECONDS = 1;
 /**
  * How long a transaction must be open, in seconds, to be named as the one that cursors and recoveries wait for. Less:
