@@ -5,15 +5,16 @@ const plan = (...tests: string[]) => [{ file: 'test/db/deliveries/next-step-in-t
 const claimTokens = (...tests: string[]) => [{ file: 'test/db/outbox/claim-tokens.test.ts', tests }];
 const unstarted = (...tests: string[]) => [{ file: 'test/db/outbox/unstarted-workflows.test.ts', tests }];
 const ATTEMPTS = 'src/db/deliveries/attempts.ts';
+const RESULTS = 'src/db/deliveries/results.ts';
 const RELEASE = 'src/db/outbox/release.ts';
 const UNSTARTED = 'src/db/outbox/unstarted-workflows.ts';
 
 export const queueDefects: readonly Defect[] = [
   {
     name: 'plan-ignores-the-claim',
-    file: ATTEMPTS,
-    text: `d.claim_id = f."claimId"`,
-    replacement: `d.claim_id is distinct from d.id`,
+    file: RESULTS,
+    text: `d.claim_id = f.claim_id or`,
+    replacement: `d.claim_id is distinct from d.id or`,
     noticed:
       'A worker that stood still for a while takes away what another one has under way: it is sent twice.',
     caughtBy: plan(
@@ -23,7 +24,7 @@ export const queueDefects: readonly Defect[] = [
   },
   {
     name: 'retry-before-its-time',
-    file: ATTEMPTS,
+    file: RESULTS,
     text: `and \${isSoon} then f.next else now() end`,
     replacement: `and \${isSoon} then now() else now() end`,
     noticed: 'A receiver that fails in a burst gets all its attempts at once.',
@@ -43,7 +44,7 @@ export const queueDefects: readonly Defect[] = [
   },
   {
     name: 'records-failures-of-its-predecessor',
-    file: ATTEMPTS,
+    file: RESULTS,
     text: ' and a.owner = r.owner',
     replacement: '',
     noticed:

@@ -2,6 +2,7 @@
 import type { Defect } from '../defect.ts';
 
 const ATTEMPTS = 'src/db/deliveries/attempts.ts';
+const RESULTS = 'src/db/deliveries/results.ts';
 const DELIVERIES = 'src/db/deliveries/deliveries.ts';
 const COMPENSATION = 'src/db/deliveries/compensation.ts';
 const records = (...tests: string[]) => [{ file: 'test/db/deliveries/repeated-steps.test.ts', tests }];
@@ -41,7 +42,7 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'record-attempt-twice',
-    file: ATTEMPTS,
+    file: RESULTS,
     text: '    a.finished_at is null and a.owner',
     replacement: '    a.owner',
     noticed: 'A late repetition replaces the result that the log showed.',
@@ -49,7 +50,7 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'record-attempt-first-result-always-stays',
-    file: ATTEMPTS,
+    file: RESULTS,
     text: "and a.outcome is distinct from 'success')",
     replacement: 'and false)',
     noticed:
@@ -58,15 +59,15 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'record-attempt-of-every-delivery',
-    file: ATTEMPTS,
-    text: 'where d.id = f."deliveryId" and ${anyOf',
+    file: RESULTS,
+    text: 'where d.id = f.delivery_id\n      and ${anyOf',
     replacement: 'where ${anyOf',
     noticed: 'One success makes every open delivery a success.',
     caughtBy: records('a result is that of its own delivery where several are recorded at once'),
   },
   {
     name: 'record-attempt-reopens-what-has-ended',
-    file: ATTEMPTS,
+    file: RESULTS,
     text: 'notIndexable(sql, isOpen(sql))',
     replacement: 'sql`true`',
     noticed: 'A delivery that was canceled shows as under retry for ever.',

@@ -2,7 +2,8 @@
  * The span of an attempt: from the allocation of its number until its result is recorded. It belongs to the trace
  * of its delivery.
  */
-import type { AttemptRecord, DeliveryForAttempt } from '../db/deliveries/attempts.ts';
+import type { DeliveryForAttempt } from '../db/deliveries/attempts.ts';
+import type { AttemptRecord } from '../db/deliveries/results.ts';
 import type { OpenSpan, Traces } from '../traces/traces.ts';
 import { phases, type ToFirstByte } from './phases.ts';
 

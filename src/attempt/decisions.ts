@@ -2,7 +2,8 @@
  * The decisions of an attempt: whether a request may leave, how its result is recorded, and when the next attempt
  * follows. Pure, so that every case is a line of a table test.
  */
-import type { AttemptRecord, BegunAttempt, DeliveryForAttempt } from '../db/deliveries/attempts.ts';
+import type { BegunAttempt, DeliveryForAttempt } from '../db/deliveries/attempts.ts';
+import type { AttemptRecord } from '../db/deliveries/results.ts';
 import type { AttemptResult } from '../delivery/sender.ts';
 import { isOpen } from '../domain/delivery-state.ts';
 import { isLastCall } from '../domain/incident.ts';

@@ -1,6 +1,7 @@
 /** The second half of an attempt: the request, and the recording of its result. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AttemptRecord, giveUpAttempt, webhookGeneration } from '../db/deliveries/attempts.ts';
+import { giveUpAttempt, webhookGeneration } from '../db/deliveries/attempts.ts';
+import type { AttemptRecord } from '../db/deliveries/results.ts';
 import type { AttemptResult } from '../delivery/sender.ts';
 import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
 import type { AttemptDeps, ReadyAttempt } from './begin-attempt.ts';

@@ -1,5 +1,5 @@
 /** The command to make an attempt, and its outcome. */
-import type { QueuePlan } from '../db/deliveries/attempts.ts';
+import type { QueuePlan } from '../db/deliveries/results.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 
 export interface AttemptCommand {

@@ -5,15 +5,13 @@
 import type { Pool } from '../db/connection/pool.ts';
 import type { Execute } from '../db/connection/through-sessions.ts';
 import {
-  type AttemptRecord,
   type BegunAttempt,
   beginAttempts,
   type DeliveryForAttempt,
   loadForAttempts,
   type NewAttempt,
-  type Recorded,
-  recordAttempts,
 } from '../db/deliveries/attempts.ts';
+import { type AttemptRecord, type Recorded, recordAttempts } from '../db/deliveries/results.ts';
 import { grouped, groupedWrites } from '../db/grouped.ts';
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 

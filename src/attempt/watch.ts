@@ -2,7 +2,8 @@
  * Listeners to the results of attempts and deliveries, for metrics and log lines. No result depends on them, and
  * their callers do not wait.
  */
-import type { AttemptRecord, DeliveryForAttempt } from '../db/deliveries/attempts.ts';
+import type { DeliveryForAttempt } from '../db/deliveries/attempts.ts';
+import type { AttemptRecord } from '../db/deliveries/results.ts';
 import type { FinalState } from '../domain/delivery-state.ts';
 import type { EventType } from '../domain/event-types.ts';
 import type { Deactivation } from '../domain/mailed.ts';

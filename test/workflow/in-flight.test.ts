@@ -5,7 +5,7 @@ import { NativeConnection } from '@temporalio/worker';
 import pino from 'pino';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { AttemptOutcome } from '../../src/attempt/outcome.ts';
-import type { AttemptRecord } from '../../src/db/deliveries/attempts.ts';
+import type { AttemptRecord } from '../../src/db/deliveries/results.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import type { MakeQueueAttempt } from '../../src/relay/deps.ts';

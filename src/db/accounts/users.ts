@@ -3,6 +3,7 @@ import type { Role } from '../../domain/role.ts';
 import { hashApiKey } from '../../secrets/keys.ts';
 import { createBatcher } from '../batcher.ts';
 import { firstRow, oneRow, type Pool, type Sql } from '../connection/pool.ts';
+import { recordset } from '../sql.ts';
 
 /** A user with the data that a login needs. */
 export interface UserRow {
@@ -99,6 +100,13 @@ interface TokenCheck {
   readonly role: Role;
   readonly passwordVersion: number;
 }
+const columns: Readonly<Record<keyof TokenCheck, string>> = {
+  apiKeyHash: 'text',
+  eshopId: 'int',
+  userId: 'int',
+  role: 'text',
+  passwordVersion: 'int',
+};
 /** The most questions in a statement. */
 const MAX_QUESTIONS = 50;
 
@@ -119,10 +127,7 @@ function allowed(sql: Pool, asking: readonly TokenCheck[]): Promise<Date | null>
   const found = (async () => {
     const rows = await sql<{ place: number; now: Date }[]>`
       select asking.place::int as place, clock_timestamp() as now
-      from rows from (
-        json_to_recordset(${JSON.stringify(asking)}::text::json) as (
-          "apiKeyHash" text, "eshopId" int, "userId" int, role text, "passwordVersion" int)) with ordinality
-        as asking (api_key_hash, eshop_id, user_id, role, password_version, place)
+      from ${recordset(sql, JSON.stringify(asking), 'asking', columns)}
       join eshops e on e.id = asking.eshop_id and e.api_key_hash = decode(asking.api_key_hash, 'hex')
       join users u on u.id = asking.user_id and u.eshop_id = e.id
       where e.disabled_at is null and u.role = asking.role and u.password_version = asking.password_version`;

@@ -1,7 +1,4 @@
-/**
- * Attempts: how they are read, begun and recorded, for one delivery or many. Each function that records is one
- * durable step and may be repeated.
- */
+/** Attempts: how they are read, begun and given up, for one delivery or many. Each step may be repeated. */
 import type postgres from 'postgres';
 import type { RecordedOutcome, StoredState } from '../../domain/delivery-state.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
@@ -10,10 +7,8 @@ import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Ordering } from '../../domain/webhook-fields.ts';
 import type { Sql } from '../connection/pool.ts';
 import { anyOf, inIdRange, notIndexable } from '../ids.ts';
-import { inLedger } from '../incidents/failures.ts';
-import { CLASS, changedSince, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
 import { makesAttempts, movedByPauses } from '../pauses.ts';
-import { isOpen, isUnderWay, seconds } from '../predicates.ts';
+import { isOpen, isUnderWay } from '../predicates.ts';
 import { requestColumns } from '../webhooks/columns.ts';
 import { signingKeyColumns } from '../webhooks/with-secrets.ts';
 
@@ -183,134 +178,6 @@ export async function giveUpAttempt(sql: Sql, deliveryId: string, owner: string)
   await sql`
     update attempts set owned_until = null
     where delivery_id = ${deliveryId} and owner = ${owner} and finished_at is null`;
-}
-
-export interface AttemptRecord {
-  readonly deliveryId: string;
-  readonly webhookId: number;
-  readonly number: number;
-  /** The claim token of the owner that made it. */
-  readonly owner: string;
-  readonly generation: number;
-  readonly outcome: RecordedOutcome;
-  readonly finishedAt: Date;
-  readonly durationMs: number;
-  /** null if no answer arrived. */
-  readonly status: number | null;
-  /** Host and outcome, never a path; null after a success. */
-  readonly error: string | null;
-  readonly responseExcerpt: string | null;
-  /** null after a success, or if no attempt is left. */
-  readonly nextAttemptAt: Date | null;
-  /** How late it began because of an outage, in milliseconds. */
-  readonly lateMs: number;
-  /** No attempt is left because of an outage. */
-  readonly windowLost: boolean;
-  /** So few attempts are left that the e-shop must be warned. */
-  readonly lastCall: boolean;
-  /** How the delivery goes on in the queue; null: its workflow made the attempt. */
-  readonly plan: QueuePlan | null;
-}
-
-/**
- * How a delivery goes on in the queue after an attempt. It is written with the result, so that a retry is never
- * claimed before its time.
- */
-export interface QueuePlan {
-  /** Its claim token: nothing is planned for a delivery that another process has claimed since. */
-  readonly claimId: string;
-  /**
-   * `start`: this process starts its workflow now, and keeps the claim for that; `unstarted`: it waits in the queue,
-   * for its next attempt or for its workflow; `none`: it gets no workflow.
-   */
-  readonly workflow: 'start' | 'unstarted' | 'none';
-  /** The policy's first wait: if the webhook was changed meanwhile, the next attempt is due no later than that. */
-  readonly firstWaitMs: number;
-}
-
-/** A delivery after the result of its attempt was recorded. */
-export interface Recorded {
-  readonly state: StoredState;
-  /** Sooner than planned if its webhook was changed meanwhile. */
-  readonly nextAttemptAt: Date | null;
-}
-
-/** An attempt `a` may still get the result of a record `r`, as SQL. */
-const mayFinish = (sql: Sql) => sql`(
-    a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')`;
-
-/** When the attempt after a record `r` is due, as SQL: sooner than planned if its webhook has changed meanwhile. */
-const nextAfter = (sql: Sql) => sql`
-    case when r."claimId" is not null and r."nextAttemptAt" is not null
-        and (select ${changedSince(sql, 'w', sql`r.generation`)} from webhooks w where w.id = r."webhookId")
-      then least(r."nextAttemptAt", r."finishedAt" + make_interval(secs => r."firstWaitMs" / 1000))
-      else r."nextAttemptAt" end`;
-
-/** How a delivery `d` goes on in the queue after the attempt of a record `f`, as SQL ({@link QueuePlan}). */
-function planAfter(sql: Sql) {
-  // Never null. The plan is needed even if the lease is over and nobody has claimed the delivery since.
-  const isPlanned = sql`(f."claimId" is not null and d.dispatched_at is null
-    and coalesce(d.claim_id = f."claimId" or d.claimed_until < now(), true))`;
-  // If an operator has stopped the delivery meanwhile, its workflow decides at once.
-  const isSoon = sql`(d.operator_stop is null
-    and f.next <= f."finishedAt" + ${seconds(sql, WAITS_IN_QUEUE_SECONDS)})`;
-  return {
-    isPlanned,
-    keepsClaim: sql`(not ${isPlanned} or f.workflow = 'start')`,
-    deliveryClass: sql`case when f.outcome = 'success' then ${CLASS.delivered}::smallint
-      when ${isSoon} then ${CLASS.retry}::smallint else ${CLASS.undelivered}::smallint end`,
-    dueAt: sql`case when f.outcome <> 'success' and ${isSoon} then f.next else now() end`,
-  };
-}
-
-/**
- * Records the results of attempts and what follows from them in one statement. The first recorded result stays,
- * except that a success replaces a failure: of two requests made under one number by mistake, the accepted one
- * counts. For an attempt that has another owner by now, only a success is recorded: that owner has it under way.
- * @returns by delivery; missing if nothing changed
- */
-export async function recordAttempts(
-  sql: Sql,
-  records: readonly AttemptRecord[],
-): Promise<ReadonlyMap<string, Recorded>> {
-  const ids = records.map(({ deliveryId }) => deliveryId);
-  const rowsOf = records.map(({ plan, ...record }) => ({ ...record, ...plan }));
-  const { isPlanned, keepsClaim, deliveryClass, dueAt } = planAfter(sql);
-  const rows = await sql<(Recorded & { id: string })[]>`
-    with finished as (
-      update attempts a set finished_at = r."finishedAt", outcome = r.outcome, duration_ms = r."durationMs",
-        status = r.status, error = r.error, response_excerpt = r."responseExcerpt", next_attempt_at = ${nextAfter(sql)}
-      from json_to_recordset(${JSON.stringify(rowsOf)}::text::json) as r (
-        "deliveryId" uuid, "webhookId" int, number int, owner uuid, generation int, outcome text,
-        "finishedAt" timestamptz, "durationMs" int, status int, error text, "responseExcerpt" text,
-        "nextAttemptAt" timestamptz, "lateMs" bigint, "windowLost" boolean,
-        "claimId" uuid, workflow text, "firstWaitMs" float8)
-      where a.delivery_id = r."deliveryId" and a.number = r.number and ${anyOf(sql, sql`a.delivery_id`, ids)}
-        and ${mayFinish(sql)}
-      returning r.*, a.next_attempt_at as next),
-    -- Without statistics the planner expects one row from a CTE that writes, and would look up all the ids again for
-    -- each. From a series of unknown length it expects a thousand rows; behind a pooler a parameter is known.
-    recorded as materialized (
-      select finished.* from finished, generate_series(1, (select 1))),
-    changed as (
-      update deliveries d set
-        state = case when f.outcome = 'success' then 'delivered' else 'retrying' end,
-        attempts_made = greatest(d.attempts_made, f.number),
-        last_attempt_at = f."finishedAt", last_status = f.status, last_error = f.error,
-        last_generation = f.generation, next_attempt_at = f.next,
-        late_ms = d.late_ms + f."lateMs", window_lost = f."windowLost",
-        finished_at = case when f.outcome = 'success' then f."finishedAt" end,
-        class = case when ${isPlanned} then ${deliveryClass} else d.class end,
-        due_at = case when ${isPlanned} then ${dueAt} else d.due_at end,
-        claimed_until = case when ${keepsClaim} then d.claimed_until end,
-        claim_id = case when ${keepsClaim} then d.claim_id end,
-        dispatched_at = case when ${isPlanned} and f.workflow = 'none' then now() else d.dispatched_at end
-      from recorded f
-      where d.id = f."deliveryId" and ${anyOf(sql, sql`d.id`, ids)} and ${notIndexable(sql, isOpen(sql))}
-      returning d.id, d.state, d.webhook_id, f.generation, f."finishedAt" as at, f.error, f.next)
-    ${inLedger(sql, records)}
-    select id, state, next as next_attempt_at from changed`;
-  return new Map(rows.map(({ id, ...recorded }) => [id, recorded]));
 }
 
 /**

@@ -6,6 +6,7 @@ import { currentTrace } from '../../traces/context.ts';
 import type { Sql } from '../connection/pool.ts';
 import { newId, ticks } from '../ids.ts';
 import { makesAttempts } from '../pauses.ts';
+import { recordset } from '../sql.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { orderingKey, predecessors } from './ordering.ts';
 import { CLASS, type DeliveryClass, leaseEnd, type QueuedDelivery } from './outbox.ts';
@@ -50,14 +51,23 @@ function deliveryId(sql: Sql, event: ReturnType<Sql>, place: ReturnType<Sql>) {
   return sql`(left(${event}::text, 26) || lpad(to_hex(${place} & 65535), 4, '0') || right(gen_random_uuid()::text, 6))::uuid`;
 }
 
+const EVENT_COLUMNS = {
+  type: 'text',
+  kind: 'text',
+  entityId: 'text',
+  sequence: 'bigint',
+  happenedAt: 'timestamptz',
+  snapshot: 'json',
+  origin: 'text',
+  changed: 'text',
+  traceparent: 'text',
+};
+
 /** The rows of {@link firedEvents} with new ids that rise in their order, as SQL. */
 export function firedRows(sql: Sql, events: string) {
   return sql`
-    select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.kind, f.entity_id, f.sequence, f.happened_at, f.snapshot, f.origin, f.changed, f.traceparent
-    from rows from (json_to_recordset(${events}::text::json)
-        as (type text, kind text, entity_id text, sequence bigint, happened_at timestamptz, snapshot json, origin text, changed text, traceparent text))
-      with ordinality as f (type, kind, entity_id, sequence, happened_at, snapshot, origin, changed, traceparent, place),
-      (select ${ticks(sql)} as ticks) as now`;
+    select ${newId(sql, sql`now.ticks + f.place`)} as id, f.*
+    from ${recordset(sql, events, 'f', EVENT_COLUMNS)}, (select ${ticks(sql)} as ticks) as now`;
 }
 
 /** Inserts the events in `fired`, as SQL. */
@@ -135,9 +145,9 @@ export function firedEvents(events: readonly EventText[]): string {
   const rows = events.map(
     ({ type, entityId, sequence, happenedAt, snapshot, origin, changed, traceparent }) => {
       const traced = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`;
-      const placed = `"sequence":${sequence},"happened_at":${JSON.stringify(happenedAt)}`;
+      const placed = `"sequence":${sequence},"happenedAt":${JSON.stringify(happenedAt)}`;
       const originJson = `"origin":"${origin}","changed":${JSON.stringify(changed)}`;
-      return `{"type":"${type}","kind":"${eventTypes[type].entity}","entity_id":${JSON.stringify(entityId)},${placed},${originJson},"snapshot":${snapshot}${traced}}`;
+      return `{"type":"${type}","kind":"${eventTypes[type].entity}","entityId":${JSON.stringify(entityId)},${placed},${originJson},"snapshot":${snapshot}${traced}}`;
     },
   );
   return `[${rows.join(',')}]`;

@@ -10,10 +10,32 @@ import type { ProductRecord, Stock } from '../../domain/product/schema.ts';
 import type { StockMovementRecord } from '../../domain/stock/movement.ts';
 import { unchanged } from '../../domain/unchanged.ts';
 import type { EventText } from '../outbox/events.ts';
+import { recordset } from '../sql.ts';
 import { selected } from './columns.ts';
 import { products } from './products.ts';
 import { Staged, StagedList } from './staged.ts';
 import { type Participant, participantOf, type UnitOfWork } from './unit-of-work.ts';
+
+const STOCK_COLUMNS = {
+  sku: 'text',
+  available: 'numeric',
+  reserved: 'numeric',
+  onHold: 'numeric',
+  awaiting: 'numeric',
+  moved: 'boolean',
+};
+const RESERVATION_COLUMNS = { eshopOrderId: 'text', sku: 'text', count: 'numeric' };
+const MOVEMENT_COLUMNS = {
+  type: 'text',
+  sku: 'text',
+  count: 'numeric',
+  lot: 'text',
+  expirationDate: 'timestamptz',
+  reference: 'text',
+  note: 'text',
+  balance: 'numeric',
+  createdAt: 'timestamptz',
+};
 
 /** The units that an order has reserved, by SKU. */
 type Reservation = ReadonlyMap<string, string>;
@@ -112,8 +134,7 @@ export class StagedStock implements Participant {
     const { tx, eshopId, origin } = this.#work;
     const rows = this.#stock.changes().flatMap(({ key: sku, before, after }) => {
       if (after === null) return [];
-      const { available, reserved, onHold: on_hold, awaiting } = after;
-      return [{ sku, available, reserved, on_hold, awaiting, moved: !unchanged(before, after) }];
+      return [{ sku, ...after, moved: !unchanged(before, after) }];
     });
     if (rows.length === 0) return;
     // The SKUs are repeated: by the join alone the planner may read and hash all products of the e-shop.
@@ -126,8 +147,7 @@ export class StagedStock implements Participant {
           available = x.available, reserved = x.reserved, on_hold = x.on_hold, awaiting = x.awaiting,
           updated_at = greatest(${this.#work.now}::timestamptz, p.updated_at + interval '1 millisecond'),
           last_sequence = p.last_sequence + (x.moved and asked.wanted)::int
-        from json_to_recordset(${JSON.stringify(rows)}::text::json)
-          as x (sku text, available numeric, reserved numeric, on_hold numeric, awaiting numeric, moved boolean), asked
+        from ${recordset(tx, JSON.stringify(rows), 'x', STOCK_COLUMNS)}, asked
         where p.eshop_id = ${eshopId} and p.sku = x.sku and p.sku = any(${rows.map(({ sku }) => sku)}::text[])
         returning p.*, x.moved and asked.wanted as fires)
       select ${selected(tx, products)}, t.last_sequence::float8 as last_sequence from updated t where t.fires order by t.sku`;
@@ -146,8 +166,8 @@ export class StagedStock implements Participant {
     const { tx, eshopId } = this.#work;
     const changes = this.#reserved.changes();
     const had = changes.filter(({ before }) => (before?.size ?? 0) > 0).map(({ key }) => key);
-    const rows = changes.flatMap(({ key: eshop_order_id, after }) =>
-      [...after].map(([sku, count]) => ({ eshop_order_id, sku, count })),
+    const rows = changes.flatMap(({ key: eshopOrderId, after }) =>
+      [...after].map(([sku, count]) => ({ eshopOrderId, sku, count })),
     );
     const removed =
       had.length === 0
@@ -159,8 +179,7 @@ export class StagedStock implements Participant {
         : tx`
             insert into stock_reservations (eshop_id, eshop_order_id, sku, count)
             select ${eshopId}::int, eshop_order_id, sku, count
-            from json_to_recordset(${JSON.stringify(rows)}::text::json)
-              as x (eshop_order_id text, sku text, count numeric)`;
+            from ${recordset(tx, JSON.stringify(rows), 'x', RESERVATION_COLUMNS)}`;
     await Promise.all([removed, added]);
   }
 
@@ -171,12 +190,8 @@ export class StagedStock implements Participant {
     const ids = await tx<{ id: string }[]>`
       insert into stock_movements (
         eshop_id, type, sku, count, lot, expiration_date, reference, note, balance, created_at)
-      select ${eshopId}::int, type, sku, count, lot, "expirationDate", reference, note, balance, "createdAt"
-      from rows from (
-        json_to_recordset(${JSON.stringify(records)}::text::json) as (
-          type text, sku text, count numeric, lot text, "expirationDate" timestamptz, reference text, note text,
-          balance numeric, "createdAt" timestamptz)) with ordinality
-        as x (type, sku, count, lot, "expirationDate", reference, note, balance, "createdAt", place)
+      select ${eshopId}::int, type, sku, count, lot, expiration_date, reference, note, balance, created_at
+      from ${recordset(tx, JSON.stringify(records), 'x', MOVEMENT_COLUMNS)}
       order by place returning id`;
     for (const [index, record] of records.entries()) record.id = Number(ids[index]?.id);
   }

@@ -1,6 +1,7 @@
 /** Writes that changed nothing and so fired no event, kept to explain why there is none. */
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../connection/pool.ts';
+import { recordset } from '../sql.ts';
 
 export interface UnchangedWrite {
   readonly kind: EntityKind;
@@ -10,11 +11,12 @@ export interface UnchangedWrite {
 
 export async function recordUnchanged(sql: Sql, eshopId: number, writes: readonly UnchangedWrite[]) {
   if (writes.length === 0) return;
+  const columns = { kind: 'text', entityId: 'text', at: 'timestamptz' };
   await sql`
     insert into unchanged_writes as u (eshop_id, kind, entity_id, at, writes)
-    select ${eshopId}::int, w.kind, w."entityId", max(w.at), count(*)
-    from json_to_recordset(${JSON.stringify(writes)}::text::json) as w (kind text, "entityId" text, at timestamptz)
-    group by w.kind, w."entityId" order by w.kind, w."entityId"
+    select ${eshopId}::int, w.kind, w.entity_id, max(w.at), count(*)
+    from ${recordset(sql, JSON.stringify(writes), 'w', columns)}
+    group by w.kind, w.entity_id order by w.kind, w.entity_id
     on conflict (eshop_id, kind, entity_id) do update set at = excluded.at, writes = u.writes + excluded.writes`;
 }
 

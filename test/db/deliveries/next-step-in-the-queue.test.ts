@@ -1,12 +1,8 @@
 /** The result of an attempt made from the queue is recorded together with the delivery's next step in the queue. */
 import { expect, test } from 'vitest';
-import {
-  type AttemptRecord,
-  leaveQueue,
-  type QueuePlan,
-  recordAttempts,
-} from '../../../src/db/deliveries/attempts.ts';
+import { leaveQueue } from '../../../src/db/deliveries/attempts.ts';
 import { recordOperatorAction } from '../../../src/db/deliveries/operator-actions.ts';
+import { type AttemptRecord, type QueuePlan, recordAttempts } from '../../../src/db/deliveries/results.ts';
 import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
 import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../../src/db/outbox/outbox.ts';
 import { setActive } from '../../../src/db/webhooks/change.ts';

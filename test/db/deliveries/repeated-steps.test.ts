@@ -1,10 +1,11 @@
 /** A delivery's records hold when a step is repeated, late or over: each step checks the state that it changes. */
 import { expect, test } from 'vitest';
 import { lostTimeMs } from '../../../src/attempt/decisions.ts';
-import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../../src/db/deliveries/attempts.ts';
+import { loadForAttempt } from '../../../src/db/deliveries/attempts.ts';
 import { compensate } from '../../../src/db/deliveries/compensation.ts';
 import { closeDelivery, exhaustRetries } from '../../../src/db/deliveries/deliveries.ts';
 import { recordOperatorAction } from '../../../src/db/deliveries/operator-actions.ts';
+import { type AttemptRecord, recordAttempts } from '../../../src/db/deliveries/results.ts';
 import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
 import { CLASS } from '../../../src/db/outbox/outbox.ts';
 import { deferClaimed } from '../../../src/db/outbox/release.ts';

@@ -1,6 +1,6 @@
 /** The records of attempts tell how long a webhook has been failing, and writing them needs no waiting. */
 import { expect, test } from 'vitest';
-import { recordAttempts } from '../../../src/db/deliveries/attempts.ts';
+import { recordAttempts } from '../../../src/db/deliveries/results.ts';
 import { CLASS } from '../../../src/db/outbox/outbox.ts';
 import { replaceWebhook, setActive } from '../../../src/db/webhooks/change.ts';
 import { findWebhook } from '../../../src/db/webhooks/webhooks.ts';

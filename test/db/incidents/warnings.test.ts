@@ -1,6 +1,6 @@
 /** Which e-shop is warned, and when: one warning per webhook and incident, decided from the records. */
 import { describe, expect, test } from 'vitest';
-import { recordAttempts } from '../../../src/db/deliveries/attempts.ts';
+import { recordAttempts } from '../../../src/db/deliveries/results.ts';
 import { decideWarnings } from '../../../src/db/incidents/decide.ts';
 import { readWarning } from '../../../src/db/incidents/warnings.ts';
 import { readNotice } from '../../../src/db/notices/notice.ts';

@@ -2,12 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Sql } from '../../../src/db/connection/pool.ts';
 import { listAllDeliveries } from '../../../src/db/deliveries/all-deliveries.ts';
-import {
-  beginAttempts,
-  loadForAttempt,
-  type QueuePlan,
-  recordAttempts,
-} from '../../../src/db/deliveries/attempts.ts';
+import { beginAttempts, loadForAttempt } from '../../../src/db/deliveries/attempts.ts';
 import {
   closeOpen,
   deferAttempt,
@@ -16,6 +11,7 @@ import {
 } from '../../../src/db/deliveries/deliveries.ts';
 import { findDelivery } from '../../../src/db/deliveries/delivery-log.ts';
 import { readActionTargets } from '../../../src/db/deliveries/operator-actions.ts';
+import { type QueuePlan, recordAttempts } from '../../../src/db/deliveries/results.ts';
 import {
   deferClaimed,
   giveBack,

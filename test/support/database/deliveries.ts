@@ -1,13 +1,8 @@
 /** Deliveries made and recorded as the product does. */
 import type { Pool } from '../../../src/db/connection/pool.ts';
-import {
-  type AttemptRecord,
-  type BegunAttempt,
-  beginAttempts,
-  type NewAttempt,
-  recordAttempts,
-} from '../../../src/db/deliveries/attempts.ts';
+import { type BegunAttempt, beginAttempts, type NewAttempt } from '../../../src/db/deliveries/attempts.ts';
 import { compensate } from '../../../src/db/deliveries/compensation.ts';
+import { type AttemptRecord, recordAttempts } from '../../../src/db/deliveries/results.ts';
 import { transaction } from '../../../src/db/transaction.ts';
 import type { StoredState } from '../../../src/domain/delivery-state.ts';
 import { recordEvent } from './record-event.ts';

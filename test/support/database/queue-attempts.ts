@@ -2,7 +2,7 @@
 import { verdictOf } from '../../../src/attempt/decisions.ts';
 import type { AttemptFailure, AttemptVerdict, QueueTerms } from '../../../src/attempt/outcome.ts';
 import type { Pool } from '../../../src/db/connection/pool.ts';
-import type { AttemptRecord } from '../../../src/db/deliveries/attempts.ts';
+import type { AttemptRecord } from '../../../src/db/deliveries/results.ts';
 import type { QueuedDelivery } from '../../../src/db/outbox/outbox.ts';
 import { accepted, attemptRecord, beginAttempt, recordAttempt } from './deliveries.ts';
 
