@@ -104,23 +104,6 @@ test('broken for good: 21 attempts, inactive with its reason, one mail; saved ag
   expect(log.data).toMatchObject([{ id: inactive.lastDeactivation.deliveryId, attemptsMade: 21 }]);
 });
 
-test('another URL during the retries: the next attempt goes there, and the old failures deactivate nothing', async () => {
-  receiver.clear();
-  const webhook = await subscribe('/old');
-  receiver.respond(async (request) => {
-    if (request.path.startsWith('/new')) return { status: 200 };
-    if (request.headers['x-service-attempt'] === '3') {
-      const { id, secret: _, ...record } = webhook;
-      await client.request('PUT', `/webhooks/${id}`, { ...record, url: `${receiver.url}/new` });
-    }
-    return { status: 500 };
-  });
-  await client.createOrder('10003');
-  const [moved] = await receiver.waitFor((request) => request.path === '/new');
-  expect(moved?.headers['x-service-attempt']).toBe('4');
-  expect(await read(webhook.id)).toMatchObject({ active: true, lastDeactivation: null });
-});
-
 test('a pre-order is released at its time by a durable timer, and its status change is delivered', async () => {
   receiver.clear();
   receiver.respond({ status: 200 });

@@ -135,6 +135,7 @@ test.each([
 
   expect(error).toBeInstanceOf(MailError);
   expect(error).toMatchObject({ refused });
+  expect(error).not.toHaveProperty('cause');
   expect(server.mails).toHaveLength(0);
 });
 

@@ -69,24 +69,6 @@ test('a mail after 410 says that the receiver asked for it', () => {
   expect(text).toContain('(1 attempt)');
 });
 
-test('a refused recipient is an error that names no address', async () => {
-  const server = await mailServerOfTest({ refuseRecipient: 550 });
-  const mailer = mailerTo(server, FROM);
-
-  const error = await mailer
-    .send(mailOf(deactivationMail(deactivation), null))
-    .catch((reason: unknown) => reason);
-
-  expect(error).toBeInstanceOf(MailError);
-  expect(error).toMatchObject({
-    message: 'the mail server refused the recipient or the sender (EENVELOPE, 550)',
-    responseCode: 550,
-    refused: true,
-  });
-  expect(error).not.toHaveProperty('cause');
-  expect(server.mails).toHaveLength(0);
-});
-
 test('a comma in an address does not make two recipients of it', async () => {
   const server = await mailServerOfTest();
   const mailer = mailerTo(server, FROM);
@@ -96,20 +78,6 @@ test('a comma in an address does not make two recipients of it', async () => {
     .catch(() => {});
 
   expect(server.mails.flatMap(({ to }) => to).filter((to) => to === 'b@shop.example')).toEqual([]);
-});
-
-test('a message that the server defers is an error, and can be sent again', async () => {
-  const server = await mailServerOfTest({ refuseText: 451 });
-  const mailer = mailerTo(server, FROM);
-
-  await expect(mailer.send(mailOf(deactivationMail(deactivation), null))).rejects.toMatchObject({
-    responseCode: 451,
-    refused: false,
-  });
-  delete server.behavior.refuseText;
-  await mailer.send(mailOf(deactivationMail(deactivation), null));
-
-  expect(server.mails).toHaveLength(1);
 });
 
 test('a mail server that is unavailable is an error without its URL', async () => {

@@ -1,6 +1,5 @@
 /** The compensation: one transaction, then the mail (docs/interface.md, D7 and D8). */
 import { afterEach, expect, test } from 'vitest';
-import { compensate } from '../../src/db/deliveries/compensation.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
@@ -68,55 +67,6 @@ test('the database unavailable when the mail has been taken: recorded later, and
   expect(sent).toHaveLength(1);
   const [row] = await stack.sql`select outcome from notices where webhook_id = ${webhook.id}`;
   expect(row?.outcome).toBe('sent');
-});
-
-test('failures of an old URL do not deactivate the webhook that moved', async () => {
-  const webhook = await stack.createWebhook(`${receiver.url}/before-the-move`);
-  receiver.respond(async (request) => {
-    // The last permitted attempt is under way when the URL changes.
-    if (request.headers['x-service-attempt'] === '3') {
-      await stack.changeWebhook(webhook.id, { url: `${receiver.url}/after-the-move` });
-    }
-    return { status: 500 };
-  });
-  sent.length = 0;
-  const id = await stack.fireOne('10031');
-  expect(await stack.untilClosed(id)).toBe('FAILED');
-  expect(await stack.delivery(id)).toMatchObject({ state: 'failed', attemptsMade: 3 });
-  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
-  expect(sent).toHaveLength(0);
-  receiver.respond({ status: 500 });
-});
-
-test('two deliveries of one webhook exhausted together: one deactivation, one mail', async () => {
-  sent.length = 0;
-  const webhook = await stack.createWebhook(`${receiver.url}/both`);
-  // Neither last attempt is answered before both have arrived: a later delivery would be held instead.
-  let atLast = 0;
-  receiver.respond(async (request) => {
-    if (request.headers['x-service-attempt'] === '3') {
-      atLast += 1;
-      await until('both last attempts', async () => atLast === 2);
-    }
-    return { status: 500 };
-  });
-  const ids = [await stack.fireOne('10032'), await stack.fireOne('10033')];
-  for (const id of ids) expect(await stack.untilClosed(id)).toBe('FAILED');
-  receiver.respond({ status: 500 });
-  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
-  const rows = await stack.sql`select delivery_id from deactivations where webhook_id = ${webhook.id}`;
-  expect(rows).toHaveLength(1);
-  expect(sent).toHaveLength(1);
-});
-
-test('run again, the transaction recognizes its own row and answers the same', async () => {
-  await stack.stopWorker();
-  await stack.createWebhook(`${receiver.url}/again`);
-  await stack.startWorker();
-  const id = await stack.fireOne('10034');
-  await stack.untilClosed(id);
-  const again = await compensate(stack.sql, id);
-  expect(again).toMatchObject({ state: 'failed', attemptsMade: 3, deactivatedGeneration: 1 });
 });
 
 test('deactivated, the webhook can be activated again and delivers', async () => {

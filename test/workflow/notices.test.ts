@@ -201,29 +201,6 @@ test('a URL that is unavailable: six tries, each signed again, then given up; th
   expect(row?.error).toContain('HTTP 503');
 });
 
-test('the worker dies before a notice is sent: the next one sends it, once', async () => {
-  const { stack, chat, untilSettled, notices } = await started('notices-killed');
-  let answer = () => {};
-  const asked = new Promise<void>((resolve) => {
-    chat.respond(async ({ count }) => {
-      if (count > 1) return { status: 200 };
-      resolve();
-      await new Promise<void>((answered) => {
-        answer = answered;
-      });
-      return { status: 503 };
-    });
-  });
-  await setNoticeUrl(stack, stack.eshopId, chat.url);
-  await stack.fireOne('10001');
-  await asked;
-  const [notice] = await notices();
-  await stack.client.workflow.getHandle(noticeWorkflowId(notice?.id ?? '')).terminate();
-  answer();
-  await stack.sql`update notices set check_at = now()`;
-  expect(await untilSettled(1)).toMatchObject([{ outcome: 'sent' }]);
-});
-
 test('a URL that leads to a private address is never called', async () => {
   const { stack, untilSettled } = await started('notices-guarded', {
     timings: { noticeWaitsMs: [10, 10, 10, 10, 10] },

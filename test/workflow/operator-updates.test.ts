@@ -1,7 +1,6 @@
 /** Operator actions on a delivery, by the updates and signals of its workflow. */
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
-import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { skipWait } from '../support/database/windows.ts';
 import { later } from '../support/later.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
@@ -36,17 +35,6 @@ const actionsOf = async (id: string) =>
 const attemptsOf = async (id: string) =>
   (await stack.attempts(id)).map(({ number, outcome }) => `${number} ${outcome}`);
 
-test('tryNow in a ten-minute wait: the next attempt at once, under the next number', async () => {
-  const { id } = await waitingDelivery('/now');
-  receiver.respond({ status: 200 });
-  expect(await ask(id, 'tryNow', { reason: 'the shop is back', by })).toBe(
-    'Attempt 2 of 4 follows at once. It counts as one of them; if it fails, the next wait of the policy follows.',
-  );
-  expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(await attemptsOf(id)).toEqual(['1 failure', '2 success']);
-  expect(await actionsOf(id)).toMatchObject([{ action: 'tryNow', by, reason: 'the shop is back' }]);
-});
-
 test('held: no attempt, also when its webhook changes; resumed: at once, and who asked is kept', async () => {
   const { id, webhook } = await waitingDelivery('/held');
   expect(await ask(id, 'hold', { reason: 'stock-taking', by })).toMatch(/^Held: no attempt is made until/);
@@ -65,21 +53,6 @@ test('held: no attempt, also when its webhook changes; resumed: at once, and who
     { action: 'hold', by, reason: 'stock-taking' },
     { action: 'resume', by: 'an operator', reason: '' },
   ]);
-});
-
-test('given up: canceled by an operator, the webhook stays active, and nobody is mailed', async () => {
-  const { id, webhook } = await waitingDelivery('/given-up');
-  const mails = (await stack.mails()).length;
-  expect(await ask(id, 'giveUp', { reason: 'a test order', by })).toMatch(/^Given up: it ends as canceled/);
-  expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', canceledBy: 'operator' });
-  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
-  expect(await stack.mails()).toHaveLength(mails);
-  const request = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
-  expect(await request('tryNow', id, { by, reason: '' })).toMatchObject({
-    accepted: false,
-    message: 'The delivery has already ended as canceled.',
-  });
 });
 
 /** The receiver keeps requests until they are released; then it answers as given. */

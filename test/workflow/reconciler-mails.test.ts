@@ -5,7 +5,6 @@ import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { makeAttempt } from '../support/database/deliveries.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import { loseWorkflow } from '../support/temporal/lost-workflows.ts';
 
 /** A delivery that fails, and a reconciler that checks often. */
 async function failing(name: string, mailer: Mailer, policy: Partial<RetryPolicy>) {
@@ -50,18 +49,6 @@ test('terminated while the mail server was unavailable: mailed once, and nothing
   expect(taken).toHaveLength(1);
   expect(receiver.requests).toHaveLength(1);
   expect(await stack.delivery(id)).toMatchObject({ state: 'failed' });
-});
-
-test('its history lost while the mail server was unavailable: mailed once', async () => {
-  const { stack, id, taken, comesBack } = await unmailed('mail-lost');
-  await stack.stopWorker();
-  await loseWorkflow(stack.client, stack.workflowId(id));
-  comesBack();
-  await stack.startWorker();
-  await stack.until('the mail', async () => taken.length > 0);
-  expect(await stack.untilClosed(id)).toBe('FAILED');
-  expect(stack.repaired()).toEqual(repaired('missing'));
-  expect(taken).toHaveLength(1);
 });
 
 test('a mail server that is unavailable for long: nothing to repair', async () => {

@@ -5,7 +5,7 @@ import { transaction } from '../../src/db/transaction.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { stackOfTest } from '../support/lifetimes.ts';
 import type { DeliveryStack } from '../support/temporal/delivery-stack.ts';
-import { insertPreOrder, loseWorkflow } from '../support/temporal/lost-workflows.ts';
+import { insertPreOrder } from '../support/temporal/lost-workflows.ts';
 
 /** A worker that checks often, and a pre-order with a running timer. */
 async function waitingPreOrder(name: string, waitMs: number): Promise<DeliveryStack> {
@@ -44,15 +44,6 @@ const dueNow = (stack: DeliveryStack) =>
 const untilCounted = (stack: DeliveryStack) =>
   stack.until('the repair to be counted', async () => stack.repaired().length > 0);
 
-test('its timer lost and its time past: released', async () => {
-  const stack = await waitingPreOrder('release-lost', 3_600_000);
-  await loseWorkflow(stack.client, releaseWorkflowId(stack.eshopId, 'P-1'));
-  await dueNow(stack);
-  await untilReleased(stack);
-  await untilCounted(stack);
-  expect(stack.repaired()).toMatchObject([{ kind: 'release', action: 'startedAgain' }]);
-});
-
 test('its timer terminated in Temporal: released all the same when its time has come, since the order says so', async () => {
   const stack = await waitingPreOrder('release-terminated', 3_600_000);
   await timer(stack).terminate();
@@ -75,14 +66,6 @@ test('its timer knows nothing of an earlier time, as one restored from an older 
   await untilCounted(stack);
   // On a busy machine it may be checked once more between the end of its timer and its release.
   expect(stack.repaired()).toContainEqual({ kind: 'release', action: 'woken', reason: 'asleep', count: 1 });
-});
-
-test('its timer lost long before its time: running again once a worker starts', async () => {
-  const stack = await waitingPreOrder('release-waiting', 3_600_000);
-  await stack.stopWorker();
-  await loseWorkflow(stack.client, releaseWorkflowId(stack.eshopId, 'P-1'));
-  await stack.startWorker();
-  await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING');
 });
 
 test('lost in a failover of the database, and sent again under its number: its former timer releases it', async () => {

@@ -9,8 +9,7 @@ const HOUR_MS = 3_600_000;
 const policy = { initialIntervalMs: HOUR_MS, maxRetries: 1, windowMs: 2 * HOUR_MS };
 
 /** Deliveries to a receiver that is down, and a mail server that may be unavailable. */
-async function failing(name: string, options: { isAway?: boolean; deliveries?: number } = {}) {
-  const { isAway = false, deliveries = 1 } = options;
+async function failing(name: string, { isAway = false, deliveries = 1 } = {}) {
   const server = { isAway, tries: 0 };
   const taken: Mail[] = [];
   const mailer: Mailer = {
@@ -35,7 +34,7 @@ async function failing(name: string, options: { isAway?: boolean; deliveries?: n
       const [warning] = await warnings();
       return warning ?? false;
     });
-  return { stack, receiver, webhook, server, taken, warnings, warned };
+  return { stack, webhook, server, taken, warnings, warned };
 }
 
 test('many deliveries fail: one mail, which is recorded, by a workflow that says so', async () => {
@@ -69,46 +68,4 @@ test('terminated by an operator while the mail server is unavailable: mailed onc
   await stack.until('the mail', async () => taken.length > 0);
   expect(await stack.client.workflow.getHandle(noticeWorkflowId(id)).result()).toEqual({ outcome: 'sent' });
   expect(taken).toHaveLength(1);
-});
-
-test('decided, and every worker gone before its workflow began: mailed by the next worker', async () => {
-  const { stack, server, taken, warned } = await failing('warning-later', { isAway: true });
-  const { id } = await warned();
-  await stack.until('a try to mail', async () => server.tries > 0);
-  await stack.stopWorker();
-  const handle = stack.client.workflow.getHandle(noticeWorkflowId(id));
-  await handle.terminate();
-  server.isAway = false;
-  await stack.sql`update notices set check_at = now()`;
-  await stack.startWorker();
-  await stack.until('the mail', async () => taken.length > 0);
-  expect(taken).toHaveLength(1);
-});
-
-test('lost secrets: one mail, by a workflow that says so', async () => {
-  const { stack, webhook, taken } = await failing('secrets-lost', { deliveries: 0 });
-  const lost = [{ id: webhook.id, secret: true, headers: ['X-Gateway-Key'], signingKey: false }];
-  const [row] = await stack.sql<{ id: string }[]>`
-    insert into notices (eshop_id, kind, recipient, lost_secrets)
-    values (${stack.eshopId}, 'lostSecrets', 'email', ${stack.sql.json(lost)}) returning id`;
-  await stack.until('the mail', async () => taken.length > 0);
-  const handle = stack.client.workflow.getHandle(noticeWorkflowId(row?.id ?? ''));
-  expect(await handle.result()).toEqual({ outcome: 'sent' });
-  expect(taken).toMatchObject([{ subject: 'Your webhooks need new secrets', to: 'shop@example.test' }]);
-});
-
-test('the receiver works again before the mail server does: nobody is mailed', async () => {
-  const { stack, receiver, webhook, server, taken, warned } = await failing('warning-dropped', {
-    isAway: true,
-  });
-  const { id } = await warned();
-  await stack.until('a try to mail', async () => server.tries > 0);
-  receiver.respond({ status: 200 });
-  // Both attempts follow at once.
-  await stack.changeWebhook(webhook.id, { active: false });
-  await stack.changeWebhook(webhook.id, { active: true });
-  server.isAway = false;
-  const handle = stack.client.workflow.getHandle(noticeWorkflowId(id));
-  expect(await handle.result()).toEqual({ outcome: 'dropped' });
-  expect(taken).toEqual([]);
 });

@@ -140,13 +140,6 @@ test('deactivated before the first attempt: nothing is sent until it is activate
   expect(await stack.attempts(id)).toHaveLength(1);
 });
 
-test('an operator cancels the workflow in the Temporal UI: the delivery is canceled for the e-shop too', async () => {
-  const { id } = await waitingDelivery('/operator');
-  await stack.workflow(id).cancel();
-  expect(await stack.untilClosed(id)).toBe('CANCELLED');
-  expect(await stack.delivery(id)).toMatchObject({ state: 'canceled' });
-});
-
 test('a request under way when the webhook changes may finish, and its success counts', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/slow`);
   receiver.respond({ status: 200, delayMs: 1_200 });

@@ -56,20 +56,6 @@ test.each([429, 503])(
   },
 );
 
-test('410 Gone: no more retries, the webhook is deactivated and its e-shop mailed', async () => {
-  const before = (await stack.mails()).length;
-  const webhook = await stack.createWebhook(`${receiver.url}/gone`);
-  receiver.respond({ status: 410 });
-  const id = await stack.fireOne('10021');
-  expect(await stack.untilClosed(id)).toBe('FAILED');
-  expect(await stack.attempts(id)).toMatchObject([{ outcome: 'gone', status: 410 }]);
-  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
-  const [deactivation] =
-    await stack.sql`select reason, delivery_id from deactivations where webhook_id = ${webhook.id}`;
-  expect(deactivation).toEqual({ reason: 'gone', deliveryId: id });
-  expect(await stack.mails()).toHaveLength(before + 1);
-});
-
 test('410 from an address that is not the current one any more is a failure like any other', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/was-here`);
   receiver.respond(async (request) => {
