@@ -1,10 +1,7 @@
 /** The budget of an e-shop's mails: it does not get a hundred at once, and none is lost. */
-import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { beforeEach, expect, test } from 'vitest';
-import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { claimNotices } from '../../src/db/notices/pending.ts';
@@ -12,10 +9,11 @@ import { setActive } from '../../src/db/webhooks/change.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
-import { exhaustDelivery, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
+import { exhaustDelivery, fireDelivery } from '../support/database/deliveries.ts';
 import { insertWebhook } from '../support/database/events.ts';
 import { later } from '../support/later.ts';
 import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
+import { failingWebhook, noticeActivities, resultOrWait } from '../support/notice-activities.ts';
 import { type MailServer, mailerTo } from '../support/servers/mail-server.ts';
 
 let server: MailServer;
@@ -27,18 +25,9 @@ beforeEach(async () => {
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'orders@shop.example' }));
 });
 
-const HOUR = 3_600_000;
-
 const mailsUnderWay = { count: 0 };
-const deps = () => ({
-  mailsUnderWay,
-  sql: database.sql,
-  mailer: mailerTo(server),
-  log: pino({ level: 'silent' }),
-  publicUrl: null,
-  policy: defaultRetryPolicy,
-  sendNotice: () => Promise.reject(new Error('none has a URL')),
-});
+const activities = (mailer: Mailer = mailerTo(server)) =>
+  noticeActivities({ mailsUnderWay, sql: database.sql, mailer });
 
 async function deactivated(of = eshopId): Promise<number> {
   const webhookId = await insertWebhook(database.sql, of, 'CREATE_ORDER');
@@ -48,13 +37,8 @@ async function deactivated(of = eshopId): Promise<number> {
 
 /** Mails; returns for how long the mail is deferred, in milliseconds, or null. */
 async function waitOf(mailing: Promise<unknown>): Promise<number | null> {
-  return await mailing.then(
-    () => null,
-    (error: unknown) => {
-      if (!(error instanceof ApplicationFailure) || error.type !== 'NoticeDeferred') throw error;
-      return Number(error.nextRetryDelay);
-    },
-  );
+  const result = await resultOrWait(mailing);
+  return typeof result === 'number' ? result : null;
 }
 /** Sends all mails: first as many as the budget allows, so that none of these lists one deferred meanwhile. */
 async function waitsOf<T>(pending: readonly T[], mail: (each: T) => Promise<number | null>) {
@@ -62,7 +46,7 @@ async function waitsOf<T>(pending: readonly T[], mail: (each: T) => Promise<numb
   return [...withinBudget, ...(await Promise.all(pending.slice(20).map(mail)))];
 }
 const mailBy = (worker: MockActivityEnvironment, webhookId: number) =>
-  waitOf(worker.run(createNoticeActivities(deps()).mailDeactivation, { webhookId, generation: 1 }));
+  waitOf(worker.run(activities().mailDeactivation, { webhookId, generation: 1 }));
 const mailOf = (webhookId: number) => mailBy(new MockActivityEnvironment(), webhookId);
 const minutesLater = (minutes: number) =>
   database.sql`update eshops set mails_until = mails_until - make_interval(mins => ${minutes})`;
@@ -130,7 +114,7 @@ test('one that is being sent is in no other mail, though it was deferred before'
       await slow.send(mail, signal);
     },
   };
-  const { mailDeactivation } = createNoticeActivities({ ...deps(), mailer });
+  const { mailDeactivation } = activities(mailer);
   const worker = new MockActivityEnvironment();
   const mailing = worker.run(mailDeactivation, { webhookId: first, generation: 1 });
   await asked;
@@ -152,7 +136,7 @@ test('one that could not be sent gives back those that it included', async () =>
   for (const webhookId of [first, second]) expect(await mailOf(webhookId)).not.toBeNull();
   await minutesLater(120);
   const mailer: Mailer = { send: () => Promise.reject(new Error('away')) };
-  const { mailDeactivation } = createNoticeActivities({ ...deps(), mailer });
+  const { mailDeactivation } = activities(mailer);
   const worker = new MockActivityEnvironment();
   await expect(worker.run(mailDeactivation, { webhookId: first, generation: 1 })).rejects.toThrow('away');
   expect(await mailOf(second)).toBeNull();
@@ -197,7 +181,7 @@ test('a silent mail server holds a quarter of the places of Waybill’s own step
     },
   };
   const mailOf = (webhookId: number) => {
-    const { mailDeactivation } = createNoticeActivities({ ...deps(), mailer });
+    const { mailDeactivation } = activities(mailer);
     return waitOf(new MockActivityEnvironment().run(mailDeactivation, { webhookId, generation: 1 }));
   };
   let ended = 0;
@@ -228,17 +212,10 @@ test('a mail that the mail server did not accept costs nothing of the budget', a
 
 test('deferred warnings are merged, except one with nothing left to warn of', async () => {
   const { sql } = database;
-  for (let index = 0; index < 23; index += 1) {
-    const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-    await makeAttempt(sql, await fireDelivery(sql, { eshopId, webhookId }), 1, {
-      finishedAt: new Date(Date.now() - 7 * HOUR),
-      nextAttemptAt: new Date(Date.now() + HOUR),
-      error: 'HTTP 503 from shop.example after 212 ms',
-    });
-  }
+  for (let index = 0; index < 23; index += 1) await failingWebhook(sql, eshopId);
   await decideWarnings(sql, warningTimes(defaultRetryPolicy));
   const warnings = (await claimNotices(sql, 100)).filter((each) => each.eshopId === eshopId);
-  const { deliverNotice } = createNoticeActivities(deps());
+  const { deliverNotice } = activities();
   const mail = (id: string) => waitOf(new MockActivityEnvironment().run(deliverNotice, id));
   const waits = await waitsOf(warnings, ({ id }) => mail(id));
   expect(server.mails).toHaveLength(20);

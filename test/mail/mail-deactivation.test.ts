@@ -3,15 +3,14 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { readNotices } from '../../src/db/notices/overview.ts';
 import { claimNotices } from '../../src/db/notices/pending.ts';
 import { claimLateMails } from '../../src/db/reconciliation.ts';
-import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { exhaustDelivery, fireDelivery } from '../support/database/deliveries.ts';
 import { insertWebhook } from '../support/database/events.ts';
 import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
+import { noticeActivities } from '../support/notice-activities.ts';
 import { runWaybill } from '../support/programs/waybill-command.ts';
 import { type MailServer, mailerTo } from '../support/servers/mail-server.ts';
 
@@ -40,15 +39,7 @@ async function deactivated(hoursAgo: number): Promise<void> {
 /** One execution of the activity, as the worker runs it. */
 async function mailIt(): Promise<void> {
   const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const { mailDeactivation } = createNoticeActivities({
-    sql: database.sql,
-    mailer: mailerTo(server),
-    log,
-    mailsUnderWay: { count: 0 },
-    publicUrl: null,
-    policy: defaultRetryPolicy,
-    sendNotice: () => Promise.reject(new Error('none has a URL')),
-  });
+  const { mailDeactivation } = noticeActivities({ sql: database.sql, mailer: mailerTo(server), log });
   await new MockActivityEnvironment().run(mailDeactivation, { webhookId, generation: 1 });
 }
 

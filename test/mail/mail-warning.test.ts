@@ -3,7 +3,6 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { beforeEach, expect, test } from 'vitest';
-import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { claimNotices } from '../../src/db/notices/pending.ts';
@@ -15,6 +14,7 @@ import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { accepted, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
 import { insertWebhook } from '../support/database/events.ts';
 import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
+import { failingWebhook, noticeActivities } from '../support/notice-activities.ts';
 import { type MailServer, mailerTo } from '../support/servers/mail-server.ts';
 
 let server: MailServer;
@@ -28,20 +28,12 @@ beforeEach(async () => {
   logged = [];
 });
 
-const HOUR = 3_600_000;
-
 /** A webhook that has failed for seven hours; returns the notice that warns of it. */
 async function failing(): Promise<string> {
   const { sql } = database;
   ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' }));
-  webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  const deliveryId = await fireDelivery(sql, { eshopId, webhookId });
+  ({ webhookId } = await failingWebhook(sql, eshopId));
   await fireDelivery(sql, { eshopId, webhookId });
-  await makeAttempt(sql, deliveryId, 1, {
-    finishedAt: new Date(Date.now() - 7 * HOUR),
-    nextAttemptAt: new Date(Date.now() + HOUR),
-    error: 'HTTP 503 from <b>shop.example</b> after 212 ms',
-  });
   await decideWarnings(sql, warningTimes(defaultRetryPolicy));
   const notices = await claimNotices(sql, 10);
   return notices.find((notice) => notice.webhookId === webhookId)?.id ?? '';
@@ -49,16 +41,7 @@ async function failing(): Promise<string> {
 
 async function mailIt(id: string) {
   const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const deps = {
-    sql: database.sql,
-    mailer: mailerTo(server),
-    log,
-    mailsUnderWay: { count: 0 },
-    publicUrl: null,
-    policy: defaultRetryPolicy,
-    sendNotice: () => Promise.reject(new Error('none has a URL')),
-  };
-  const { deliverNotice } = createNoticeActivities(deps);
+  const { deliverNotice } = noticeActivities({ sql: database.sql, mailer: mailerTo(server), log });
   return await new MockActivityEnvironment().run(deliverNotice, id);
 }
 

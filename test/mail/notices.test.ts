@@ -1,10 +1,8 @@
 /** Mails to further addresses share the e-shop's budget, and deferred ones are merged for each. */
-import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { beforeEach, expect, test } from 'vitest';
-import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
@@ -15,6 +13,7 @@ import { addAddress } from '../support/api/notices.ts';
 import { accepted, exhaustDelivery, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
 import { insertWebhook } from '../support/database/events.ts';
 import { databaseOfFile, mailServerOfTest } from '../support/lifetimes.ts';
+import { failingWebhook, noticeActivities, resultOrWait } from '../support/notice-activities.ts';
 import { type MailServer, mailerTo } from '../support/servers/mail-server.ts';
 
 let server: MailServer;
@@ -28,26 +27,13 @@ beforeEach(async () => {
 });
 
 const activities = (log = pino({ level: 'silent' })) =>
-  createNoticeActivities({
-    mailsUnderWay: { count: 0 },
-    sql: database.sql,
-    mailer: mailerTo(server),
-    sendNotice: () => Promise.reject(new Error('none has a URL')),
-    log,
-    publicUrl: null,
-    policy: defaultRetryPolicy,
-  });
+  noticeActivities({ sql: database.sql, mailer: mailerTo(server), log });
 
 /** @returns the outcome, or for how long it is deferred, in milliseconds */
 async function tell(id: string, log?: pino.Logger): Promise<string | number> {
   const activity = (notice: string) => activities(log).deliverNotice(notice);
-  try {
-    const { outcome }: NoticeResult = await new MockActivityEnvironment().run(activity, id);
-    return outcome;
-  } catch (error) {
-    if (!(error instanceof ApplicationFailure) || error.type !== 'NoticeDeferred') throw error;
-    return Number(error.nextRetryDelay);
-  }
+  const result = await resultOrWait<NoticeResult>(new MockActivityEnvironment().run(activity, id));
+  return typeof result === 'number' ? result : result.outcome;
 }
 
 const pending = (kind: string) =>
@@ -55,17 +41,7 @@ const pending = (kind: string) =>
     select n.id, a.address, n.webhook_id from notices n join notice_addresses a on a.id = n.address_id
     where n.eshop_id = ${eshopId} and n.kind = ${kind} and n.outcome is null order by n.at, n.id`;
 
-async function failing(): Promise<{ webhookId: number; deliveryId: string }> {
-  const { sql } = database;
-  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  const deliveryId = await fireDelivery(sql, { eshopId, webhookId });
-  await makeAttempt(sql, deliveryId, 1, {
-    finishedAt: new Date(Date.now() - 7 * HOUR),
-    nextAttemptAt: new Date(Date.now() + HOUR),
-    error: 'HTTP 503 from shop.example after 212 ms',
-  });
-  return { webhookId, deliveryId };
-}
+const failing = () => failingWebhook(database.sql, eshopId);
 const decide = () => decideWarnings(database.sql, warningTimes(defaultRetryPolicy));
 
 test('one that was accepted, but not recorded, counts as sent, also when its reason is over by then', async () => {
