@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
-import { eventTypeNames, isEventType } from './event-types.ts';
+import { eventTypeNames } from './event-types.ts';
 import type { FieldProblem } from './problem.ts';
 import type { GivenSettings } from './webhook.ts';
 import { typesOf } from './webhook-types.ts';
@@ -21,21 +21,21 @@ export const contractSchema = v.strictObject({
 });
 export type Contract = v.InferOutput<typeof contractSchema>;
 
-/** A stored contract. A process of a newer release may have allowed types that this one does not know. */
-const storedContract = v.strictObject({
+/** Those entries of a stored list that this process knows. */
+const knownOf = <T extends string>(known: readonly T[]) =>
+  v.pipe(
+    v.array(v.string()),
+    v.transform((stored) => known.filter((entry) => stored.includes(entry))),
+  );
+
+/** A stored contract. A process of a newer release may have set fields, types and versions that this one lacks. */
+const storedContract = v.object({
   ...contractSchema.entries,
-  webhookTypes: v.optional(
-    v.nullable(
-      v.pipe(
-        v.array(v.string()),
-        v.transform((types) => types.filter(isEventType)),
-      ),
-    ),
-    null,
-  ),
+  webhookTypes: v.optional(v.nullable(knownOf(eventTypeNames)), null),
+  payloadVersions: v.optional(v.nullable(knownOf(payloadVersions)), null),
 });
 
-/** The contract without unknown event types. @throws ValiError if the stored value is no contract */
+/** The known part of a stored contract. @throws ValiError if the stored value is no contract */
 export function contractOf(stored: unknown): Contract {
   return v.parse(storedContract, stored ?? {});
 }
