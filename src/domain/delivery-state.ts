@@ -12,6 +12,16 @@ export type FinalState = (typeof ended)[number];
 export const deliveryStates = [...open, 'held', ...ended] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
+export const cancelers = ['operator', 'user', 'deletion'] as const;
+export type CanceledBy = (typeof cancelers)[number];
+
+/** How a delivery was canceled, to continue a sentence. */
+export const howCanceled: Readonly<Record<CanceledBy, string>> = {
+  operator: 'by an operator of the warehouse',
+  user: 'by a user of the e-shop',
+  deletion: 'because its webhook was deleted',
+};
+
 /** The outcomes of an attempt, as recorded. `gone`: the receiver responded with 410. */
 export const attemptOutcomes = ['success', 'failure', 'gone'] as const;
 export type RecordedOutcome = (typeof attemptOutcomes)[number];

@@ -401,6 +401,15 @@ test('what belongs to another e-shop does not exist', async () => {
   }
 });
 
+test('where no Temporal server is known, an action on a delivery is refused for that reason', async () => {
+  app = consoleOf(api.deps);
+  const mine = await signedIn();
+  const path = `/console/deliveries/${seeded.retrying}`;
+  const { csrf } = await mine.ask(path);
+  const { status, text } = await mine.ask(`${path}/act`, { csrf, action: 'tryNow', reason: '' });
+  expect([status, text.includes('no Temporal server is known here')]).toEqual([503, true]);
+});
+
 test('an e-shop has a delivery tried at once or gives it up; holding it is for the warehouse', async () => {
   const requested: string[] = [];
   app = consoleOf(api.deps, {
@@ -413,9 +422,14 @@ test('an e-shop has a delivery tried at once or gives it up; holding it is for t
   const path = `/console/deliveries/${seeded.retrying}`;
   const page = await mine.ask(path);
   expect(page.text).toContain('Try now');
-  for (const action of ['hold', 'resume', 'terminate']) {
+  for (const [action, status, why] of [
+    ['hold', 403, 'Only a user of the warehouse can do this.'],
+    ['resume', 403, 'Only a user of the warehouse can do this.'],
+    ['terminate', 400, 'There is no such action.'],
+  ] as const) {
     const { csrf } = await mine.ask(path);
-    expect((await mine.ask(`${path}/act`, { csrf, action, reason: '' })).status).toBe(403);
+    const answer = await mine.ask(`${path}/act`, { csrf, action, reason: '' });
+    expect([answer.status, answer.text.includes(why)]).toEqual([status, true]);
   }
   expect(requested).toEqual([]);
   // Giving up asks for confirmation first.

@@ -34,7 +34,7 @@ beforeEach(async () => {
   await sql`update webhooks set active = true, pauses = '{}' where id = ${failing}`;
   await sql`delete from deactivations where webhook_id = ${failing}`;
   await sql`
-    update deliveries set state = 'retrying', attempts_made = 3, finished_at = null, operator_stop = null,
+    update deliveries set state = 'retrying', attempts_made = 3, finished_at = null, operator_stop = null, canceled_by = null,
       operator_actions = null, class = ${CLASS.fresh}, recovery_id = null, next_attempt_at = now() + interval '1 hour', window_lost = false
     where id = ${retrying}`;
 });
@@ -72,6 +72,18 @@ test.each<[string, () => Promise<unknown>, string]>([
   await sql`update deliveries set state = 'expired', finished_at = now() where id = ${retrying}`;
   const { text } = await warehouse.ask(`/console/deliveries/${retrying}`);
   expect(text).toContain(`Its window of 48 h ended${why}`);
+});
+
+test.each([
+  ['operator', 'by an operator of the warehouse'],
+  ['user', 'by a user of the e-shop'],
+  ['deletion', 'because its webhook was deleted'],
+])('one that was canceled by the %s says so, whatever was asked of it before', async (by, how) => {
+  await anna('giveUp');
+  await sql`
+    update deliveries set state = 'canceled', finished_at = now(), canceled_by = ${by} where id = ${retrying}`;
+  const { text } = await warehouse.ask(`/console/deliveries/${retrying}`);
+  expect(text).toContain(`Canceled ${how}.`);
 });
 
 const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');

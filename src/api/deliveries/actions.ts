@@ -41,6 +41,8 @@ const actions = [
 /** The paths of the actions: such a request waits for a worker, and takes no turn meanwhile. */
 export const DELIVERY_ACTION_PATHS = actions.map(({ path }) => `/v21${path}`);
 
+/** Why nothing can be requested where no Temporal server is known. */
+export const NO_TEMPORAL = 'The request cannot be passed on: no Temporal server is known here.';
 const AT_ONCE = { total: 50, perKey: 8 };
 const QUEUE_TIMEOUT_MS = 15_000;
 /** How long the response waits for the end of a delivery that was given up; a busy worker may take longer. */
@@ -91,8 +93,7 @@ export function deliveryActionRoutes(
         const { id } = c.req.valid('param');
         // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
         refuseWhilePaused(action, await findFull(eshopId, id));
-        if (requestAction === null)
-          throw new Problem(503, 'The request cannot be passed on: no Temporal server is known here.');
+        if (requestAction === null) throw new Problem(503, NO_TEMPORAL);
         const answer = await places.run(eshopId, () => requestAction(action, id, { ...asker, reason: '' }));
         if (answer.forOperators !== undefined)
           log.warn({ deliveryId: id, action }, `operator action: ${answer.forOperators}`);

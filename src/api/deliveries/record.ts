@@ -1,7 +1,7 @@
 /** A delivery, as it is named and shown in the API. */
 import * as v from 'valibot';
 import type { DeliveryLogRow, findDelivery } from '../../db/deliveries/delivery-log.ts';
-import { attemptOutcomes, deliveryStates } from '../../domain/delivery-state.ts';
+import { attemptOutcomes, cancelers, deliveryStates } from '../../domain/delivery-state.ts';
 import { component, described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
 import { origins } from '../../domain/origin.ts';
@@ -81,7 +81,7 @@ const deliveryEntries = {
   ),
   finishedAt: v.nullable(time()),
   canceledBy: described(
-    v.nullable(v.picklist(['operator', 'user', 'deletion'])),
+    v.nullable(v.picklist(cancelers)),
     'Who canceled it: the operator of the warehouse, a user of the e-shop who gave it up, or the deletion of the webhook. Null unless the state is `canceled`.',
   ),
   supersededBy: described(

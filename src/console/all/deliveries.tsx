@@ -1,7 +1,7 @@
 /** The deliveries of all e-shops of a person, to find and act on together. */
 import { recordOf } from '../../api/deliveries/record.ts';
 import type { OperatorsDelivery } from '../../db/deliveries/deliveries-of-eshops.ts';
-import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
+import { type ActionName, actionNames, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { counted } from '../../domain/text.ts';
 import { type Query, queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
@@ -64,14 +64,13 @@ function ActionsCard({ asked, offered }: { asked: Query; offered: ReadonlySet<Ac
       <input type="hidden" name="query" value={queryText(asked)} />
       <Input name="reason" label="Reason (the e-shops see it)" maxlength={MAX_REASON_CHARS} />
       <div class="acts">
-        {ACTIONS.filter(([action]) => offered.has(action)).map(([action, name]) => (
-          <button type="submit" name="action" value={action}>
-            {name}
-          </button>
-        ))}
-        <button type="submit" name="action" value="giveUp" class="danger">
-          Give up
-        </button>
+        {actionNames
+          .filter((action) => offered.has(action))
+          .map((action) => (
+            <button type="submit" name="action" value={action} class={action === 'giveUp' ? 'danger' : ''}>
+              {ACTIONS[action][0]}
+            </button>
+          ))}
       </div>
     </Form>
   );

@@ -13,7 +13,7 @@ import { notFound } from '../../domain/problem.ts';
 import { attemptsFilter, statusFilter, statusFilterOf } from '../../domain/status-filter.ts';
 import { timestamp } from '../../domain/timestamp.ts';
 import { nonEmpty, type Query } from '../api-client.ts';
-import { ActionForm, isUnderWay } from '../deliveries/actions.ts';
+import { isUnderWay, requestedIn } from '../deliveries/actions.ts';
 import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { respond } from '../layout.tsx';
 import { namesIn } from '../names.tsx';
@@ -60,7 +60,7 @@ const severalOnly: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
 };
 
 export function allRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
-  const { sql, policy, requestAction } = deps;
+  const { sql, policy } = deps;
   app.use(ALL, severalOnly);
   app.use(`${ALL}/*`, severalOnly);
 
@@ -82,10 +82,13 @@ export function allRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
     const refused = query.success
       ? missing
       : 'Enter the number of the webhook or e-shop, such as 7, an HTTP status such as 403, 5xx or none, and times such as 2026-11-20T02:00.';
-    const mayAct = requestAction !== null && viewer.session.role === 'warehouse';
-    const under = mayAct ? deliveries.filter(({ state }) => isUnderWay(state)).map(({ id }) => id) : [];
+    const under = deps.requestAction === null ? [] : deliveries.filter(({ state }) => isUnderWay(state));
     const [accepted, names] = await Promise.all([
-      actionsAccepted(sql, under, policy),
+      actionsAccepted(
+        sql,
+        under.map(({ id }) => id),
+        policy,
+      ),
       namesIn(sql, deliveries),
     ]);
     const page = { asked, deliveries, results, refused, accepted, names };
@@ -97,10 +100,8 @@ export function allRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
   app.post(`${ALL}/deliveries/act`, async (c) => {
     const { form, viewer } = c.var;
     const { query = '', ...given } = form;
-    const asked = v.safeParse(ActionForm, given);
-    if (requestAction === null || viewer.session.role !== 'warehouse' || !asked.success)
-      throw notFound('There is no such page.');
-    const { action, reason } = asked.output;
+    const { role, username } = viewer.session;
+    const { action, reason, requestAction } = requestedIn(given, role, deps.requestAction);
     const ids = Object.keys(form)
       .filter((name) => name.startsWith(CHOSEN))
       .map((name) => name.slice(CHOSEN.length))
@@ -122,10 +123,7 @@ export function allRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
       const owner = await eshopOf(sql, 'deliveries', deliveryId);
       const visible = owner !== null && (scope === undefined || scope.includes(owner));
       const answer: RequestedResult = visible
-        ? await requestAction(action, deliveryId, {
-            ...askedBy('warehouse', viewer.session.username),
-            reason,
-          })
+        ? await requestAction(action, deliveryId, { ...askedBy(role, username), reason })
         : { accepted: false, message: 'There is no such delivery.' };
       unanswered ||= answer.unanswered === true;
       const message = (viewer.operator ? answer.forOperators : undefined) ?? answer.message;

@@ -72,17 +72,19 @@ function AfterEnd(props: NextProps) {
 function WhileOpen({ delivery: { id, heldBy }, webhook, offered }: NextProps) {
   return (
     <>
-      {ACTIONS.filter(([action]) => offered.includes(action)).map(([action, name]) => (
-        <button
-          type="submit"
-          name="action"
-          value={action}
-          class={action === 'hold' ? 'plain' : 'main'}
-          id={`do-${action}`}
-        >
-          {name}
-        </button>
-      ))}
+      {offered.map((action) =>
+        action === 'giveUp' ? null : (
+          <button
+            type="submit"
+            name="action"
+            value={action}
+            class={action === 'hold' ? 'plain' : 'main'}
+            id={`do-${action}`}
+          >
+            {ACTIONS[action][0]}
+          </button>
+        ),
+      )}
       {webhook.active || heldBy !== null ? null : <Activate webhookId={webhook.id} />}
       {offered.includes('giveUp') ? (
         <a class="button danger" href={`${CONSOLE}/deliveries/${id}/give-up`}>

@@ -16,7 +16,7 @@ import { namesIn, namesOf, type WebhookNames } from '../names.tsx';
 import { Empty, Live, Pages } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
-import { ActionForm, actionsOf, isUnderWay } from './actions.ts';
+import { actionsOf, isUnderWay, requestedIn } from './actions.ts';
 import { DeliveryPage, GiveUpPage } from './page.tsx';
 import { DeliveryList, DeliveryRows } from './rows.tsx';
 
@@ -75,7 +75,7 @@ function DeliveriesPage(props: {
 const REDELIVERED = 'Redelivered. This is the new delivery.';
 
 export function deliveryRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
-  const { sql, signAgain, requestAction, policy } = deps;
+  const { sql, signAgain, policy } = deps;
 
   /** The request of the next attempt, or of the last one, signed now. */
   async function requestOf(eshopId: number, delivery: v.InferOutput<typeof DeliveryWithAttempts>) {
@@ -91,14 +91,14 @@ export function deliveryRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
     c: Context<ConsoleEnv>,
     id: string,
     messages: { notice?: string | undefined; refused?: Rejection },
-    status: 200 | 403 | 409 = 200,
+    status: 200 | 409 = 200,
   ) {
     const delivery = await c.var.api.get(DeliveryWithAttempts, `/v21/deliveries/${piece(id)}`);
     const { viewer } = c.var;
     const [webhook, request, accepted, windowLost] = await Promise.all([
       c.var.api.get(webhookRecordSchema, `/v21/webhooks/${delivery.webhookId}`),
       requestOf(viewer.session.eshopId, delivery),
-      requestAction === null || !isUnderWay(delivery.state)
+      deps.requestAction === null || !isUnderWay(delivery.state)
         ? undefined
         : actionsAccepted(sql, [delivery.id], policy),
       delivery.state === 'expired' ? wasWindowLost(sql, delivery.id) : false,
@@ -150,11 +150,7 @@ export function deliveryRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
     // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
     await c.var.api.get(DeliveryWithAttempts, `/v21/deliveries/${piece(id)}`);
     const { role, username } = c.var.viewer.session;
-    const asked = v.safeParse(ActionForm, c.var.form);
-    if (requestAction === null || !asked.success || !actionsOf(role).includes(asked.output.action)) {
-      return await renderDelivery(c, id, { refused: 'Only a user of the warehouse can do this.' }, 403);
-    }
-    const { action, reason } = asked.output;
+    const { action, reason, requestAction } = requestedIn(c.var.form, role, deps.requestAction);
     const answer = await requestAction(action, id, { ...askedBy(role, username), reason });
     const message = (c.var.viewer.operator ? answer.forOperators : undefined) ?? answer.message;
     const messages = answer.accepted ? { notice: message } : { refused: message };

@@ -2,6 +2,7 @@
 import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';
 import type { Delivery, DeliveryWithAttempts } from '../../api/deliveries/record.ts';
+import { howCanceled } from '../../domain/delivery-state.ts';
 import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
 import type { Role } from '../../domain/role.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
@@ -24,14 +25,6 @@ export interface StandingProps {
 
 function deliveryLink(id: string, text: string): Child {
   return <a href={`${CONSOLE}/deliveries/${id}`}>{text}</a>;
-}
-
-/** Why it was canceled, as far as known. */
-function cancellation({ canceledBy, operatorActions }: Shown): string {
-  if (canceledBy === 'deletion') return 'Canceled: its webhook was deleted.';
-  return operatorActions.some(({ action }) => action === 'giveUp')
-    ? 'Canceled: it was given up.'
-    : 'Canceled by an operator of the warehouse.';
 }
 
 /**
@@ -93,7 +86,7 @@ const WAITS = {
 
 export function standingOf(props: StandingProps, { now, session: { role } }: Viewer): Child {
   const { delivery, policy } = props;
-  const { state, attemptsMade, nextAttemptAt, finishedAt, supersededBy, waitsFor } = delivery;
+  const { state, attemptsMade, nextAttemptAt, finishedAt, canceledBy, supersededBy, waitsFor } = delivery;
   switch (state) {
     case 'held':
       return whyHeld(delivery, role);
@@ -137,7 +130,7 @@ export function standingOf(props: StandingProps, { now, session: { role } }: Vie
     case 'expired':
       return expiry(props, role);
     case 'canceled':
-      return cancellation(delivery);
+      return canceledBy === null ? 'Canceled.' : `Canceled ${howCanceled[canceledBy]}.`;
     case 'superseded':
       return (
         <>

@@ -6,7 +6,7 @@ import type { Tone } from '../badges.tsx';
 import { Code } from '../parts.tsx';
 import { duration, Time } from '../times.tsx';
 import { useViewer } from '../viewer.ts';
-import { whoAsked } from './actions.ts';
+import { ACTIONS, whoAsked } from './actions.ts';
 import type { Shown } from './standing.tsx';
 
 interface Moment {
@@ -17,13 +17,6 @@ interface Moment {
   /** What is shown on demand. */
   readonly more?: Child;
 }
-
-const DONE = {
-  tryNow: 'asked for an attempt',
-  hold: 'held it',
-  resume: 'resumed it',
-  giveUp: 'gave it up',
-} as const;
 
 function attemptMoment(attempt: Shown['attempts'][number]): Moment {
   const { number, startedAt, durationMs, outcome, status, error, responseExcerpt } = attempt;
@@ -62,7 +55,7 @@ function actionMoment({ action, by, reason, at }: Shown['operatorActions'][numbe
     line: (
       <>
         <strong>
-          {who} {DONE[action]}
+          {who} {ACTIONS[action][1]}
         </strong>
         {reason === '' ? null : <span class="wrap">{reason}</span>}
       </>

@@ -32,9 +32,6 @@ export async function startWindow(sql: Sql, deliveryId: string): Promise<void> {
     update deliveries set window_started_at = coalesce(window_started_at, clock_timestamp()) where id = ${deliveryId}`;
 }
 
-/** Who canceled a delivery: an operator, a user of the e-shop, or the deletion of its webhook. */
-export type CanceledBy = 'operator' | 'user' | 'deletion';
-
 /**
  * Open → expired or canceled, and out of the queue if no dispatch was recorded. Without a deletion of the webhook,
  * a cancellation is an operator's, unless a user of the e-shop gave the delivery up. The next delivery in its

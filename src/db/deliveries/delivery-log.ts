@@ -1,5 +1,5 @@
 /** The part of deliveries and attempts that an e-shop may see, without those of deleted webhooks. */
-import type { DeliveryState, RecordedOutcome } from '../../domain/delivery-state.ts';
+import type { CanceledBy, DeliveryState, RecordedOutcome } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { Origin } from '../../domain/origin.ts';
@@ -8,7 +8,6 @@ import { waitsFor } from '../outbox/ordering.ts';
 import type { DeliveryIdentity } from '../outbox/outbox.ts';
 import { makesAttempts } from '../pauses.ts';
 import { isOpen } from '../predicates.ts';
-import type { CanceledBy } from './deliveries.ts';
 
 /** The reason why a delivery waits; times as Postgres writes them in JSON. */
 export interface WaitsFor {
