@@ -1,4 +1,4 @@
-/** A recovery that an operator ended in Temporal stays ended. test/faults/restored.test.ts loses one with Temporal. */
+/** A recovery that an operator ended in Temporal stays ended. In test/faults/restored.test.ts Temporal loses one. */
 import { expect, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
