@@ -1,4 +1,4 @@
-/** the history of a delivery (docs/interface.md, D1–D5); test/e2e/all-kinds.test.ts has the requests. */
+/** The history of a delivery (docs/interface.md, D1–D5); test/e2e/all-kinds.test.ts has the requests. */
 import { afterEach, expect, test } from 'vitest';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { historyText } from '../support/temporal/history-text.ts';
