@@ -1,13 +1,21 @@
 /** Statements shared by callers: calls that come together, or during a statement, share the next statement. */
 import { isOfValues } from './sqlstate.ts';
 
-/** A group that waited this long goes on a further connection. Less: smaller groups. More: a row lock stops all. */
-const WAITS_MS = 50;
 /** The most statements at once. Fewer: fewer row locks stop everybody. More: one kind takes the connections. */
 const CONNECTIONS = 6;
 
 /** Executes one statement for all items. @returns what it answers for each of them */
 type Execute<Item, Result> = (items: readonly Item[]) => Promise<(item: Item) => Result>;
+
+interface Options<Item> {
+  /**
+   * A group that waited this long, in milliseconds, goes on a further connection; default 50. Less: smaller groups;
+   * with 0, a group waits only if the most statements are under way. More: a row lock stops all.
+   */
+  readonly waitsMs?: number;
+  /** What an item counts towards the most of a statement; default 1. */
+  sizeOf?(item: Item): number;
+}
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -15,15 +23,17 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * @param most the most items of one statement
+ * @param most the most items of one statement, or their size
  * @param execute may be executed again for each item alone, if the server refuses the statement for all
  * @returns a function that answers for one item, and throws the error of its statement
  */
 export function grouped<Item, Result>(
   most: number,
   execute: Execute<Item, Result>,
+  { waitsMs = 50, sizeOf = () => 1 }: Options<Item> = {},
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
+  const atOnce = waitsMs === 0 ? CONNECTIONS : 1;
   let underWay = 0;
   let timer: NodeJS.Timeout | undefined;
 
@@ -37,13 +47,24 @@ export function grouped<Item, Result>(
     }
   }
 
+  /** One item at least. */
+  function nextGroup() {
+    let size = 0;
+    const tooMany = waiting.findIndex(({ item }, index) => {
+      size += sizeOf(item);
+      return index > 0 && size > most;
+    });
+    return waiting.splice(0, tooMany === -1 ? waiting.length : tooMany);
+  }
+
   async function send(): Promise<void> {
-    const group = waiting.splice(0, most);
-    if (waiting.length > 0) watch();
+    const group = nextGroup();
     const items = group.map(({ item }) => item);
     underWay += 1;
     const groupResult = execute(items);
     for (const { item, resolve } of group) resolve(executeFor(items, item, groupResult));
+    if (waiting.length > 0 && underWay < atOnce) void send();
+    else if (waiting.length > 0) watch();
     // The callers of this group get its error.
     await groupResult.catch(() => {});
     underWay -= 1;
@@ -51,19 +72,19 @@ export function grouped<Item, Result>(
   }
 
   function watch(): void {
-    if (timer !== undefined) return;
+    if (timer !== undefined || waitsMs === 0) return;
     timer = setTimeout(() => {
       timer = undefined;
       if (waiting.length === 0) return;
       if (underWay < CONNECTIONS) void send();
       watch();
-    }, WAITS_MS);
+    }, waitsMs);
   }
 
   return (item) =>
     new Promise((resolve) => {
       waiting.push({ item, resolve });
-      if (underWay > 0) watch();
+      if (underWay >= atOnce) watch();
       else if (waiting.length === 1) setImmediate(() => void (waiting.length > 0 && send()));
     });
 }

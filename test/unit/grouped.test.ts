@@ -17,28 +17,28 @@ let call: (item: number) => Promise<number>;
 let settled: Map<number, number | string>;
 const MOST = 4;
 
+/** Sends what `grouped` makes of the calls to {@link sent}. */
+const send = (items: readonly number[]): Promise<(item: number) => number> =>
+  new Promise((resolve, reject) => {
+    const passed = () => vi.advanceTimersByTimeAsync(0);
+    sent.push({
+      items,
+      async answer() {
+        resolve((item) => 2 * item);
+        await passed();
+      },
+      async fail(error) {
+        reject(error);
+        await passed();
+      },
+    });
+  });
+
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] });
   sent = [];
   settled = new Map();
-  call = grouped<number, number>(
-    MOST,
-    (items) =>
-      new Promise((resolve, reject) => {
-        const passed = () => vi.advanceTimersByTimeAsync(0);
-        sent.push({
-          items,
-          async answer() {
-            resolve((item) => 2 * item);
-            await passed();
-          },
-          async fail(error) {
-            reject(error);
-            await passed();
-          },
-        });
-      }),
-  );
+  call = grouped(MOST, send);
 });
 afterEach(() => vi.useRealTimers());
 
@@ -133,6 +133,33 @@ describe('while a statement waits for a lock', () => {
     await calls(2);
     await wait(1_000);
     expect(items()).toEqual([[1], [2]]);
+  });
+});
+
+test('a statement has no more than the most by the size of its items, and one item at least', async () => {
+  call = grouped(MOST, send, { sizeOf: (item) => item });
+  await calls(1, 3, 1, 9, 2);
+  for (const statement of [0, 1, 2]) await sent[statement]?.answer();
+  expect(items()).toEqual([[1, 3], [1], [9], [2]]);
+});
+
+describe('where groups do not wait', () => {
+  beforeEach(() => {
+    call = grouped(MOST, send, { waitsMs: 0 });
+  });
+
+  test('those that come while a statement is under way, or find no room in it, are sent at once', async () => {
+    await calls(1);
+    await calls(2, 3, 4, 5, 6);
+    expect(items()).toEqual([[1], [2, 3, 4, 5], [6]]);
+  });
+
+  test('at most six are under way, and nothing keeps time meanwhile; whichever ends first lets the next one go', async () => {
+    for (let item = 1; item <= 8; item += 1) await calls(item);
+    expect(items()).toHaveLength(6);
+    expect(vi.getTimerCount()).toBe(0);
+    await sent[2]?.answer();
+    expect(items().slice(6)).toEqual([[7, 8]]);
   });
 });
 

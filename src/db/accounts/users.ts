@@ -1,8 +1,8 @@
 /** Users of an e-shop. */
 import type { Role } from '../../domain/role.ts';
 import { hashApiKey } from '../../secrets/keys.ts';
-import { createBatcher } from '../batcher.ts';
 import { firstRow, oneRow, type Pool, type Sql } from '../connection/pool.ts';
+import { grouped } from '../grouped.ts';
 import { recordset } from '../sql.ts';
 
 /** A user with the data that a login needs. */
@@ -116,22 +116,20 @@ const MAX_QUESTIONS = 50;
  * @returns a function that returns the database's time if the token is valid, otherwise null
  */
 export function createMayUse(sql: Pool) {
-  const ask = createBatcher<TokenCheck, Date | null>(MAX_QUESTIONS, (asking) => allowed(sql, asking));
+  const ask = grouped<TokenCheck, Date | null>(MAX_QUESTIONS, (asking) => allowed(sql, asking));
   return (apiKey: string, user: Pick<TokenCheck, 'eshopId' | 'userId' | 'role'>, passwordVersion: number) => {
     const { eshopId, userId, role } = user;
     return ask({ apiKeyHash: hashApiKey(apiKey).toString('hex'), eshopId, userId, role, passwordVersion });
   };
 }
 
-function allowed(sql: Pool, asking: readonly TokenCheck[]): Promise<Date | null>[] {
-  const found = (async () => {
-    const rows = await sql<{ place: number; now: Date }[]>`
-      select asking.place::int as place, clock_timestamp() as now
-      from ${recordset(sql, JSON.stringify(asking), 'asking', columns)}
-      join eshops e on e.id = asking.eshop_id and e.api_key_hash = decode(asking.api_key_hash, 'hex')
-      join users u on u.id = asking.user_id and u.eshop_id = e.id
-      where e.disabled_at is null and u.role = asking.role and u.password_version = asking.password_version`;
-    return new Map(rows.map(({ place, now }) => [place, now]));
-  })();
-  return asking.map(async (_, index) => (await found).get(index + 1) ?? null);
+async function allowed(sql: Pool, asking: readonly TokenCheck[]) {
+  const rows = await sql<{ place: number; now: Date }[]>`
+    select asking.place::int as place, clock_timestamp() as now
+    from ${recordset(sql, JSON.stringify(asking), 'asking', columns)}
+    join eshops e on e.id = asking.eshop_id and e.api_key_hash = decode(asking.api_key_hash, 'hex')
+    join users u on u.id = asking.user_id and u.eshop_id = e.id
+    where e.disabled_at is null and u.role = asking.role and u.password_version = asking.password_version`;
+  const times = new Map(rows.map(({ place, now }) => [asking[place - 1], now]));
+  return (asked: TokenCheck) => times.get(asked) ?? null;
 }

@@ -1,7 +1,7 @@
 /** Inserts new records of a kind, with their lines, events and deliveries, in one statement. */
 import { idOf } from '../../domain/catalogue.ts';
-import { createBatcher } from '../batcher.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
+import { grouped } from '../grouped.ts';
 import {
   type EventText,
   firedEvents,
@@ -14,7 +14,6 @@ import {
   writtenDeliveries,
 } from '../outbox/events.ts';
 import { CLASS } from '../outbox/outbox.ts';
-import { isRolledBack } from '../transaction.ts';
 import { columnsOf, insertRows, lineRows, type Row, rowOf } from './columns.ts';
 import type { TableMapping } from './table-mapping.ts';
 
@@ -77,57 +76,37 @@ export async function insertRecords(sql: Sql, records: readonly NewRecord[], cla
 }
 const NOTHING: WrittenDeliveries = { deliveries: 0, claimed: [] };
 
-/** The most records in a statement, and roughly the most bytes of events. */
-const MAX_STATEMENT_RECORDS = 20;
+/** The most bytes of events in a statement, roughly, and how many a record counts at least. */
 const MAX_STATEMENT_BYTES = 256 * 1024;
-
-/** Groups that may share a statement: of one kind and e-shop, each identifier once, not too large together. */
-function statements(records: readonly NewRecord[]): NewRecord[][] {
-  const groups: { key: string; ids: Set<string>; bytes: number; records: NewRecord[] }[] = [];
-  for (const record of records) {
-    const key = `${record.mapping.table} ${record.eshopId}`;
-    const bytes = record.events.reduce((sum, { snapshot }) => sum + snapshot.length, 0);
-    const fits = groups.find(
-      (group) => group.key === key && !group.ids.has(record.id) && group.bytes + bytes <= MAX_STATEMENT_BYTES,
-    );
-    const group = fits ?? { key, ids: new Set(), bytes: 0, records: [] };
-    if (fits === undefined) groups.push(group);
-    group.ids.add(record.id);
-    group.bytes += bytes;
-    group.records.push(record);
-  }
-  return groups.map(({ records }) => records);
-}
+const MIN_RECORD_BYTES = MAX_STATEMENT_BYTES / 20;
 
 /** Inserts a record, and wakes the relay. @returns false if the e-shop has one with this identifier */
 export type Insert = (record: NewRecord) => Promise<boolean>;
 
-/** @returns inserts a record, perhaps together with others of the same moment */
+/** @returns inserts a record of one kind, perhaps together with others of its e-shop */
 export function createInserter(sql: Pool): Insert {
+  const inserts = new Map<number, Insert>();
+  return (record) => {
+    const insert = inserts.get(record.eshopId) ?? inserterOf(sql, record.eshopId);
+    inserts.set(record.eshopId, insert);
+    return insert(record);
+  };
+}
+
+function inserterOf(sql: Pool, eshopId: number): Insert {
+  const { notifier } = sql;
   /** A statement is a transaction of its own: it needs no BEGIN and COMMIT. */
-  async function insert(records: readonly NewRecord[]): Promise<ReadonlySet<string>> {
-    const { notifier } = sql;
-    const eshopId = records[0]?.eshopId ?? 0;
+  async function insert(asked: readonly NewRecord[]) {
+    const records = asked.filter(({ id }, index) => asked.findIndex((other) => other.id === id) === index);
     const { made, written } = await insertRecords(sql, records, notifier.hasRoom());
     const { deliveries, claimed } = written;
     if (deliveries > 0) notifier.notify(deliveries > claimed.length ? ['fresh'] : [], claimed);
     const events = records.flatMap((record) => record.events);
     notifier.outgoing(eshopId, outgoingBytes(events, deliveries));
-    return made;
+    return (record: NewRecord) => records.includes(record) && made.has(record.id);
   }
-  return createBatcher<NewRecord, boolean>(MAX_STATEMENT_RECORDS, (records) => {
-    const inserted = new Map<NewRecord, Promise<ReadonlySet<string>>>();
-    for (const group of statements(records)) {
-      const insertion = insert(group);
-      for (const record of group) {
-        // The error may be due to another record: each is then inserted alone, to get its own error.
-        const own = insertion.catch((error: unknown) => {
-          if (group.length > 1 && isRolledBack(error)) return insert([record]);
-          throw error;
-        });
-        inserted.set(record, own);
-      }
-    }
-    return records.map(async (record) => (await inserted.get(record))?.has(record.id) === true);
-  });
+  // Under light load a creation that waited for another would take twice as long.
+  return grouped(MAX_STATEMENT_BYTES, insert, { waitsMs: 0, sizeOf: bytesOf });
 }
+
+const bytesOf = ({ events }: NewRecord) => Math.max(MIN_RECORD_BYTES, outgoingBytes(events, events.length));
