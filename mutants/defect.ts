@@ -26,8 +26,11 @@ export interface Change {
 
 /** A defect that tests must catch: one line of the table. */
 export interface Defect extends Change {
-  readonly caughtBy: readonly Catchers[];
+  readonly caughtBy: Catchers;
 }
+
+/** The tests of a file that catch a defect. */
+export const catchers = (file: string, ...tests: string[]): Catchers => ({ file, tests });
 
 /**
  * The file with the defect in it.
@@ -61,20 +64,23 @@ export async function problemsOf(defects: readonly (Change | Defect)[], root: st
       problems.push(error instanceof Error ? error.message : String(error));
     }
     if (!('caughtBy' in defect)) continue;
-    if (defect.caughtBy.every(({ tests }) => tests.length === 0))
-      problems.push(`${defect.name} names no test`);
-    for (const { file, tests } of defect.caughtBy) {
-      const titles = (await read(file)) === '' ? [] : testTitlesIn(join(root, file)).map(endOf);
-      for (const test of tests)
-        if (!titles.some((title) => title.test(test)))
-          problems.push(`${defect.name}: there is no test "${test}" in ${file}`);
-    }
+    const { file, tests } = defect.caughtBy;
+    if (tests.length === 0) problems.push(`${defect.name} names no test`);
+    const titles = (await read(file)) === '' ? [] : testTitlesIn(join(root, file)).map(endOf);
+    for (const test of tests)
+      if (!titles.some((title) => title.test(test)))
+        problems.push(`${defect.name}: there is no test "${test}" in ${file}`);
   }
   return problems;
 }
 
 /** Matches the names of tests with this title, after those of their `describe`; in a table, with values in it. */
 function endOf(title: string): RegExp {
-  const parts = title.split(/%[a-z]|\$\w+/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = title.split(/%[a-z]|\$\w+/).map(escaped);
   return new RegExp(`(^| )${parts.join('.*')}$`);
+}
+
+/** A regular expression that matches exactly this text. */
+export function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

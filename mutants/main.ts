@@ -102,9 +102,8 @@ async function tryFaults(tree: Tree, wanted: readonly FaultDefect[]): Promise<vo
 /** The tests that fail without any defect: their failure would prove nothing. */
 async function redWithout(tree: Tree, wanted: readonly Defect[]): Promise<TestRun[]> {
   const tests = new Map<string, Set<string>>();
-  for (const { file, tests: names } of wanted.flatMap(({ caughtBy }) => caughtBy)) {
+  for (const { file, tests: names } of wanted.map(({ caughtBy }) => caughtBy))
     tests.set(file, new Set([...(tests.get(file) ?? []), ...names]));
-  }
   say(`Without a defect: ${tests.size} files …`);
   const all: Catchers[] = [...tests].map(([file, names]) => ({ file, tests: [...names] }));
   return (await runTests(tree.folder, all)).filter(({ outcome }) => outcome !== 'passed');
@@ -112,16 +111,15 @@ async function redWithout(tree: Tree, wanted: readonly Defect[]): Promise<TestRu
 
 /** @param red tests that fail anyway: a defect that names one of them is not tried */
 async function attempt(tree: Tree, defect: Defect, red: readonly TestRun[]): Promise<Verdict> {
-  const broken = red.filter(({ file, test }) =>
-    defect.caughtBy.some((catchers) => catchers.file === file && catchers.tests.includes(test)),
-  );
+  const { caughtBy } = defect;
+  const broken = red.filter(({ file, test }) => caughtBy.file === file && caughtBy.tests.includes(test));
   if (broken.length > 0) {
     say(`not tried  ${defect.name}: red without it`);
     for (const run of broken) say(`  ${line(run)}`);
     return { defect, runs: [], seconds: 0 };
   }
   const started = performance.now();
-  const runs = await tree.withDefect(defect, () => runTests(tree.folder, defect.caughtBy));
+  const runs = await tree.withDefect(defect, () => runTests(tree.folder, [caughtBy]));
   const verdict = { defect, runs, seconds: (performance.now() - started) / 1_000 };
   say(`${resultOf(verdict)}  ${defect.name}  ${verdict.seconds.toFixed(0)} s`);
   for (const run of runs.filter(({ outcome }) => outcome !== 'failed')) say(`  ${line(run)}`);
@@ -140,7 +138,7 @@ function line({ file, test, outcome }: TestRun): string {
 }
 
 function row(verdict: Verdict): string[] {
-  const files = [...new Set(verdict.runs.map(({ file }) => file))].join(', ');
+  const { name, caughtBy } = verdict.defect;
   const result = resultOf(verdict);
-  return [verdict.defect.name, result === 'caught' ? files : result, verdict.seconds.toFixed(0)];
+  return [name, result === 'caught' ? caughtBy.file : result, verdict.seconds.toFixed(0)];
 }

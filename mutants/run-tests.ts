@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { Catchers } from './defect.ts';
+import { type Catchers, escaped } from './defect.ts';
 
 /** The result of one test; `missing`: no test of this name ran; `timed out`: its run was ended without a result. */
 export type Outcome = 'passed' | 'failed' | 'missing' | 'timed out';
@@ -92,9 +92,4 @@ async function vitest(folder: string, timeoutMs: number, args: readonly string[]
   // What a run that hangs has started may keep its output open.
   if (!child.killed) await closed;
   return { output, hangs: child.killed };
-}
-
-/** A regular expression that matches exactly this text. */
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -1,5 +1,5 @@
 /** The requests: their content, their number, their secrets, and how long deliveries are kept. */
-import type { Defect } from '../defect.ts';
+import { catchers, type Defect } from '../defect.ts';
 
 export const deliveryDefects: readonly Defect[] = [
   {
@@ -8,12 +8,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: '(w.on_stock_change or f.changed',
     replacement: '(true or f.changed',
     noticed: 'Webhooks of UPDATE_PRODUCT are called for every reservation, as they never were.',
-    caughtBy: [
-      {
-        file: 'test/api/stock-events.test.ts',
-        tests: ['whatever changes the stock: one event with the product as it reads, for those who ask'],
-      },
-    ],
+    caughtBy: catchers(
+      'test/api/stock-events.test.ts',
+      'whatever changes the stock: one event with the product as it reads, for those who ask',
+    ),
   },
   {
     name: 'exempt-range-lets-every-address-of-a-name-through',
@@ -21,12 +19,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: '.filter(({ address }) => guard.problemOf(address, port) === null)',
     replacement: '.filter(({ address }) => address !== "")',
     noticed: 'A name with one exempt address opens connections to its private ones.',
-    caughtBy: [
-      {
-        file: 'test/delivery/connections.test.ts',
-        tests: ['private destinations an exempt range lets a name through to its exempt addresses alone'],
-      },
-    ],
+    caughtBy: catchers(
+      'test/delivery/connections.test.ts',
+      'private destinations an exempt range lets a name through to its exempt addresses alone',
+    ),
   },
   {
     name: 'attempt-result-not-recorded-again',
@@ -34,14 +30,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: '  for (const wait of RECORD_RETRY_WAITS_MS) {',
     replacement: '  for (const wait of RECORD_RETRY_WAITS_MS.slice(99)) {',
     noticed: 'The database unavailable for a second: deliveries that were accepted are sent once more.',
-    caughtBy: [
-      {
-        file: 'test/workflow/interrupted.test.ts',
-        tests: [
-          'the database unavailable when the answer comes: it is recorded as soon as it is back, and nothing is sent twice',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/workflow/interrupted.test.ts',
+      'the database unavailable when the answer comes: it is recorded as soon as it is back, and nothing is sent twice',
+    ),
   },
   {
     name: 'cursor-waits-for-nobody',
@@ -49,16 +41,12 @@ export const deliveryDefects: readonly Defect[] = [
     text: 'least(clock_timestamp(), min(xact_start),',
     replacement: 'coalesce(clock_timestamp(), min(xact_start),',
     noticed: 'A receiver that reconciles never learns of a delivery that took long to be written.',
-    caughtBy: [
-      {
-        file: 'test/api/all-deliveries.test.ts',
-        tests: [
-          'from a cursor on what is committed later than what is younger, in a transaction of Waybill, is not missed',
-          'from a cursor on what is committed later than what is younger, by an operator, is not missed',
-          'from a cursor on what is committed later than what is younger, in a transaction that has only read so far, is not missed',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/api/all-deliveries.test.ts',
+      'from a cursor on what is committed later than what is younger, in a transaction of Waybill, is not missed',
+      'from a cursor on what is committed later than what is younger, by an operator, is not missed',
+      'from a cursor on what is committed later than what is younger, in a transaction that has only read so far, is not missed',
+    ),
   },
   {
     name: 'operator-order-done-twice',
@@ -66,14 +54,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: 'before.find(({ id }) => id === asked.id)',
     replacement: 'before.find(() => false)',
     noticed: 'A workflow that is reset makes the attempt once more that an operator had ordered before.',
-    caughtBy: [
-      {
-        file: 'test/db/deliveries/repeated-steps.test.ts',
-        tests: [
-          'an operator action takes effect once, even when its step is repeated, and the latest fifty are kept',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/db/deliveries/repeated-steps.test.ts',
+      'an operator action takes effect once, even when its step is repeated, and the latest fifty are kept',
+    ),
   },
   {
     name: 'operator-hold-slips',
@@ -81,12 +65,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: '{isOpen(sql)} and d.operator_stop is null\n',
     replacement: '{isOpen(sql)}\n',
     noticed: 'A request leaves after an operator was assured that none would.',
-    caughtBy: [
-      {
-        file: 'test/db/deliveries/repeated-steps.test.ts',
-        tests: ['no attempt begins of a delivery that an operator has stopped since it was read'],
-      },
-    ],
+    caughtBy: catchers(
+      'test/db/deliveries/repeated-steps.test.ts',
+      'no attempt begins of a delivery that an operator has stopped since it was read',
+    ),
   },
   {
     name: 'retention-drops-what-is-open',
@@ -94,14 +76,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: "isOpen(sql, 'o')",
     replacement: "sql`o.state = 'pending'`",
     noticed: 'Deliveries under retry are gone with their week.',
-    caughtBy: [
-      {
-        file: 'test/db/retention/weeks.test.ts',
-        tests: [
-          'kept an open delivery keeps its partitions; what is finished beside it goes, and when it ends the rest',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/db/retention/weeks.test.ts',
+      'kept an open delivery keeps its partitions; what is finished beside it goes, and when it ends the rest',
+    ),
   },
   {
     name: 'retention-drops-what-came-meanwhile',
@@ -109,14 +87,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: "if ((await countNeeded(tx, partition)) > 0) return 'needed';",
     replacement: '',
     noticed: 'A delivery that is written as its week is dropped is gone.',
-    caughtBy: [
-      {
-        file: 'test/db/retention/weeks.test.ts',
-        tests: [
-          'beside traffic a delivery that is being written as its week is dropped is not lost, and nobody waits for the drop',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/db/retention/weeks.test.ts',
+      'beside traffic a delivery that is being written as its week is dropped is not lost, and nobody waits for the drop',
+    ),
   },
   {
     name: 'redeliveries-at-the-same-moment',
@@ -124,12 +98,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: ' for no key update of e`',
     replacement: '`',
     noticed: 'Of requests for a redelivery that arrive at the same moment, several create one each.',
-    caughtBy: [
-      {
-        file: 'test/api/delivery-operations.test.ts',
-        tests: ['a redelivery asked for ten times at once is created once'],
-      },
-    ],
+    caughtBy: catchers(
+      'test/api/delivery-operations.test.ts',
+      'a redelivery asked for ten times at once is created once',
+    ),
   },
   {
     name: 'secrets-of-a-url-in-a-span',
@@ -137,14 +109,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: `'url.full': \`\${origin}/REDACTED\`,`,
     replacement: "'url.full': url,",
     noticed: 'Readers of traces see what an e-shop hides in the path or query of a webhook.',
-    caughtBy: [
-      {
-        file: 'test/e2e/traces.test.ts',
-        tests: [
-          'a client’s trace goes on through API, queue, relay and attempts, over a retry, to the receiver; nothing confidential is in it',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/e2e/traces.test.ts',
+      'a client’s trace goes on through API, queue, relay and attempts, over a retry, to the receiver; nothing confidential is in it',
+    ),
   },
   {
     name: 'recovery-forgets-what-was-delivered-since',
@@ -152,14 +120,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: 'where not settled and became',
     replacement: 'where became',
     noticed: 'A receiver gets again what it has accepted in the meantime.',
-    caughtBy: [
-      {
-        file: 'test/api/recoveries.test.ts',
-        tests: [
-          'what is found by all that became of the event here: what was delivered again, or is being delivered, is not lost',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/api/recoveries.test.ts',
+      'what is found by all that became of the event here: what was delivered again, or is being delivered, is not lost',
+    ),
   },
   {
     name: 'order-never-goes-on-after-a-give-up',
@@ -168,9 +132,7 @@ export const deliveryDefects: readonly Defect[] = [
     replacement: '',
     noticed:
       'The next of a record waits for a search of the relay after a delivery that expired or was canceled.',
-    caughtBy: [
-      { file: 'test/workflow/ordering.test.ts', tests: ['canceled in Temporal: the next one goes'] },
-    ],
+    caughtBy: catchers('test/workflow/ordering.test.ts', 'canceled in Temporal: the next one goes'),
   },
   {
     name: 'supersedes-a-delivery-under-way',
@@ -179,14 +141,10 @@ export const deliveryDefects: readonly Defect[] = [
     replacement: '',
     noticed:
       'With the ordering latest, the newer version comes while the receiver is still working on the older one.',
-    caughtBy: [
-      {
-        file: 'test/db/outbox/order-of-records.test.ts',
-        tests: [
-          'one whose next attempt is under way is not replaced, and the newest goes on waiting behind it',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/db/outbox/order-of-records.test.ts',
+      'one whose next attempt is under way is not replaced, and the newest goes on waiting behind it',
+    ),
   },
   {
     name: 'order-overtaken-by-what-replaces',
@@ -194,12 +152,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: '      update deliveries n set attempts_made = ended.attempts_made,',
     replacement: `      update deliveries n set class = \${CLASS.fresh}, due_at = now(), state = 'retrying', next_attempt_at = now(), attempts_made = ended.attempts_made,`,
     noticed: 'The newest change of a record arrives before what another webhook still has to send of it.',
-    caughtBy: [
-      {
-        file: 'test/workflow/ordering.test.ts',
-        tests: ['superseded: the newest goes on with the count and the window, behind what came between'],
-      },
-    ],
+    caughtBy: catchers(
+      'test/workflow/ordering.test.ts',
+      'superseded: the newest goes on with the count and the window, behind what came between',
+    ),
   },
   {
     name: 'order-goes-on-in-a-paused-recovery',
@@ -207,14 +163,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: `\${makesAttempts(sql, 'w')} and \${originalClass(sql, 'd')} = \${CLASS.fresh}`,
     replacement: `\${makesAttempts(sql, 'w')} and d.bulk is null`,
     noticed: 'Although a recovery is paused, one delivery of a record follows the other.',
-    caughtBy: [
-      {
-        file: 'test/db/outbox/claimed-at-write.test.ts',
-        tests: [
-          'the next one of a record in a recovery is left to a claim, which a pause of the recovery holds back',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/db/outbox/claimed-at-write.test.ts',
+      'the next one of a record in a recovery is left to a claim, which a pause of the recovery holds back',
+    ),
   },
   {
     name: 'order-of-one-statement-not-kept',
@@ -222,14 +174,10 @@ export const deliveryDefects: readonly Defect[] = [
     text: 'exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence)',
     replacement: 'false',
     noticed: 'Of two events of one write the second may arrive first.',
-    caughtBy: [
-      {
-        file: 'test/db/outbox/claimed-at-write.test.ts',
-        tests: [
-          'of a webhook with an order it gets the first of a record, and the next one when that has ended',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/db/outbox/claimed-at-write.test.ts',
+      'of a webhook with an order it gets the first of a record, and the next one when that has ended',
+    ),
   },
   {
     name: 'order-lost-at-a-claim',
@@ -237,13 +185,9 @@ export const deliveryDefects: readonly Defect[] = [
     text: `not w.active or exists (select \${predecessors(sql, place)})\n      or (`,
     replacement: 'not w.active\n      or (',
     noticed: 'Two events of a record are at their receiver at the same time.',
-    caughtBy: [
-      {
-        file: 'test/workflow/ordering.test.ts',
-        tests: [
-          'nothing goes while the one before it is at its receiver; delivered: the next one goes at once',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/workflow/ordering.test.ts',
+      'nothing goes while the one before it is at its receiver; delivered: the next one goes at once',
+    ),
   },
 ];

@@ -1,9 +1,9 @@
 /** The queue: its plan after an attempt, its claims, and its unstarted workflows. */
-import type { Defect } from '../defect.ts';
+import { catchers, type Defect } from '../defect.ts';
 
-const plan = (...tests: string[]) => [{ file: 'test/db/deliveries/next-step-in-the-queue.test.ts', tests }];
-const claimTokens = (...tests: string[]) => [{ file: 'test/db/outbox/claim-tokens.test.ts', tests }];
-const unstarted = (...tests: string[]) => [{ file: 'test/db/outbox/unstarted-workflows.test.ts', tests }];
+const plan = (...tests: string[]) => catchers('test/db/deliveries/next-step-in-the-queue.test.ts', ...tests);
+const claimTokens = (...tests: string[]) => catchers('test/db/outbox/claim-tokens.test.ts', ...tests);
+const unstarted = (...tests: string[]) => catchers('test/db/outbox/unstarted-workflows.test.ts', ...tests);
 const ATTEMPTS = 'src/db/deliveries/attempts.ts';
 const RESULTS = 'src/db/deliveries/results.ts';
 const RELEASE = 'src/db/outbox/release.ts';
@@ -49,12 +49,10 @@ export const queueDefects: readonly Defect[] = [
     replacement: '',
     noticed:
       'The failure of a worker that was given up counts, while another one has the same attempt under way.',
-    caughtBy: [
-      {
-        file: 'test/db/deliveries/attempt-ownership.test.ts',
-        tests: ['a process that returns late with a failure has lost its attempt; a success still counts'],
-      },
-    ],
+    caughtBy: catchers(
+      'test/db/deliveries/attempt-ownership.test.ts',
+      'a process that returns late with a failure has lost its attempt; a success still counts',
+    ),
   },
   {
     name: 'claims-of-others-ended',
@@ -84,14 +82,10 @@ export const queueDefects: readonly Defect[] = [
     text: 'if (items.length === 1 || !isOfValues(error)) throw error;',
     replacement: 'if (items.length > 0 || !isOfValues(error)) throw error;',
     noticed: 'One broken value fails the attempts of all that share its statement.',
-    caughtBy: [
-      {
-        file: 'test/unit/grouped.test.ts',
-        tests: [
-          'a statement that fails because the server refused it is repeated for each item alone: a bad one fails for itself',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/unit/grouped.test.ts',
+      'a statement that fails because the server refused it is repeated for each item alone: a bad one fails for itself',
+    ),
   },
   {
     name: 'workflow-leaves-it-in-the-queue',
@@ -110,12 +104,10 @@ export const queueDefects: readonly Defect[] = [
     text: "precedence.isEmpty('fresh') && precedence.isEmpty('bulk') && starts.hasRoom()",
     replacement: 'starts.hasRoom() || !starts.hasRoom()',
     noticed: 'In a burst Temporal takes the processor from the attempts.',
-    caughtBy: [
-      {
-        file: 'test/workflow/burst.test.ts',
-        tests: ['each delivery is attempted without a workflow, and then gets its own with the result'],
-      },
-    ],
+    caughtBy: catchers(
+      'test/workflow/burst.test.ts',
+      'each delivery is attempted without a workflow, and then gets its own with the result',
+    ),
   },
   {
     name: 'undelivered-without-a-workflow',
@@ -123,14 +115,10 @@ export const queueDefects: readonly Defect[] = [
     text: "return delivered && number === 1 && deps.workflows === 'undelivered' ? 'none' : 'unstarted';",
     replacement: "return number === 1 && deps.workflows === 'undelivered' ? 'none' : 'unstarted';",
     noticed: 'With WORKFLOWS=undelivered a delivery that failed in a burst is never attempted again.',
-    caughtBy: [
-      {
-        file: 'test/workflow/burst.test.ts',
-        tests: [
-          'WORKFLOWS=undelivered: those accepted at their first attempt get no workflow, and one that failed gets one',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/workflow/burst.test.ts',
+      'WORKFLOWS=undelivered: those accepted at their first attempt get no workflow, and one that failed gets one',
+    ),
   },
   {
     name: 'retries-wait-for-temporal',

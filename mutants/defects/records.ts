@@ -1,11 +1,11 @@
 /** The guards of a delivery's records: each condition of their statements. */
-import type { Defect } from '../defect.ts';
+import { catchers, type Defect } from '../defect.ts';
 
 const ATTEMPTS = 'src/db/deliveries/attempts.ts';
 const RESULTS = 'src/db/deliveries/results.ts';
 const DELIVERIES = 'src/db/deliveries/deliveries.ts';
 const COMPENSATION = 'src/db/deliveries/compensation.ts';
-const records = (...tests: string[]) => [{ file: 'test/db/deliveries/repeated-steps.test.ts', tests }];
+const records = (...tests: string[]) => catchers('test/db/deliveries/repeated-steps.test.ts', ...tests);
 
 export const recordDefects: readonly Defect[] = [
   {
@@ -33,12 +33,10 @@ export const recordDefects: readonly Defect[] = [
     text: ' and (attempts.owned_until is null or attempts.owned_until < clock_timestamp() or attempts.owner = excluded.owner)',
     replacement: '',
     noticed: 'Two workers make an attempt at the same time: its receiver has two requests at once.',
-    caughtBy: [
-      {
-        file: 'test/db/deliveries/attempt-ownership.test.ts',
-        tests: ['of two that read a delivery at the same moment one makes its attempt'],
-      },
-    ],
+    caughtBy: catchers(
+      'test/db/deliveries/attempt-ownership.test.ts',
+      'of two that read a delivery at the same moment one makes its attempt',
+    ),
   },
   {
     name: 'record-attempt-twice',

@@ -1,9 +1,9 @@
 /** The relay and its claims. */
-import type { Defect } from '../defect.ts';
+import { catchers, type Defect } from '../defect.ts';
 
-const relay = (...tests: string[]) => [{ file: 'test/workflow/relay.test.ts', tests }];
-const fanOut = (...tests: string[]) => [{ file: 'test/workflow/fan-out.test.ts', tests }];
-const claims = (...tests: string[]) => [{ file: 'test/db/outbox/claims.test.ts', tests }];
+const relay = (...tests: string[]) => catchers('test/workflow/relay.test.ts', ...tests);
+const fanOut = (...tests: string[]) => catchers('test/workflow/fan-out.test.ts', ...tests);
+const claims = (...tests: string[]) => catchers('test/db/outbox/claims.test.ts', ...tests);
 
 export const relayDefects: readonly Defect[] = [
   {
@@ -28,7 +28,7 @@ export const relayDefects: readonly Defect[] = [
     text: "return isMore ? options.tickMs : 'idle';",
     replacement: "return isMore ? 'more' : 'idle';",
     noticed: 'Thousands of unstarted workflows after an outage keep everybody else waiting.',
-    caughtBy: [{ file: 'test/db/outbox/background-pace.test.ts', tests: ['unstarted workflows'] }],
+    caughtBy: catchers('test/db/outbox/background-pace.test.ts', 'unstarted workflows'),
   },
   {
     name: 'claims-never-end',

@@ -1,5 +1,5 @@
 /** E-shops see and control only what is theirs. */
-import type { Defect } from '../defect.ts';
+import { catchers, type Defect } from '../defect.ts';
 
 export const tenantDefects: readonly Defect[] = [
   {
@@ -9,12 +9,10 @@ export const tenantDefects: readonly Defect[] = [
     where id = \${eshopId}\`;`,
     replacement: `notice_format = coalesce(\${format}, notice_format)\`;`,
     noticed: 'One e-shop turns the warnings of all others off.',
-    caughtBy: [
-      {
-        file: 'test/api/eshop.test.ts',
-        tests: ['warnings are on unless they are turned off, and each e-shop has its own choice'],
-      },
-    ],
+    caughtBy: catchers(
+      'test/api/eshop.test.ts',
+      'warnings are on unless they are turned off, and each e-shop has its own choice',
+    ),
   },
   {
     name: 'console-acts-on-others',
@@ -22,9 +20,7 @@ export const tenantDefects: readonly Defect[] = [
     text: `    // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.\n    await c.var.api.get(DeliveryWithAttempts, \`/v21/deliveries/\${piece(id)}\`);\n`,
     replacement: '',
     noticed: 'An e-shop gives up the deliveries of another.',
-    caughtBy: [
-      { file: 'test/console/security.test.ts', tests: ['what belongs to another e-shop does not exist'] },
-    ],
+    caughtBy: catchers('test/console/security.test.ts', 'what belongs to another e-shop does not exist'),
   },
   {
     name: 'console-records-of-others',
@@ -32,9 +28,7 @@ export const tenantDefects: readonly Defect[] = [
     text: `from \${table} t where t.eshop_id = \${eshopId} \${behind}`,
     replacement: `from \${table} t where t.eshop_id is not null and \${eshopId}::int is not null \${behind}`,
     noticed: 'An e-shop sees the orders of every other.',
-    caughtBy: [
-      { file: 'test/console/security.test.ts', tests: ['what belongs to another e-shop does not exist'] },
-    ],
+    caughtBy: catchers('test/console/security.test.ts', 'what belongs to another e-shop does not exist'),
   },
   {
     name: 'console-counts-of-others',
@@ -42,14 +36,10 @@ export const tenantDefects: readonly Defect[] = [
     text: `where eshop_id = \${eshopId} and deleted_at is null order by id`,
     replacement: `where \${eshopId}::int is not null and deleted_at is null order by id`,
     noticed: 'The chart of an e-shop counts the deliveries of all.',
-    caughtBy: [
-      {
-        file: 'test/db/console/delivery-counts.test.ts',
-        tests: [
-          'deliveries are counted by minute and by what became of them: of this e-shop, and of the time asked for',
-        ],
-      },
-    ],
+    caughtBy: catchers(
+      'test/db/console/delivery-counts.test.ts',
+      'deliveries are counted by minute and by what became of them: of this e-shop, and of the time asked for',
+    ),
   },
   {
     name: 'warehouse-any-eshop',
@@ -57,12 +47,10 @@ export const tenantDefects: readonly Defect[] = [
     text: 'and x.id in (select g.eshop_id from user_eshops g where g.user_id = u.id)',
     replacement: 'and x.id in (select g.eshop_id from user_eshops g) or x.id is not null',
     noticed: 'A user of the warehouse sees e-shops that nobody gave it.',
-    caughtBy: [
-      {
-        file: 'test/console/warehouse.test.ts',
-        tests: ['others do not exist, whether they are there or not'],
-      },
-    ],
+    caughtBy: catchers(
+      'test/console/warehouse.test.ts',
+      'others do not exist, whether they are there or not',
+    ),
   },
   {
     name: 'warehouse-lists-others',
@@ -70,11 +58,9 @@ export const tenantDefects: readonly Defect[] = [
     text: 'among === undefined ? sql`` : sql`and e.id = any(',
     replacement: 'among !== null ? sql`` : sql`and e.id = any(',
     noticed: 'The list of all deliveries shows those of other e-shops.',
-    caughtBy: [
-      {
-        file: 'test/console/warehouse.test.ts',
-        tests: ['others are in no list of all, and nothing is asked of their deliveries'],
-      },
-    ],
+    caughtBy: catchers(
+      'test/console/warehouse.test.ts',
+      'others are in no list of all, and nothing is asked of their deliveries',
+    ),
   },
 ];

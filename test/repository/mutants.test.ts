@@ -18,7 +18,7 @@ test('a test that a defect names and that is not there is a problem', async () =
   const [defect] = defects;
   const file = 'test/repository/mutants.test.ts';
   const named = (test: string) =>
-    problemsOf(defect ? [{ ...defect, caughtBy: [{ file, tests: [test] }] }] : [], root);
+    problemsOf(defect ? [{ ...defect, caughtBy: { file, tests: [test] } }] : [], root);
   expect(await named('every defect finds its place')).toEqual([expect.stringContaining('there is no test')]);
   expect(await named('every defect finds its place, and names tests that are there')).toEqual([]);
 });
