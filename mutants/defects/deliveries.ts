@@ -136,8 +136,8 @@ export const deliveryDefects: readonly Defect[] = [
   },
   {
     name: 'supersedes-a-delivery-under-way',
-    file: 'src/db/outbox/keep-ordering.ts',
-    text: `        and not \${hasAttemptUnderWay(sql)}\n`,
+    file: 'src/db/outbox/supersede-retries.ts',
+    text: `    and not \${hasAttemptUnderWay(sql)}\n`,
     replacement: '',
     noticed:
       'With the ordering latest, the newer version comes while the receiver is still working on the older one.',
@@ -148,9 +148,9 @@ export const deliveryDefects: readonly Defect[] = [
   },
   {
     name: 'order-overtaken-by-what-replaces',
-    file: 'src/db/outbox/keep-ordering.ts',
-    text: '      update deliveries n set attempts_made = ended.attempts_made,',
-    replacement: `      update deliveries n set class = \${CLASS.fresh}, due_at = now(), state = 'retrying', next_attempt_at = now(), attempts_made = ended.attempts_made,`,
+    file: 'src/db/outbox/supersede-retries.ts',
+    text: '        late_ms = e.late_ms,\n        due_at = now()',
+    replacement: `        late_ms = e.late_ms, class = \${CLASS.fresh}, state = 'retrying', next_attempt_at = now(),\n        due_at = now()`,
     noticed: 'The newest change of a record arrives before what another webhook still has to send of it.',
     caughtBy: catchers(
       'test/workflow/ordering.test.ts',
@@ -160,8 +160,8 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'order-goes-on-in-a-paused-recovery',
     file: 'src/db/outbox/keep-ordering.ts',
-    text: `\${makesAttempts(sql, 'w')} and \${originalClass(sql, 'd')} = \${CLASS.fresh}`,
-    replacement: `\${makesAttempts(sql, 'w')} and d.bulk is null`,
+    text: `(\${originalClass(sql, 'd')} = \${CLASS.fresh} and`,
+    replacement: '(d.bulk is null and',
     noticed: 'Although a recovery is paused, one delivery of a record follows the other.',
     caughtBy: catchers(
       'test/db/outbox/claimed-at-write.test.ts',

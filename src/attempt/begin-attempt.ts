@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Limits } from '../concurrency/limits.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
 import { type BegunAttempt, type DeliveryForAttempt, giveUpAttempt } from '../db/deliveries/attempts.ts';
-import { supersedeRetries } from '../db/outbox/keep-ordering.ts';
+import { supersedeRetries } from '../db/outbox/supersede-retries.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
 import type { OpenSpan, Traces } from '../traces/traces.ts';
 import { beginAttemptSpan } from './attempt-span.ts';

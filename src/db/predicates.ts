@@ -4,6 +4,10 @@ import type { Sql } from './sql.ts';
 /** A delivery that has not ended. Spelled as in the partial indexes on such deliveries. */
 export const isOpen = (sql: Sql, alias = 'd') => sql`${sql(alias)}.state in ('pending', 'retrying')`;
 
+/** A delivery that an operator or a user has given up: it ends, perhaps after an attempt under way. */
+export const isGivenUp = (sql: Sql, alias = 'd') =>
+  sql`(${sql(alias)}.operator_stop is not distinct from 'giveUp')`;
+
 /** What ends a delivery sets, besides its state: it has no next attempt, and nobody has claimed it. */
 export const ending = (sql: Sql) =>
   sql`finished_at = clock_timestamp(), next_attempt_at = null, claimed_until = null, claim_id = null`;

@@ -4,7 +4,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { windowNotBegun } from '../outbox/outbox.ts';
-import { ending, isOpen, seconds } from '../predicates.ts';
+import { ending, isGivenUp, isOpen, seconds } from '../predicates.ts';
 
 /**
  * Records that no attempt follows; if outages made attempts late, they are the reason.
@@ -73,7 +73,7 @@ export async function closeOpen(
       canceled_by = case
         when ${state} <> 'canceled' then null
         when w.deleted_at is not null then 'deletion'
-        when d.operator_stop = 'giveUp' and d.operator_actions -> -1 @> '{"user": true}' then 'user'
+        when ${isGivenUp(sql)} and d.operator_actions -> -1 @> '{"user": true}' then 'user'
         else 'operator' end
     from webhooks w
     where d.id = ${deliveryId} and w.id = d.webhook_id and ${isOpen(sql)}

@@ -11,7 +11,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
 import { anyOf, notIndexable } from '../ids.ts';
 import { makesAttempts } from '../pauses.ts';
-import { ending, hasAttemptUnderWay, isOpen } from '../predicates.ts';
+import { ending, isGivenUp } from '../predicates.ts';
 import { attemptClasses } from './notify.ts';
 import {
   keepsOrdering,
@@ -44,9 +44,12 @@ export async function keepOrdering(
   const aside = await sql<{ id: string }[]>`
     update deliveries d set class = ${CLASS.blocked}, claimed_until = null, claim_id = null
     from webhooks w
-    where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id
+    where ${anyOf(sql, sql`d.id`, ids)}
+      and w.id = d.webhook_id
       and ${notIndexable(sql, sql`${neverAttempted(sql, 'd')} and d.dispatched_at is null`)}
-      and ${keepsOrdering(sql, 'w')} and d.ordering_key is not null and d.operator_stop is distinct from 'giveUp'
+      and ${keepsOrdering(sql, 'w')}
+      and d.ordering_key is not null
+      and not ${isGivenUp(sql)}
       and (not w.active or exists (select ${predecessors(sql, placeOf(sql))}))
     returning d.id`;
   const removed = new Set([...superseded, ...aside.map(({ id }) => id)]);
@@ -86,9 +89,7 @@ interface OrderedRecord {
   readonly orderingKey: string;
 }
 
-/**
- * A page of the records with waiting deliveries. One step in the index finds each record.
- */
+/** A page of the records with waiting deliveries. One step in the index finds each record. */
 async function recordsThatWait(
   sql: Sql,
   scope: { readonly eshopId: number } | 'all',
@@ -96,7 +97,9 @@ async function recordsThatWait(
 ): Promise<OrderedRecord[]> {
   // A literal: with a parameter the planner would not use the index, which has only these.
   const deliveryClass = sql.unsafe(String(CLASS.blocked));
-  const next = sql`select d.eshop_id, d.ordering_key from deliveries d where d.class = ${deliveryClass} and d.dispatched_at is null
+  const next = sql`
+    select d.eshop_id, d.ordering_key from deliveries d
+    where d.class = ${deliveryClass} and d.dispatched_at is null
     ${scope === 'all' ? sql`` : sql`and d.eshop_id = ${scope.eshopId}`}`;
   const first = sql`order by d.eshop_id, d.ordering_key limit 1`;
   return await sql<OrderedRecord[]>`
@@ -117,29 +120,38 @@ async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: bo
   const waiting = waitingOf(sql, records);
   const place = placeOf(sql);
   if (replaced) await supersede(sql, waiting, (alias) => notIndexable(sql, waitsForTurn(sql, alias)));
+  const isFresh = sql`(${originalClass(sql, 'd')} = ${CLASS.fresh} and d.attempts_made = 0)`;
+  const isReplaced = sql`(w.ordering = 'latest' and exists (select ${successors(sql, place)}))`;
+  // The first of each webhook (those behind older ones at others are left out below), and all of one without an
+  // ordering.
+  const first = sql`
+    select distinct on (each.webhook_id, each.ordering_key, each.alone) each.id
+    from (
+      select d.*, case when not ${keepsOrdering(sql, 'w')} then d.id end as alone
+      from ${waiting} join webhooks w on w.id = d.webhook_id
+      where ${waitsForTurn(sql, 'd')} and (w.active or w.deleted_at is not null)) each
+    order by each.webhook_id, each.ordering_key, each.alone, each.sequence`;
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
-    update deliveries d set due_at = now(),
+    update deliveries d set
+      due_at = now(),
       -- If it took over failed attempts, neither an import nor a pause of the recovery may delay its next attempt.
-      class = case when d.attempts_made = 0 then ${originalClass(sql, 'd')} when d.recovery_id is null then ${CLASS.fresh}::smallint
+      class = case
+        when d.attempts_made = 0 then ${originalClass(sql, 'd')}
+        when d.recovery_id is null then ${CLASS.fresh}::smallint
         else ${CLASS.retry}::smallint end,
       -- It goes on where its predecessor was: the wait since then uses up none of its window.
       window_started_at = d.window_started_at + (now() - d.due_at),
       state = case when d.attempts_made > 0 then 'retrying' else d.state end,
       next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
-      claimed_until = case when ${claims} and ${makesAttempts(sql, 'w')} and ${originalClass(sql, 'd')} = ${CLASS.fresh} and d.attempts_made = 0 and not (
-        w.ordering = 'latest' and exists (select ${successors(sql, place)})) then ${leaseEnd(sql)} end,
+      claimed_until = case
+        when ${claims} and ${makesAttempts(sql, 'w')} and ${isFresh} and not ${isReplaced} then ${leaseEnd(sql)} end,
       claim_id = gen_random_uuid()
     from webhooks w
     -- An array: without statistics the planner would join all deliveries.
-    where w.id = d.webhook_id and d.id = any(array(
-      -- The first of each webhook (those behind older ones at others are left out below), and all of one without an ordering.
-      select distinct on (each.webhook_id, each.ordering_key, each.alone) each.id
-      from (
-        select d.*, case when not ${keepsOrdering(sql, 'w')} then d.id end as alone
-        from ${waiting} join webhooks w on w.id = d.webhook_id
-        where ${waitsForTurn(sql, 'd')} and (w.active or w.deleted_at is not null)) each
-      order by each.webhook_id, each.ordering_key, each.alone, each.sequence))
-      and ${notIndexable(sql, waitsForTurn(sql, 'd'))} and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
+    where w.id = d.webhook_id
+      and d.id = any(array(${first}))
+      and ${notIndexable(sql, waitsForTurn(sql, 'd'))}
+      and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
     returning ${queuedColumns(sql, 'd')}, false as is_blocked, d.claimed_until is not null as claimed`;
   const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(putBack.length > taken.length ? attemptClasses : [], taken);
@@ -154,21 +166,8 @@ function waitingOf(sql: Sql, records: postgres.Fragment): postgres.Fragment {
     ${records} r
     cross join lateral (
       select x.* from deliveries x
-      where x.eshop_id = r.eshop_id and x.ordering_key = r.ordering_key and ${waitsForTurn(sql, 'x')} order by x.sequence offset 0) d`;
-}
-
-interface Superseded {
-  readonly id: string;
-  readonly eventType: EventType;
-}
-
-/** Reports superseded deliveries. @returns their ids */
-function reported(sql: Pool, rows: readonly Superseded[]): string[] {
-  sql.notifier.ended(
-    rows.map(({ eventType }) => eventType),
-    'superseded',
-  );
-  return rows.map(({ id }) => id);
+      where x.eshop_id = r.eshop_id and x.ordering_key = r.ordering_key and ${waitsForTurn(sql, 'x')}
+      order by x.sequence offset 0) d`;
 }
 
 /**
@@ -179,66 +178,35 @@ function reported(sql: Pool, rows: readonly Superseded[]): string[] {
  */
 async function supersede(sql: Pool, source: postgres.Fragment, which: (alias: string) => postgres.Fragment) {
   const rows = await sql<Superseded[]>`
-    update deliveries old set state = 'superseded', superseded_by = replaced.newest, ${ending(sql)},
+    update deliveries old set
+      state = 'superseded',
+      superseded_by = replaced.newest,
+      ${ending(sql)},
       dispatched_at = now()
     from (
-      select d.id, newest.id as newest from ${source} join webhooks w on w.id = d.webhook_id
+      select d.id, newest.id as newest
+      from ${source} join webhooks w on w.id = d.webhook_id
       cross join lateral (
         select successor.id ${successors(sql, placeOf(sql))} order by successor.sequence desc limit 1) newest
-      where ${which('d')} and w.ordering = 'latest' and w.deleted_at is null and d.operator_stop is distinct from 'giveUp') replaced
-    where old.id = replaced.id and ${which('old')}
+      where ${which('d')}
+        and w.ordering = 'latest'
+        and w.deleted_at is null
+        and not ${isGivenUp(sql)}) replaced
+    where old.id = replaced.id
+      and ${which('old')}
       and ${notIndexable(sql, sql`${neverAttempted(sql, 'old')} and old.dispatched_at is null`)}
     returning old.id, old.event_type`;
   return reported(sql, rows);
 }
 
-/**
- * For a webhook where only the latest event counts. This delivery's next attempt is due: the delivery and its
- * predecessors end if a newer event supersedes them and they are not under way. The newer delivery takes their place.
- * If it was waiting, it takes over their count of failed attempts and their window, and goes on at once, unless other
- * deliveries of the record stand in between.
- * @returns the deliveries that it ended
- */
-export async function supersedeRetries(sql: Pool, id: string): Promise<readonly string[]> {
-  const newer = sql`
-    from deliveries n
-    where n.ordering_key = d.ordering_key and n.webhook_id = d.webhook_id and n.sequence > d.sequence
-      and ${isOpen(sql, 'n')}
-      -- If the ordering became "latest" a moment ago, some are still retried side by side.
-      and (${waitsForTurn(sql, 'n')} or n.id = ${id} or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')`;
-  const rows = await sql<Superseded[]>`
-    with older as materialized (
-      select d.id, d.webhook_id, d.ordering_key, d.sequence
-      from deliveries due join webhooks w on w.id = due.webhook_id and w.ordering = 'latest' and w.deleted_at is null
-      join deliveries d on d.webhook_id = due.webhook_id and d.sequence <= due.sequence and d.ordering_key = due.ordering_key
-      where due.id = ${id} and ${isOpen(sql)}
-        -- A delivery without a further attempt is about to fail, and its webhook with it.
-        and (d.id = due.id or d.attempts_made = 0 or d.next_attempt_at is not null)
-        and not ${hasAttemptUnderWay(sql)}
-        and exists (select ${newer})
-      order by d.id for update of d),
-    replaced as (
-      select d.id, newest.id as newest from older d
-      cross join lateral (select n.id ${newer} order by n.sequence desc limit 1 for update skip locked) newest
-      -- All of them are locked before a newer one is: two calls for a record never wait for each other.
-      where (select count(*) from older) > 0),
-    ended as (
-      update deliveries d set state = 'superseded', superseded_by = replaced.newest, ${ending(sql)},
-        -- A delivery that was attempted in the queue gets a workflow, which shows its end.
-        dispatched_at = case when d.attempts_made = 0 then coalesce(d.dispatched_at, now()) else d.dispatched_at end,
-        class = ${CLASS.undelivered}, due_at = now()
-      from replaced where d.id = replaced.id and ${isOpen(sql)}
-      returning d.*),
-    taken_over as (
-      update deliveries n set attempts_made = ended.attempts_made, window_started_at = ended.window_started_at,
-        last_attempt_at = ended.last_attempt_at, last_status = ended.last_status, last_error = ended.last_error,
-        last_generation = ended.last_generation, late_ms = ended.late_ms, due_at = now()
-      -- Two may have begun before the ordering became "latest": the newer delivery takes over the one with more failures.
-      from (select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id) ended
-      where n.id = ended.superseded_by and ${waitsForTurn(sql, 'n')} and n.attempts_made <= ended.attempts_made)
-    select id, event_type from ended`;
-  const ended = reported(sql, rows);
-  // If this fails, the relay repairs it: these deliveries have ended.
-  if (ended.length > 0) await settleOrdering(sql, { records: ended }).catch(() => {});
-  return ended;
+export interface Superseded {
+  readonly id: string;
+  readonly eventType: EventType;
+}
+
+/** Reports superseded deliveries. @returns their ids */
+export function reported({ notifier }: Pool, rows: readonly Superseded[]): string[] {
+  const types = rows.map(({ eventType }) => eventType);
+  notifier.ended(types, 'superseded');
+  return rows.map(({ id }) => id);
 }

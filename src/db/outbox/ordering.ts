@@ -8,7 +8,7 @@ import type postgres from 'postgres';
 import { eventTypes } from '../../domain/event-types.ts';
 import type { Sql } from '../connection/pool.ts';
 import { isPaused } from '../pauses.ts';
-import { isOpen, isUnderWay, seconds } from '../predicates.ts';
+import { isGivenUp, isOpen, isUnderWay, seconds } from '../predicates.ts';
 import { claimedLately } from './last-claims.ts';
 import { CLASS, unclaimed } from './outbox.ts';
 
@@ -71,7 +71,7 @@ export const predecessors = (sql: Sql, { key, sequence, webhookId, receiver }: P
 export const successors = (sql: Sql, { key, sequence, webhookId }: Place) => sql`
   from deliveries successor
   where successor.ordering_key = ${key} and successor.webhook_id = ${webhookId} and successor.sequence > ${sequence}
-    and ${isOpen(sql, 'successor')} and successor.operator_stop is distinct from 'giveUp'`;
+    and ${isOpen(sql, 'successor')} and not ${isGivenUp(sql, 'successor')}`;
 
 /**
  * Whether a delivery `d` of a webhook `w` may have to wait or to end; `keepOrdering` decides. A delivery that need

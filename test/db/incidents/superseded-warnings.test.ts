@@ -3,8 +3,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { decideWarnings } from '../../../src/db/incidents/decide.ts';
 import { readWarning } from '../../../src/db/incidents/warnings.ts';
 import { claimNotices } from '../../../src/db/notices/pending.ts';
-import { supersedeRetries } from '../../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../../src/db/outbox/outbox.ts';
+import { supersedeRetries } from '../../../src/db/outbox/supersede-retries.ts';
 import { accepted, fireDelivery, makeAttempt } from '../../support/database/deliveries.ts';
 import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 

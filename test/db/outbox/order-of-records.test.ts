@@ -5,8 +5,9 @@ import { beginAttempts, giveUpAttempt } from '../../../src/db/deliveries/attempt
 import { readActionTargets, recordOperatorAction } from '../../../src/db/deliveries/operator-actions.ts';
 import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../../src/db/outbox/events.ts';
-import { keepOrdering, settleOrdering, supersedeRetries } from '../../../src/db/outbox/keep-ordering.ts';
+import { keepOrdering, settleOrdering } from '../../../src/db/outbox/keep-ordering.ts';
 import { CLASS, type DeliveryClass } from '../../../src/db/outbox/outbox.ts';
+import { supersedeRetries } from '../../../src/db/outbox/supersede-retries.ts';
 import { transaction } from '../../../src/db/transaction.ts';
 import { acceptedActions } from '../../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../../src/domain/retry-policy.ts';
@@ -152,6 +153,16 @@ test.each([
   },
 );
 
+/** Waits until as many statements wait for a lock. */
+const statementsWait = (count: number) =>
+  expect
+    .poll(
+      () =>
+        database.sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    .toHaveLength(count);
+
 test('two retries of a record that are due at the same moment never wait for each other', async () => {
   const { sql } = database;
   const ids = await happen(4);
@@ -160,20 +171,13 @@ test('two retries of a record that are due at the same moment never wait for eac
   await sql`update deliveries set class = ${CLASS.blocked} where sequence = 4`;
   await sql`update webhooks set ordering = 'latest'`;
   const [first = '', , third = '', newest] = ids;
-  const waiting = (count: number) =>
-    expect
-      .poll(
-        () =>
-          sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      )
-      .toHaveLength(count);
   const holder = await sql.reserve();
   await holder`begin`;
   await holder`select from deliveries where id = ${first} for update`;
   const all = supersedeRetries(sql, third);
-  await waiting(1);
+  await statementsWait(1);
   const one = supersedeRetries(sql, first);
-  await waiting(2);
+  await statementsWait(2);
   await holder`commit`;
   holder.release();
   expect([...(await all), ...(await one)].toSorted()).toEqual(ids.slice(0, 3).toSorted());
@@ -205,6 +209,24 @@ test('one whose next attempt is under way is not replaced, and the newest goes o
   expect(await stored()).toMatchObject([{ state: 'retrying' }, { id: newest, class: CLASS.blocked }]);
   await giveUpAttempt(sql, older, attempt.owner);
   expect(await supersedeRetries(sql, older)).toEqual([older]);
+});
+
+test('one whose next attempt begins while it is looked at is not replaced either', async () => {
+  const { sql } = database;
+  const [older = '', newest] = await happen(2);
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 3,
+    next_attempt_at = now() where id = ${older}`;
+  await sql`update deliveries set class = ${CLASS.blocked} where id = ${String(newest)}`;
+  await sql`update webhooks set ordering = 'latest'`;
+  const attempt = { deliveryId: older, number: 4, generation: 1, owner: randomUUID(), ownedMs: 60_000 };
+  let replaced: Promise<readonly string[]> | undefined;
+  await sql.begin(async (tx) => {
+    expect((await beginAttempts(tx, [attempt])).size).toBe(1);
+    replaced = supersedeRetries(sql, older);
+    await statementsWait(1);
+  });
+  expect(await replaced).toEqual([]);
+  expect(await stored()).toMatchObject([{ state: 'retrying' }, { id: newest, class: CLASS.blocked }]);
 });
 
 test('a chain that waits behind another webhook loses none of its window, and is no longer an import’s', async () => {
