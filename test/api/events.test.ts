@@ -6,7 +6,7 @@ import { eventCauses, webhookCauses } from '../../src/domain/absence.ts';
 import { testRecordOf } from '../../src/domain/catalogue.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import type { TestEshop } from '../support/api/api.ts';
-import { addStock, fullOrder, minimalOrder, stockedProduct, stockedProducts } from '../support/api/orders.ts';
+import { fullOrder, minimalOrder, stockedProduct, stockedProducts } from '../support/api/orders.ts';
 import { accepted, exhaustDelivery, makeAttempt } from '../support/database/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/database/event-rows.ts';
 import { insertWebhook } from '../support/database/events.ts';
@@ -250,14 +250,6 @@ describe('why nothing arrived', () => {
     await api.sql`update webhooks set skip_own = true where id = ${id}`;
     await order();
     expect(await saidOf(id)).toMatchObject({ cause: 'ownChange' });
-  });
-
-  test('the webhook does not ask for changes of stock alone', async () => {
-    const [asks, id] = [await webhook('UPDATE_PRODUCT'), await webhook('UPDATE_PRODUCT')];
-    await api.sql`update webhooks set parameters = '{"onStockChange": true}' where id = ${asks}`;
-    await addStock(eshop, 'TEA', '1');
-    const { data } = await shop('GET', '/v21/events?entityId=TEA&webhookType=UPDATE_PRODUCT');
-    expect(data[0].webhooks).toContainEqual(expect.objectContaining({ webhookId: id, cause: 'stockOnly' }));
   });
 
   test('the webhook had been deleted, or has been since', async () => {

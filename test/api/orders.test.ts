@@ -75,19 +75,6 @@ describe('creation', () => {
       }
     }
   });
-
-  test('a second order of the same identifier is a conflict, and the first stays as it was', async () => {
-    await api.shop('POST', '/v21/orders', minimalOrder('twice', { note: 'first' }));
-    const again = await api.shop('POST', '/v21/orders', minimalOrder('twice', { note: 'second' }));
-    expect(again.status).toBe(409);
-    expect(again.body).toEqual({
-      statusCode: 409,
-      error: 'Conflict',
-      message: 'Order twice already exists.',
-    });
-    expect((await api.shop('GET', '/v21/orders/twice')).data.note).toBe('first');
-    expect(await firedEvents(api.sql, api.eshop.eshopId, 'twice')).toHaveLength(1);
-  });
 });
 
 describe('identifiers', () => {

@@ -88,18 +88,6 @@ test('what is about stock alone comes all the same: the e-shop cannot know it fr
   ]);
 });
 
-test('left out it is false, and in a replacement stays; null is false; anything else is 400', async () => {
-  const { id, skipOwn } = await createWebhook(shop);
-  expect(skipOwn).toBe(false);
-  const put = (more: object) => shop('PUT', `/v21/webhooks/${id}`, { ...minimalWebhook, ...more });
-  expect((await put({ skipOwn: true })).data.skipOwn).toBe(true);
-  expect((await put({})).data.skipOwn).toBe(true);
-  const { data } = await shop('GET', `/v21/webhooks/${id}`);
-  expect((await shop('PUT', `/v21/webhooks/${id}`, data)).data.skipOwn).toBe(true);
-  expect((await put({ skipOwn: null })).data.skipOwn).toBe(false);
-  expect((await put({ skipOwn: 'yes' })).body.message).toBe('skipOwn: must be true or false');
-});
-
 test('the database and the domain agree on what is an own change, of every event, origin and change', async () => {
   const events = eventTypeNames.flatMap((type) =>
     origins.flatMap((origin) =>

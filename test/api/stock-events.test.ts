@@ -61,31 +61,6 @@ const movement = (sku: string, count: number) => ({
 });
 const empty = { lot: null, expirationDate: null, reference: null, note: null };
 
-test('only where UPDATE_PRODUCT is among the types', async () => {
-  const { shop } = await api.newEshop();
-  const body = {
-    url: 'https://shop.example/',
-    webhookType: 'UPDATE_ORDER',
-    active: true,
-    method: 'POST',
-    ...asking,
-  };
-  const refused = await shop.request('POST', '/v21/webhooks', body);
-  expect(refused).toMatchObject({
-    status: 400,
-    body: { message: 'parameters.onStockChange: allowed only for UPDATE_PRODUCT' },
-  });
-  const made = await shop.request('POST', '/v21/webhooks', { ...body, webhookType: 'UPDATE_PRODUCT' });
-  expect(made.data.parameters).toEqual({ onStockChange: true });
-  const among = { ...body, additionalTypes: ['UPDATE_PRODUCT'] };
-  expect((await shop.request('POST', '/v21/webhooks', among)).status).toBe(200);
-  const changed = await shop.request('PUT', `/v21/webhooks/${made.data.id}`, {
-    ...body,
-    webhookType: 'CREATE_ORDER',
-  });
-  expect(changed.status).toBe(400);
-});
-
 test('whatever changes the stock: one event with the product as it reads, for those who ask', async () => {
   const eshop = await api.newEshop();
   const { shop, warehouse } = eshop;

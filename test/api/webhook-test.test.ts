@@ -14,7 +14,6 @@ import { createTestApi, type TestEshop } from '../support/api/api.ts';
 import { createWebhook, webhookRow } from '../support/api/webhooks.ts';
 import { later } from '../support/later.ts';
 import { apiOfFile, eshopOfEachTest, receiverOfFile } from '../support/lifetimes.ts';
-import { freePort } from '../support/servers/ports.ts';
 import { signedBy } from '../support/signed-by.ts';
 
 const api = await apiOfFile();
@@ -116,38 +115,11 @@ test('an inactive webhook can be tested, with both secrets while one is replaced
 
 describe('what is wrong is said in a sentence', () => {
   const outcome = async (url: string) => (await tryOut((await create({ url })).id)).data;
-
-  test('nobody listens', async () => {
-    const port = await freePort();
-    expect(await outcome(`http://127.0.0.1:${port}/`)).toMatchObject({
-      response: null,
-      outcome: 'failure',
-      error: `127.0.0.1:${port} refused the connection`,
-    });
-  });
   test('a private address', async () => {
     expect(await outcome('http://10.0.0.5/')).toMatchObject({
       response: null,
       outcome: 'failure',
       error: 'destination 10.0.0.5 is in a private range',
-    });
-  });
-  test('a name that does not exist', async () => {
-    expect(await outcome('http://shop.invalid/')).toMatchObject({
-      response: null,
-      error: 'shop.invalid has no address (DNS: ENOTFOUND)',
-    });
-  });
-  test('no answer in time', async ({ onTestFinished }) => {
-    receiver.respond({ hang: 'headers' });
-    const sender = createSender({ timeoutMs: 1_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
-    onTestFinished(() => sender.close());
-    const webhook = await findWebhookWithSecrets(api.sql, eshop.eshopId, (await create()).id);
-    if (webhook === null) throw new Error('the webhook is not there');
-    expect(await createTestSender({ sender, keys: api.keys })(webhook)).toMatchObject({
-      response: null,
-      outcome: 'failure',
-      error: expect.stringMatching(/^no response from 127\.0\.0\.1:\d+ within 1 s$/),
     });
   });
   test('a redirect, which is not followed', async () => {

@@ -203,30 +203,6 @@ test('a record that was read can be put back and changes nothing', async () => {
   expect((await row(record.id))?.generation).toBe(1);
 });
 
-test('replacing sets what was left out to its default', async () => {
-  const { id } = await create({
-    webhookType: 'UPDATE_ORDER',
-    parameters: { withPackingLists: true },
-    payloadVersion: 'v21',
-    description: 'x',
-  });
-  const answer = await request('PUT', `/v21/webhooks/${id}`, {
-    ...minimalWebhook,
-    webhookType: 'CREATE_PRODUCT',
-    method: 'GET',
-  });
-  expect(answer.body.message).toBe('Webhook updated.');
-  expect(answer.data).toMatchObject({
-    webhookType: 'CREATE_PRODUCT',
-    method: 'GET',
-    parameters: null,
-    payloadVersion: 'v2',
-    description: null,
-  });
-  // Neither activation nor URL changed: there is nothing to pass on to open deliveries.
-  expect(await takeChanges()).toEqual([]);
-});
-
 test('a PUT without an ordering keeps it', async () => {
   const { id } = await create({ ordering: 'latest' });
   const path = `/v21/webhooks/${id}`;

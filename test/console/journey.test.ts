@@ -140,25 +140,6 @@ test('a developer creates a webhook, tests it, sees a delivery fail, fixes the r
   expect(receiver.requests.at(-1)?.text).toContain('10002');
 });
 
-test('an operator finds an incident in the overview, and recovers what was lost', async () => {
-  receiver.respond({ status: 503 });
-  await stack.createWebhook(`${receiver.url}/receivings`, { type: 'CREATE_RECEIVING' });
-  const [delivery = ''] = await stack.fire('R-1', { eshopReceivingId: 'R-1' }, 'CREATE_RECEIVING');
-  await stack.untilState(delivery, 'failed');
-  await page.goto(`${server.url}/console`);
-  await page.getByRole('link', { name: `${new URL(receiver.url).host}/receivings` }).click();
-  receiver.respond({ status: 200 });
-  await page.getByRole('button', { name: 'Activate', exact: true }).click();
-  await page.getByRole('link', { name: 'Recover', exact: true }).click();
-  expect(await page.getByLabel('Events since').inputValue()).not.toBe('');
-  await page.getByRole('button', { name: 'Count events' }).click();
-  await page.getByText('1 event would be recovered').waitFor();
-  expect(await violations(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Recover', exact: true }).click();
-  await page.getByText('1 of 1 delivered').waitFor();
-  expect(receiver.requests.filter(({ path }) => path === '/receivings').at(-1)?.text).toContain('R-1');
-});
-
 test.each([
   ['streamed', 200],
   ['polled', 503],
@@ -182,28 +163,3 @@ test.each([
     await page.getByText('There is no such e-shop.').waitFor();
   },
 );
-
-test('the warehouse holds a delivery, resumes it, and has it tried at once', async () => {
-  // Far away: whatever follows is due to the actions.
-  receiver.respond({ status: 503, headers: { 'retry-after': '3600' } });
-  await stack.createWebhook(`${receiver.url}/returns`, { type: 'CREATE_RETURN' });
-  const [delivery = ''] = await stack.fire('RT-1', { eshopReturnId: 'RT-1' }, 'CREATE_RETURN');
-  await stack.untilState(delivery, 'retrying');
-  await page.goto(`${server.url}/console/deliveries/${delivery}`);
-  expect(await page.getByRole('button', { name: 'Hold' }).count()).toBe(0);
-  await page.getByRole('button', { name: 'Sign out' }).click();
-
-  await signIn(page, server.url, worker);
-  await page.goto(`${server.url}/console/deliveries/${delivery}`);
-  await page.getByLabel('Reason').fill('stock-taking');
-  await page.getByRole('button', { name: 'Hold' }).click();
-  await page.getByText('no attempt is made until it is resumed').waitFor();
-  await page.getByText(`Held by ${worker.username}: stock-taking`).waitFor();
-  await page.getByRole('button', { name: 'Resume', exact: true }).click();
-  await page.getByText('Resumed').first().waitFor();
-  receiver.respond({ status: 200 });
-  await page.getByRole('button', { name: 'Try now' }).click();
-  await page.getByText('Attempt 2: HTTP 200').waitFor();
-  await page.getByText('delivered', { exact: true }).first().waitFor();
-  await page.getByLabel('Reason').waitFor({ state: 'hidden' });
-});

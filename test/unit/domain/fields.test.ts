@@ -11,7 +11,6 @@ import {
   identifier,
   integer,
   integerOf,
-  isLonger,
   oneOf,
   optional,
   recordNumber,
@@ -305,15 +304,6 @@ test.each<[string, () => v.GenericSchema, object]>([
 
 test('the number of a record is read from its text', () => {
   expect(v.parse(recordNumberText(), '-12')).toBe(-12);
-});
-
-test('characters are counted, not the units that they take', () => {
-  expect(['abc', '😀😀😀', 'abcd', '😀abc'].map((value) => isLonger(value, 3))).toEqual([
-    false,
-    false,
-    true,
-    true,
-  ]);
 });
 
 test('a time is written in UTC with milliseconds', () => {

@@ -14,7 +14,6 @@ import {
   unauthorized,
 } from '../../../src/domain/problem.ts';
 import {
-  fieldsOf,
   isObject,
   misplacedLists,
   omitFields,
@@ -188,11 +187,6 @@ test('a body without some of its fields; anything but an object stays as it is',
   expect(omitFields({ a: 1, b: 2, c: 3 }, ['a', 'c', 'd'])).toEqual({ b: 2 });
   expect(omitFields([1], ['0'])).toEqual([1]);
   expect(omitFields('text', [])).toBe('text');
-});
-
-test('the fields of an update', () => {
-  expect(fieldsOf({ a: 1 })).toEqual({ a: 1 });
-  expect(problemMessage(() => fieldsOf([]))).toBe('400 The body must be a JSON object.');
 });
 
 describe('refusals', () => {

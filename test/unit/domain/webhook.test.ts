@@ -163,6 +163,13 @@ describe('the body', () => {
     [{ webhookType: 'UPDATE_ORDER_STATUS', parameters: { withPackingLists: true } }, 'nothing'],
     [{ webhookType: 'CREATE_ORDER', parameters: { withPackingLists: false } }, 'nothing'],
     [{ webhookType: 'CREATE_ORDER', parameters: null }, 'nothing'],
+    [{ webhookType: 'UPDATE_PRODUCT', parameters: { onStockChange: true } }, 'nothing'],
+    [{ additionalTypes: ['UPDATE_PRODUCT'], parameters: { onStockChange: true } }, 'nothing'],
+    [
+      { parameters: { onStockChange: true } },
+      [['parameters.onStockChange', 'allowed only for UPDATE_PRODUCT']],
+    ],
+    [{ skipOwn: 'yes' }, [['skipOwn', 'must be true or false']]],
     [
       { webhookType: 'CREATE_ORDER', parameters: { withPackingLists: true } },
       [['parameters.withPackingLists', 'allowed only for UPDATE_ORDER and UPDATE_ORDER_STATUS']],
