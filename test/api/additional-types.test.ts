@@ -28,31 +28,6 @@ const change = (eshopOrderId = '1', note = 'x') => shop('PATCH', `/v21/orders/${
 const fired = (entityId = '1') => firedEvents(api.sql, eshop.eshopId, entityId);
 
 describe('the record', () => {
-  test('always has them, each once, in the order of the interface', async () => {
-    expect((await created({})).additionalTypes).toEqual([]);
-    const webhook = await created({
-      additionalTypes: ['CREATE_STOCK_MOVEMENT_ORDER', 'UPDATE_ORDER', 'CREATE_ORDER', 'UPDATE_ORDER'],
-    });
-    expect(webhook.additionalTypes).toEqual(['UPDATE_ORDER', 'CREATE_STOCK_MOVEMENT_ORDER']);
-    const { data } = await shop('GET', `/v21/webhooks/${webhook.id}`);
-    expect(data.additionalTypes).toEqual(webhook.additionalTypes);
-  });
-
-  test('a replacement that leaves them out keeps them; null and an empty list empty them', async () => {
-    const { id } = await created();
-    expect((await put(id, {})).data.additionalTypes).toEqual(ORDERS);
-    // A record that was read can be put back.
-    const { data } = await shop('GET', `/v21/webhooks/${id}`);
-    expect((await shop('PUT', `/v21/webhooks/${id}`, data)).data.additionalTypes).toEqual(ORDERS);
-    expect((await put(id, { webhookType: 'UPDATE_ORDER' })).data.additionalTypes).toEqual([
-      'UPDATE_ORDER_STATUS',
-    ]);
-    for (const none of [null, []]) {
-      await put(id, { additionalTypes: ORDERS });
-      expect((await put(id, { additionalTypes: none })).data.additionalTypes).toEqual([]);
-    }
-  });
-
   test('all types are held against the rules, also those that stay, with everything else that is wrong', async () => {
     const { id } = await created();
     const lists = { parameters: { withPackingLists: true } };
@@ -73,15 +48,6 @@ describe('the record', () => {
       ordering: 'none',
       parameters: null,
     });
-  });
-
-  test('personal data may be left out if one of them has any', async () => {
-    const { id } = await created({ webhookType: 'CREATE_PRODUCT', additionalTypes: ['CREATE_RETURN'] });
-    const product = { webhookType: 'CREATE_PRODUCT', parameters: { withoutPersonalData: true } };
-    expect((await put(id, product)).status).toBe(200);
-    expect((await put(id, { ...product, additionalTypes: [] })).body.message).toContain(
-      'withoutPersonalData',
-    );
   });
 
   test('the contract is asked about each, also about those that stay', async () => {
@@ -144,31 +110,6 @@ describe('events', () => {
     const event = { eshopId: eshop.eshopId, type: 'UPDATE_ORDER', entityId: 'test', record: {} } as const;
     expect(await recordTestEvent(api.sql, event)).toMatchObject({ deliveries: [{ webhookId: id }] });
     expect(await recordTestEvent(api.sql, { ...event, type: 'UPDATE_RETURN' })).toBeNull();
-  });
-
-  test('are found by their own type', async () => {
-    const { id } = await created();
-    await order();
-    await change();
-    for (const webhookType of ['CREATE_ORDER', 'UPDATE_ORDER', 'UPDATE_ORDER_STATUS']) {
-      const { data } = await shop('GET', `/v21/deliveries?webhookType=${webhookType}`);
-      expect(data).toHaveLength(webhookType === 'UPDATE_ORDER_STATUS' ? 0 : 1);
-      for (const delivery of data) expect(delivery).toMatchObject({ webhookId: id, webhookType });
-    }
-  });
-
-  test('are explained by the types that it had at their time', async () => {
-    const { id } = await created({ webhookType: 'CREATE_RETURN', additionalTypes: ['CREATE_PRODUCT'] });
-    await order();
-    await put(id, { additionalTypes: ORDERS });
-    const { data } = await shop('GET', '/v21/events?entityId=1&webhookType=CREATE_ORDER');
-    expect(data[0].webhooks).toMatchObject([
-      {
-        webhookId: id,
-        cause: 'otherType',
-        reason: `Webhook ${id} was of the types CREATE_RETURN and CREATE_PRODUCT at that time.`,
-      },
-    ]);
   });
 });
 

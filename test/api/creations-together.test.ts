@@ -41,13 +41,6 @@ test('each is answered for itself: made, there already, refused for a product th
   expect(lines[0]?.lines).toBe(1);
 });
 
-test('all problems are reported at once, an unknown product with the rest', async () => {
-  const answer = await create({ ...strange('wrong'), priority: 7, sanction: true });
-  expect(answer.status).toBe(400);
-  for (const what of ['priority:', 'sanction: allowed only for b2b', 'orderProducts.0.sku: "NONE"'])
-    expect(answer.body.message).toContain(what);
-});
-
 test('an unknown product in a change is reported as well, and nothing is changed', async () => {
   await create(minimalOrder('changed'));
   const body = { note: 'x', orderProducts: [{ sku: 'NONE', quantity: 1 }] };

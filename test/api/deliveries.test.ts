@@ -3,19 +3,12 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import { beforeEach, expect, test } from 'vitest';
-import { closeDelivery } from '../../src/db/deliveries/deliveries.ts';
 import { recordOperatorAction } from '../../src/db/deliveries/operator-actions.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { TestEshop } from '../support/api/api.ts';
 import { createWebhook } from '../support/api/webhooks.ts';
-import {
-  accepted,
-  beginAttempt,
-  exhaustDelivery,
-  fireDelivery,
-  makeAttempt,
-} from '../support/database/deliveries.ts';
+import { accepted, beginAttempt, fireDelivery, makeAttempt } from '../support/database/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/database/event-rows.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 
@@ -201,18 +194,6 @@ test('open deliveries of an inactive webhook are held at once, and the filter kn
   await request('PUT', `/v21/webhooks/${webhookId}/activate`);
   expect(await ids('?state=held')).toEqual([]);
   expect(await ids('?state=retrying')).toEqual([retrying]);
-});
-
-test.each([
-  ['delivered', (id: string) => makeAttempt(api.sql, id, 1, accepted)],
-  ['failed', (id: string) => exhaustDelivery(api.sql, id)],
-  ['expired', (id: string) => closeDelivery(api.sql, id, 'expired')],
-  ['canceled', (id: string) => closeDelivery(api.sql, id, 'canceled')],
-])('a delivery that is %s', async (state, end) => {
-  await newDelivery();
-  const id = await newDelivery();
-  await end(id);
-  expect(await ids(`?state=${state}`)).toEqual([id]);
 });
 
 test('filters: entity, since (inclusive), until (exclusive), together', async () => {

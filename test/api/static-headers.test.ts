@@ -1,10 +1,8 @@
 /** Static headers of a webhook (docs/interface.md, W16): they are sent, and never shown. */
 import { beforeEach, expect, test } from 'vitest';
-import { prepare } from '../../src/attempt/prepare.ts';
 import { openHeaders } from '../../src/secrets/static-headers.ts';
 import { createWebhook, minimalWebhook, webhookRow } from '../support/api/webhooks.ts';
 import { apiOfFile, receiverOfFile } from '../support/lifetimes.ts';
-import { waiting } from '../unit/attempt/delivery.ts';
 
 const api = await apiOfFile();
 const receiver = await receiverOfFile();
@@ -63,29 +61,6 @@ test('a test sends them, says their names, and hides them where they are echoed'
   // "Gateway" is a word of the value too.
   expect(data.response.excerpt).toContain('{"you":{"X-•••-Key":"•••","Authorization":"•••"}');
   expect(text).not.toMatch(/the key|dXNlc/);
-});
-
-test('an attempt is made with them', async () => {
-  const { id } = await create();
-  const row = await webhookRow(api.sql, id);
-  const { secret, headers } = row ?? {};
-  const request = prepare(api.keys, { ...waiting, eshopId: row?.eshopId, webhookId: id, secret, headers }, 1);
-  expect(request.staticHeaders).toEqual(sent);
-});
-
-test('a PUT: left out they stay, a mask keeps its value, null and {} remove them', async () => {
-  const { id } = await create();
-  expect((await put(id, { description: 'x' })).data.headers).toEqual(shown);
-  const kept = await put(id, { headers: { 'x-gateway-key': '•••', 'X-New': 'new value' } });
-  expect(kept.data.headers).toEqual({ 'x-gateway-key': '•••', 'X-New': '•••' });
-  expect(await stored(id)).toEqual({ 'x-gateway-key': 'the key of the gateway', 'X-New': 'new value' });
-  const { data: read } = await api.shop('GET', `/v21/webhooks/${id}`);
-  expect((await put(id, read)).data).toEqual(read);
-  for (const headers of [null, {}]) {
-    await put(id, { headers: sent });
-    expect((await put(id, { headers })).data.headers).toBeNull();
-    expect(await stored(id)).toBeNull();
-  }
 });
 
 test('a PUT that is refused changes nothing', async () => {

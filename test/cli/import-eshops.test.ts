@@ -151,23 +151,6 @@ test('a bad line affects no other, says what is wrong with it, and repeats no ha
   });
 });
 
-test('text that is not UTF-8 is refused rather than mangled', async () => {
-  const file = join(directory, 'latin');
-  for (const content of [
-    '{"name":"Tea","email":"a@example.com"}\n{"name":"Caf\u00e9","email":"a@example.com"}\n',
-    'name,email\nCaf\u00e9,a@example.com\nTea,a@example.com\n',
-  ]) {
-    await writeFile(file, Buffer.from(content, 'latin1'));
-    const { printed } = await triedWaybill(['import-eshops', file, '--json', '--dry-run'], {
-      DATABASE_URL: api.database.url,
-    });
-    const reported = printed.split('\n').map((line) => JSON.parse(line));
-    expect(reported).toContainEqual(
-      expect.objectContaining({ outcome: 'refused', note: 'has bytes that are not UTF-8' }),
-    );
-  }
-});
-
 test('CSV and a table; two imports at once make each e-shop once', async () => {
   const csv = Array.from(
     { length: 30 },

@@ -1,18 +1,14 @@
-/** The demonstration's day as data, its receiver, and how it waits. test/e2e/demo.test.ts plays a whole day. */
+/** The demonstration's day as data, and how it waits. test/e2e/demo.test.ts plays a whole day. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { planDay } from '../../demo/day.ts';
 import { randomFrom } from '../../demo/random.ts';
-import { startReceiver } from '../../demo/receiver.ts';
 import { type Call, firedBy, stepsOf } from '../../demo/steps.ts';
 import { type Open, untilDelivered, whyMissing } from '../../demo/waiting.ts';
-import { type Attempt, fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { shippedCatalogue } from '../../src/domain/shipper-services.ts';
 import { progressLines } from '../../src/lib/progress.ts';
-import { endsWithFile } from '../support/ends.ts';
 
-const other = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const now = new Date('2026-11-20T08:00:00Z');
 const day = (seed: string, orders: number, prefix = 'D1') =>
   planDay({ prefix, random: randomFrom(seed), shippers: shippedCatalogue }, orders);
@@ -45,39 +41,6 @@ describe('a day', () => {
       const count = kind === 'all' ? all : [...fired].find(([type]) => type === kind)?.[1];
       expect(counts, String(kind)).toEqual([count, count]);
     }
-  });
-});
-
-const receiver = await endsWithFile(startReceiver(), (each) => each.close());
-receiver.trust(1, testSecret);
-
-describe('the receiver', () => {
-  const send = async (
-    options: Pick<Partial<Attempt>, 'id' | 'attempt' | 'secrets' | 'at' | 'webhookId'> = {},
-  ) => {
-    const url = `${receiver.url}/CREATE_ORDER`;
-    const request = await fakeDelivery('CREATE_ORDER', {
-      webhookId: 1,
-      ...options,
-      payloadVersion: 'v21',
-      url,
-    });
-    return (await fetch(request)).status;
-  };
-
-  it('counts each delivery of a webhook once, beside another secret too', async () => {
-    expect(await send({ id: 'one' })).toBe(200);
-    expect(await send({ id: 'one', attempt: 2 })).toBe(200);
-    expect(await send({ id: 'two', secrets: [other, testSecret] })).toBe(200);
-    expect([receiver.delivered(1), receiver.delivered(2)]).toEqual([2, 0]);
-    expect(receiver.refused()).toBe(0);
-  });
-
-  it('refuses and counts requests signed with another secret, or long ago', async () => {
-    expect(await send({ secrets: other })).toBe(401);
-    expect(await send({ at: new Date(Date.now() - 301_000) })).toBe(401);
-    expect(receiver.refused()).toBe(2);
-    expect(receiver.delivered(1)).toBe(2);
   });
 });
 

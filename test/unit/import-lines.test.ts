@@ -21,6 +21,7 @@ async function read(text: string, entries = fields): Promise<unknown[]> {
 }
 /** Not as an escape: the transform writes the character itself into the code, and the code may arrive changed. */
 const BOM = String.fromCharCode(0xfeff);
+const NOT_UTF8 = 'has bytes that are not UTF-8';
 const NOT_JSON = 'is not JSON: write one whole object per line, as jq -c . does';
 const UNCLOSED = 'has a quote that is not closed, or text after one that is';
 
@@ -45,7 +46,14 @@ test('CSV: a quoted field may have many lines, but not without end', async () =>
 test('a table in UTF-16 is refused with its cause', async () => {
   const file = join(folder, 'utf-16');
   await writeFile(file, Buffer.from(`${BOM}url,note\na,b\n`, 'utf16le'));
-  expect(await readImport(file, fields)).toEqual([{ line: 1, problem: 'has bytes that are not UTF-8' }]);
+  expect(await readImport(file, fields)).toEqual([{ line: 1, problem: NOT_UTF8 }]);
+});
+
+test('CSV: bytes that are not UTF-8 cost their line', async () => {
+  expect(await read('url,note\na,\ufffd\nb,c\n')).toEqual([
+    [2, NOT_UTF8],
+    [3, { url: 'b', note: 'c' }],
+  ]);
 });
 
 test('CSV: a quote that is not closed costs its line, whether another follows or none', async () => {
@@ -88,7 +96,7 @@ test('NDJSON: what is no JSON or not UTF-8 costs its line', async () => {
   expect(await read('{"a":1}\n{\n\n{"b":"\ufffd"}\n{"c":2}')).toEqual([
     [1, { a: 1 }],
     [2, NOT_JSON],
-    [4, 'has bytes that are not UTF-8'],
+    [4, NOT_UTF8],
     [5, { c: 2 }],
   ]);
 });

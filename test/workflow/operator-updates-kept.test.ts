@@ -80,23 +80,6 @@ test('its workflow reset: still held by who held it, and nothing is recorded or 
   expect(attempts(receiver)).toEqual(['1', '2', '3']);
 });
 
-test('a held delivery whose history was lost starts again, still held', async () => {
-  const { stack, receiver, ask } = await start();
-  const { id } = await waitingDelivery(stack, receiver);
-  await ask('hold', id);
-  await stack.stopWorker();
-  await loseWorkflow(stack.client, stack.workflowId(id));
-  // Due long ago: a workflow unaware of the hold would make an attempt.
-  await stack.sql`update deliveries set next_attempt_at = now() - interval '1 minute' where id = ${id}`;
-  await stack.startWorker();
-  await stack.until('its workflow', async () => (await stack.describe(id)) !== undefined);
-  await stack.untilHeld(id);
-  expect(attempts(receiver)).toEqual(['1']);
-  receiver.respond({ status: 200 });
-  expect(await ask('resume', id)).toBe('Resumed: attempt 2 of 4 follows at once.');
-  expect(await stack.untilClosed(id)).toBe('COMPLETED');
-});
-
 test('its workflow gone, not started again yet: the database takes the order', async () => {
   const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);

@@ -3,7 +3,6 @@ import { afterEach, expect, test } from 'vitest';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import { endWindowIn } from '../support/database/windows.ts';
 import { stackOfFile } from '../support/lifetimes.ts';
 import { createReceiver, type Receiver } from '../support/servers/receiver.ts';
 import { loseWorkflow } from '../support/temporal/lost-workflows.ts';
@@ -96,19 +95,6 @@ test('its history lost under a running worker: started again when its next step 
   await stack.sql`update deliveries set next_attempt_at = now() where id = ${id}`;
   await untilState(id, 'delivered');
   expect(numbers(receiver)).toEqual(['1', '2']);
-});
-
-test('its history lost for longer than the window: one last attempt, then expired, and the webhook stays', async () => {
-  const { receiver, webhook, id } = await waitingDelivery();
-  await stack.stopWorker();
-  await loseWorkflow(stack.client, stack.workflowId(id));
-  await endWindowIn(stack, id, -3_600_000);
-  const before = receiver.requests.length;
-  await stack.startWorker();
-  await untilState(id, 'expired');
-  expect(receiver.requests).toHaveLength(before + 1);
-  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
-  expect(await stack.mails()).toEqual([]);
 });
 
 test('never attempted, and its history lost: delivered', async () => {

@@ -220,20 +220,6 @@ test('a recovery waits while its webhook is paused, and continues when the pause
   expect(receiver.requests).toHaveLength(30);
 });
 
-test('a relay hands over no recovered delivery while fresh ones wait', async () => {
-  const { stack, lost } = await subscribed(await ownStack({ worker: false }));
-  await loseMany(lost, 20);
-  const recoveryId = await begin(lost);
-  await stepRecovery(stack.sql, recoveryId);
-  const recovered = (await recoveredBy(stack.sql, recoveryId)).map(({ id }) => id);
-  expect(recovered).toHaveLength(20);
-  await fireMany(stack, 250);
-  const { relay, started: handedOver } = relayTo(stack);
-  onTestFinished(() => relay.stop());
-  await stack.until('everything', async () => handedOver.length === 270);
-  expect(new Set(handedOver.slice(250))).toEqual(new Set(recovered));
-});
-
 test('what was created before a pause waits as well, and what was created before a cancellation is still made', async () => {
   const { stack, lost } = await subscribed(await ownStack({ worker: false }));
   await loseEvents(lost, 'failed', ['1', '2']);

@@ -158,6 +158,14 @@ describe('the body', () => {
       NO_PERSONAL_DATA,
     ],
     [{ method: 'GET', parameters: { withoutPersonalData: true } }, NO_PERSONAL_DATA],
+    [
+      {
+        webhookType: 'CREATE_PRODUCT',
+        additionalTypes: ['CREATE_RETURN'],
+        parameters: { withoutPersonalData: true },
+      },
+      'nothing',
+    ],
     [{ parameters: { withPackingLists: true } }, 'nothing'],
     [{ parameters: { withPackingLists: 1 } }, [['parameters.withPackingLists', 'must be true or false']]],
     [{ webhookType: 'UPDATE_ORDER_STATUS', parameters: { withPackingLists: true } }, 'nothing'],
