@@ -203,22 +203,6 @@ test('a webhook that was deleted meanwhile: nobody is asked to activate it, and 
   expect(await claimed()).toEqual([]);
 });
 
-test('a greylisting server is tried for longer than a day, and finally accepts', async () => {
-  await deactivated(72);
-  server.behavior.refuseRecipient = 451;
-
-  await expect(mailIt()).rejects.toMatchObject({ responseCode: 451 });
-  expect(await recorded()).toEqual({
-    ...nothing,
-    error: 'the mail server refused the recipient or the sender (EENVELOPE, 451)',
-  });
-
-  delete server.behavior.refuseRecipient;
-  await mailIt();
-  expect(server.mails).toHaveLength(1);
-  expect(await recorded()).toMatchObject({ outcome: 'sent', settledAt: expect.any(Date) });
-});
-
 test('a mail server that is unavailable is tried for longer than a day', async () => {
   // The overview names the error of the oldest one.
   await database.sql`update notices set outcome = 'dropped', settled_at = now() where outcome is null`;

@@ -14,15 +14,6 @@ test('every defect finds its place, and names tests that are there', async () =>
   expect(await problemsOf([...defects, ...faultDefects], root)).toEqual([]);
 });
 
-test('a test that a defect names and that is not there is a problem', async () => {
-  const [defect] = defects;
-  const file = 'test/repository/mutants.test.ts';
-  const named = (test: string) =>
-    problemsOf(defect ? [{ ...defect, caughtBy: { file, tests: [test] } }] : [], root);
-  expect(await named('every defect finds its place')).toEqual([expect.stringContaining('there is no test')]);
-  expect(await named('every defect finds its place, and names tests that are there')).toEqual([]);
-});
-
 test('a run that hangs has timed out, and failed no test', async () => {
   const tests = ['every group of faults has a defect'];
   const file = 'test/repository/mutants.test.ts';

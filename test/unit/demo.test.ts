@@ -71,12 +71,6 @@ describe('waiting for deliveries', () => {
   const none = new Map([['CREATE_ORDER', 0]]);
   const why = (open: Open, came: number) => whyMissing(open, { missing: 3 - came, came, patience });
 
-  it('ends when everything has come', async () => {
-    const { seen, result } = wait([1, 2, 3]);
-    expect(await result).toEqual({ delivered: wanted, open: null });
-    expect(seen.map(([come]) => come)).toEqual([1, 2, 3]);
-  });
-
   it('ends soon when nothing was ever attempted: there is no worker', async () => {
     const open = { waiting: 3, lastError: null };
     const { seen, result } = wait([0], open);

@@ -7,18 +7,10 @@ import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { attemptRecord, beginAttempt, recordAttempt } from '../support/database/deliveries.ts';
 import { endWindowIn, skipWait } from '../support/database/windows.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import type { DeliveryStack, startDeliveryStack } from '../support/temporal/delivery-stack.ts';
-
-async function start(
-  name: string,
-  options: Parameters<typeof startDeliveryStack>[1],
-): Promise<DeliveryStack> {
-  return await stackOfTest(name, options);
-}
 
 test('attempts interrupted before their result was recorded are made again under the same number', async () => {
   const interrupted = new Set<number>();
-  const stack = await start('interrupted', {
+  const stack = await stackOfTest('interrupted', {
     policy: { windowMs: 600_000, maxRetries: 5 },
     wrapSender: (sender) => ({
       ...sender,
@@ -45,7 +37,7 @@ test('attempts interrupted before their result was recorded are made again under
 });
 
 test('a delivery that was never tried is delivered even if Waybill was down for longer than its window', async () => {
-  const stack = await start('away-untried', { policy: { windowMs: 100 }, worker: false });
+  const stack = await stackOfTest('away-untried', { policy: { windowMs: 100 }, worker: false });
   const receiver = await receiverOfTest({ status: 200 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10041');
@@ -57,7 +49,7 @@ test('a delivery that was never tried is delivered even if Waybill was down for 
 
 /** A delivery under retry, with no worker until its window has ended. */
 async function lostWindow(name: string) {
-  const stack = await start(name, {
+  const stack = await stackOfTest(name, {
     policy: { windowMs: 3_600_000, initialIntervalMs: 600_000, attemptTimeoutMs: 10_000 },
   });
   const receiver = await receiverOfTest({ status: 503 });
@@ -100,7 +92,7 @@ test('if that last attempt fails, the delivery expires and the webhook stays act
 });
 
 test('a delivery handed over with an attempt behind it first waits the wait that is due, then goes on in the policy', async () => {
-  const stack = await start('handed-over', {
+  const stack = await stackOfTest('handed-over', {
     worker: false,
     policy: { initialIntervalMs: 800, coefficient: 1.5, windowMs: 36_000_000 },
   });
@@ -138,7 +130,7 @@ test('a delivery handed over with an attempt behind it first waits the wait that
 
 test('a lasting internal failure uses up no attempt, and the attempts go on when it has passed', async () => {
   let broken = true;
-  const stack = await start('own-fault', {
+  const stack = await stackOfTest('own-fault', {
     wrapSender: (sender) => ({
       ...sender,
       async send(request, signal) {
@@ -174,7 +166,7 @@ test('a lasting internal failure uses up no attempt, and the attempts go on when
 });
 
 test('a secret that cannot be decrypted: the delivery expires with an alarm, and the webhook stays active', async () => {
-  const stack = await start('undecryptable', { policy: { windowMs: 2_000, attemptTimeoutMs: 300 } });
+  const stack = await stackOfTest('undecryptable', { policy: { windowMs: 2_000, attemptTimeoutMs: 300 } });
   const receiver = await receiverOfTest({ status: 200 });
   const webhook = await stack.createWebhook(receiver.url);
   await stack.sql`update webhooks set secret = ${Buffer.alloc(80, 1)} where id = ${webhook.id}`;
@@ -196,7 +188,7 @@ test('a secret that cannot be decrypted: the delivery expires with an alarm, and
 test('an outage of Waybill shortens the remaining waits, not the number of attempts', async () => {
   // Waits from a minute to more than two hours, four hours and a quarter in all.
   const policy = { initialIntervalMs: 60_000, coefficient: 2, maxRetries: 8, windowMs: 36_000_000 };
-  const stack = await start('away-shortened', { policy });
+  const stack = await stackOfTest('away-shortened', { policy });
   const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   // Else the queue would make the second attempt, after its minute.

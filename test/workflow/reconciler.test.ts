@@ -55,14 +55,6 @@ test('terminated in Temporal during a ten-minute wait: canceled by an operator, 
   expect(await stack.mails()).toEqual([]);
 });
 
-test('terminated while no worker runs: canceled when one does', async () => {
-  const { id } = await waitingDelivery();
-  await stack.stopWorker();
-  await stack.workflow(id).terminate();
-  await stack.startWorker();
-  await untilState(id, 'canceled');
-});
-
 test('a delivery whose history was lost starts again with its count and the rest of its wait', async () => {
   const { receiver, id } = await waitingDelivery();
   await stack.stopWorker();
