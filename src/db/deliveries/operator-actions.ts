@@ -61,20 +61,17 @@ export async function recordOperatorAction(
     const at = row.now.toISOString();
     const answer = answerTo(asked.action, delivery);
     if (!answer.accepted) return { ...answer, at, ended: null };
-    const { action } = asked;
+    const effect = EFFECTS[asked.action];
     const actions = [...before, { ...asked, at } satisfies OperatorAction].slice(-KEPT);
     await tx`
-      update deliveries set operator_actions = ${JSON.stringify(actions)}::text::jsonb,
-        operator_stop = ${STOP_AFTER[action]},
-        next_attempt_at = case when ${action === 'tryNow'} then clock_timestamp() else next_attempt_at end
+      update deliveries set
+        operator_actions = ${JSON.stringify(actions)}::text::jsonb,
+        operator_stop = ${effect.stop},
+        next_attempt_at = case when ${effect.isDue === true} then clock_timestamp() else next_attempt_at end
       where id = ${deliveryId}`;
-    if (row.queued)
-      await IN_QUEUE[action](tx, deliveryId, { canceledBy: asked.user === true ? 'user' : 'operator' });
-    return {
-      ...answer,
-      at,
-      ended: row.queued && action === 'giveUp' && row.underWay === null ? row.eventType : null,
-    };
+    if (row.queued) await effect.inQueue(tx, deliveryId, asked.user === true ? 'user' : 'operator');
+    const hasEnded = row.queued && effect.ends === true && row.underWay === null;
+    return { ...answer, at, ended: hasEnded ? row.eventType : null };
   });
   if (result === null) return null;
   const { ended, ...answer } = result;
@@ -89,40 +86,53 @@ export async function recordOperatorAction(
   return answer;
 }
 
-/**
- * The effect on a delivery that waits in the queue: Temporal does not know it, and need not be asked. If
- * it waits for its turn in its record, it stays where it is, unless it is given up.
- */
-const IN_QUEUE: Readonly<
-  Record<
-    ActionName,
-    (tx: Sql, id: string, how: { readonly canceledBy: 'user' | 'operator' }) => Promise<unknown>
-  >
-> = {
-  tryNow: (tx, id) => tx`
-    update deliveries set class = ${CLASS.retry}, due_at = now() where id = ${id} and class <> ${CLASS.blocked}`,
-  // The workflow holds the delivery, and ends it when its window ends.
-  hold: (tx, id) => tx`
-    update deliveries set class = ${CLASS.undelivered}, due_at = now() where id = ${id} and class <> ${CLASS.blocked}`,
-  resume(tx, id) {
-    const { deliveryClass, dueAt } = requeueTarget(tx);
-    return tx`
-      update deliveries d set class = ${deliveryClass}, due_at = ${dueAt} from webhooks w
-      where d.id = ${id} and w.id = d.webhook_id and d.class <> ${CLASS.blocked}`;
-  },
-  // An attempted delivery gets a workflow, which shows how it ended. An attempt under way may still be accepted.
-  giveUp: (tx, id, { canceledBy }) => tx`
-    update deliveries d set state = 'canceled', canceled_by = ${canceledBy}, ${ending(tx)},
-      class = ${CLASS.undelivered}, due_at = now(),
-      dispatched_at = case when d.attempts_made = 0 then now() end
-    where d.id = ${id} and not ${hasAttemptUnderWay(tx)}`,
-};
+interface Effect {
+  /** The operator stop afterwards. */
+  readonly stop: OperatorStop | null;
+  /** Its next attempt is due at once. */
+  readonly isDue?: true;
+  /** It ends, unless an attempt of it is under way. */
+  readonly ends?: true;
+  /**
+   * The effect on a delivery that waits in the queue: Temporal does not know it, and need not be asked. If it waits
+   * for its turn in its record, it stays where it is, unless it is given up.
+   */
+  inQueue(tx: Sql, id: string, canceledBy: 'user' | 'operator'): Promise<unknown>;
+}
 
-const STOP_AFTER: Readonly<Record<ActionName, OperatorStop | null>> = {
-  tryNow: null,
-  hold: 'hold',
-  resume: null,
-  giveUp: 'giveUp',
+const EFFECTS: Readonly<Record<ActionName, Effect>> = {
+  tryNow: {
+    stop: null,
+    isDue: true,
+    inQueue: (tx, id) => tx`
+      update deliveries set class = ${CLASS.retry}, due_at = now() where id = ${id} and class <> ${CLASS.blocked}`,
+  },
+  hold: {
+    stop: 'hold',
+    // The workflow holds the delivery, and ends it when its window ends.
+    inQueue: (tx, id) => tx`
+      update deliveries set class = ${CLASS.undelivered}, due_at = now()
+      where id = ${id} and class <> ${CLASS.blocked}`,
+  },
+  resume: {
+    stop: null,
+    inQueue(tx, id) {
+      const { deliveryClass, dueAt } = requeueTarget(tx);
+      return tx`
+        update deliveries d set class = ${deliveryClass}, due_at = ${dueAt} from webhooks w
+        where d.id = ${id} and w.id = d.webhook_id and d.class <> ${CLASS.blocked}`;
+    },
+  },
+  giveUp: {
+    stop: 'giveUp',
+    ends: true,
+    // An attempted delivery gets a workflow, which shows how it ended. An attempt under way may still be accepted.
+    inQueue: (tx, id, canceledBy) => tx`
+      update deliveries d set state = 'canceled', canceled_by = ${canceledBy}, ${ending(tx)},
+        class = ${CLASS.undelivered}, due_at = now(),
+        dispatched_at = case when d.attempts_made = 0 then now() end
+      where d.id = ${id} and not ${hasAttemptUnderWay(tx)}`,
+  },
 };
 
 /** The current state of deliveries, by id. Unknown ids are left out. */
@@ -143,16 +153,24 @@ export async function actionsAccepted(sql: Sql, deliveryIds: readonly string[], 
 
 function targetRows(sql: Sql, deliveryIds: readonly string[]) {
   return sql<ActionTargetRow[]>`
-    select d.id, d.state, d.webhook_id, case when w.deleted_at is not null then 'deleted' when w.active then 'active' else 'inactive' end as webhook,
+    select d.id, d.state, d.webhook_id,
+           case
+             when w.deleted_at is not null then 'deleted'
+             when w.active then 'active'
+             else 'inactive' end as webhook,
            w.paused_until, d.attempts_made, d.next_attempt_at,
            ${changedSince(sql, 'w', sql`d.last_generation`)} and exists (
-             select from attempts a where a.delivery_id = d.id and a.number = d.attempts_made and a.outcome = 'gone') as gone_before,
+             select from attempts a
+             where a.delivery_id = d.id and a.number = d.attempts_made and a.outcome = 'gone') as gone_before,
            d.event_type, d.dispatched_at is null as queued, ${waitsForTurn(sql, 'd')} as blocked,
-           ${waitsFor(sql)} as waits_for, ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at, d.operator_stop, d.operator_actions,
+           ${waitsFor(sql)} as waits_for,
+           ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at,
+           d.operator_stop, d.operator_actions,
            (select a.number from attempts a
             where a.delivery_id = d.id and a.number = d.attempts_made + 1 and ${isUnderWay(sql)}) as under_way,
            clock_timestamp() as now
-    from deliveries d join webhooks w on w.id = d.webhook_id where ${anyOf(sql, sql`d.id`, deliveryIds)}`;
+    from deliveries d join webhooks w on w.id = d.webhook_id
+    where ${anyOf(sql, sql`d.id`, deliveryIds)}`;
 }
 
 function actionTarget(row: ActionTargetRow, policy: RetryPolicy): ActionTarget {

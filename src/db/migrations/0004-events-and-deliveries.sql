@@ -82,9 +82,9 @@ create table deliveries (
   -- Written only by the reconciler: when to check again at the earliest.
   check_at timestamptz,
 
-  -- Operator actions: the order in effect until it is lifted or carried out ('hold' or 'giveUp'), and the latest
+  -- Operator actions: the order in effect until it is lifted or carried out, and the latest
   -- actions, oldest first: [{"id", "action", "by", "reason", "at"}], with "user" where a user of the e-shop asked.
-  operator_stop text,
+  operator_stop text check (operator_stop in ('hold', 'giveUp')),
   operator_actions jsonb,
   -- The point of the trace that it comes from, as W3C's header `traceparent`. Null where traces are off.
   traceparent text

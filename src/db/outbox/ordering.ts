@@ -113,35 +113,45 @@ export const joinSuccessor = (sql: Sql, id: Fragment) => sql`
  */
 const DUE_SECONDS = 5;
 
+/** A delivery `d` that is due, while a worker claims its class and leaves it. */
 const isPassedBy = (sql: Sql) => sql`
-  (d.dispatched_at is null and d.class <= ${CLASS.recovered} and d.class = any(${claimedLately(sql)}) and ${unclaimed(sql, 'd')}
+  (d.dispatched_at is null
+    and d.class <= ${CLASS.recovered}
+    and d.class = any(${claimedLately(sql)})
+    and ${unclaimed(sql, 'd')}
     and d.due_at < clock_timestamp() - ${seconds(sql, DUE_SECONDS)})`;
 
 /**
  * Why a delivery `d` of a webhook `w` waits for something other than its next attempt, as JSON (docs/interface.md,
- * L14); null if an inactive webhook or an operator holds it.
+ * L14): the first reason that holds; null if an inactive webhook or an operator holds it.
  */
 export function waitsFor(sql: Sql) {
+  const next = sql`coalesce(d.next_attempt_at, d.due_at)`;
+  const isRecoveryPaused = sql`(d.dispatched_at is null
+    and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused'))`;
+  // Deferred by its workflow or in the queue, or unclaimed behind deferred deliveries. Another owner's attempt defers,
+  // too.
+  const isLimited = sql`(d.attempts_made = 0
+    and not exists (select from attempts begun where begun.delivery_id = d.id)
+    and (${next} > clock_timestamp() or ${isPassedBy(sql)}))`;
+  // A delivery that was not claimed yet is not marked as waiting. If the one ahead is stopped by an operator or under
+  // way, no attempt of it is planned.
+  const ahead = sql`
+    select json_build_object('reason', 'order', 'deliveryId', predecessor.id, 'since', d.created_at, 'nextAttemptAt',
+      case when predecessor.operator_stop is null and predecessor.next_attempt_at > clock_timestamp()
+        then predecessor.next_attempt_at end)
+    ${predecessors(sql, placeOf(sql))} and d.dispatched_at is null and w.ordering <> 'none'
+    order by predecessor.sequence, predecessor.id limit 1`;
   return sql`
-  case when ${isOpen(sql)} and w.active and d.operator_stop is null and ${isPaused(sql, 'w')}
-    then json_build_object('reason', 'pause', 'since', greatest(w.paused_at, d.created_at), 'nextAttemptAt', w.paused_until)
-  when d.state = 'pending' and w.active and d.operator_stop is null then coalesce(
-    -- A delivery that was not claimed yet is not marked as waiting.
-    case when d.dispatched_at is null and w.ordering <> 'none' then (
-      select json_build_object('reason', 'order', 'deliveryId', predecessor.id, 'since', d.created_at, 'nextAttemptAt',
-        -- If that delivery is stopped by an operator or under way, no attempt of it is planned.
-        case when predecessor.operator_stop is null and predecessor.next_attempt_at > clock_timestamp()
-          then predecessor.next_attempt_at end)
-      ${predecessors(sql, placeOf(sql))} order by predecessor.sequence, predecessor.id limit 1) end,
-    case
+  case
+    when not w.active or d.operator_stop is not null or not ${isOpen(sql)} then null
+    when ${isPaused(sql, 'w')} then json_build_object(
+      'reason', 'pause', 'since', greatest(w.paused_at, d.created_at), 'nextAttemptAt', w.paused_until)
+    when d.state = 'pending' then coalesce((${ahead}), case
       when ${waitsForTurn(sql, 'd')} then json_build_object('reason', 'order', 'since', d.created_at)
-      when d.dispatched_at is null and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused')
-        then json_build_object('reason', 'pause', 'since', d.created_at)
-      -- Deferred by its workflow or in the queue, or unclaimed behind deferred deliveries. Another owner's attempt defers, too.
-      when d.attempts_made = 0 and not exists (select from attempts begun where begun.delivery_id = d.id)
-          and (coalesce(d.next_attempt_at, d.due_at) > clock_timestamp() or ${isPassedBy(sql)})
-        then json_build_object('reason', 'limit', 'since', d.created_at, 'nextAttemptAt',
-          case when coalesce(d.next_attempt_at, d.due_at) > clock_timestamp() then coalesce(d.next_attempt_at, d.due_at) end)
-    end)
+      when ${isRecoveryPaused} then json_build_object('reason', 'pause', 'since', d.created_at)
+      when ${isLimited} then json_build_object(
+        'reason', 'limit', 'since', d.created_at, 'nextAttemptAt', case when ${next} > clock_timestamp() then ${next} end)
+      end)
   end`;
 }
