@@ -24,9 +24,18 @@ interface Operation {
   /** A sentence on success, such as "Order created."; also the example of `message`. */
   readonly message: string;
   /** Further statuses and when they are returned. 400, 401, 403, 413, 415, 500 and 503 are added automatically. */
-  readonly errors?: Readonly<Partial<Record<400 | 401 | 403 | 404 | 409 | 411 | 429, string>>>;
+  readonly errors?: Readonly<Partial<Record<400 | 401 | 403 | 404 | 409 | 411 | 429, string | undefined>>>;
   /** False for an operation without `authorization` (the login). */
   readonly token?: boolean;
+}
+
+/** What is done to a record by a route of its own. */
+export interface Action extends Pick<Operation, 'summary' | 'message'> {
+  /** The last part of its path. */
+  readonly name: string;
+  readonly description: string;
+  /** When it is refused with 409. */
+  readonly conflict?: string | undefined;
 }
 
 export const errorContent = {
@@ -86,10 +95,12 @@ export function describeOperation(tag: string, operation: Operation): Middleware
         },
       },
       ...Object.fromEntries(
-        Object.entries(operation.errors ?? {}).map(([status, when]) => [
-          status,
-          { description: `${reasonPhrase(Number(status))}: ${when}`, content: errorContent },
-        ]),
+        Object.entries(operation.errors ?? {})
+          .filter(([, when]) => when !== undefined)
+          .map(([status, when]) => [
+            status,
+            { description: `${reasonPhrase(Number(status))}: ${when}`, content: errorContent },
+          ]),
       ),
     },
   });

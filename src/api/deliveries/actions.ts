@@ -75,17 +75,11 @@ export function deliveryActionRoutes(
     }
   }
 
-  for (const { path, id: operationId, action, summary, description, message, conflict: when } of actions) {
+  for (const { path, action, conflict: when, ...operation } of actions) {
+    const errors = { 404: noSuchDelivery, 409: when };
     app.post(
       path,
-      describeOperation(tag, {
-        id: operationId,
-        summary,
-        description,
-        data: DeliveryWithAttempts,
-        message,
-        errors: { 404: noSuchDelivery, 409: when },
-      }),
+      describeOperation(tag, { ...operation, data: DeliveryWithAttempts, errors }),
       params({ id: deliveryId }),
       async (c) => {
         const { eshopId, role, username } = c.get('session');

@@ -8,24 +8,24 @@ import { render, renderValue } from '../../domain/render.ts';
 import { shippedCatalogue } from '../../domain/shipper-services.ts';
 import { capital } from '../../domain/text.ts';
 
-/** The same identifiers in all examples. */
+/** The same identifiers in all examples, by the parts of paths before them. */
 export const ids = {
-  webhook: 7,
-  event: '019e9f34-8b1e-7c30-9c1b-3f0a2d6c5e01',
-  delivery: '019e9f34-8b2a-7f41-8d52-6b9e1c7a4d02',
-  recovery: '019ea4b1-02c7-7a10-b6e3-52d0f8c19a03',
-  order: '2026-10001',
-  product: 'TEA-GREEN-100',
-  receiving: '2026-IN-42',
-  return: '2026-R-17',
-  stockMovement: 4711,
+  webhooks: 7,
+  events: '019e9f34-8b1e-7c30-9c1b-3f0a2d6c5e01',
+  deliveries: '019e9f34-8b2a-7f41-8d52-6b9e1c7a4d02',
+  recoveries: '019ea4b1-02c7-7a10-b6e3-52d0f8c19a03',
+  orders: '2026-10001',
+  products: 'TEA-GREEN-100',
+  receivings: '2026-IN-42',
+  returns: '2026-R-17',
+  'stock-movements': 4711,
 } as const;
 
 export const SECRET = 'whsec_3q2+7w5VqTn0cXo1m8yRkZl4uJd9sHf6bGa2pEi0tMw=';
 const payload = render(sampleOf('UPDATE_ORDER_STATUS'), { version: 'v21', withPackingLists: false });
 
 export const webhook = {
-  id: ids.webhook,
+  id: ids.webhooks,
   url: 'https://shop.example/hooks/orders',
   webhookType: 'UPDATE_ORDER_STATUS',
   additionalTypes: ['UPDATE_ORDER'],
@@ -48,11 +48,11 @@ export const webhook = {
 const statusChange = { origin: 'warehouse', changed: 'status,statusHistory' } as const;
 
 const delivery = {
-  id: ids.delivery,
-  webhookId: ids.webhook,
-  eventId: ids.event,
+  id: ids.deliveries,
+  webhookId: ids.webhooks,
+  eventId: ids.events,
   webhookType: 'UPDATE_ORDER_STATUS',
-  entityId: ids.order,
+  entityId: ids.orders,
   sequence: 4,
   ...statusChange,
   state: 'retrying',
@@ -87,17 +87,17 @@ const deliveryWithAttempts = {
 };
 
 const event = {
-  id: ids.event,
+  id: ids.events,
   webhookType: 'UPDATE_ORDER_STATUS',
-  entityId: ids.order,
+  entityId: ids.orders,
   sequence: 4,
   ...statusChange,
   createdAt: '2026-11-20T10:42:07.310Z',
   test: false,
   webhooks: [
     {
-      webhookId: ids.webhook,
-      deliveryId: ids.delivery,
+      webhookId: ids.webhooks,
+      deliveryId: ids.deliveries,
       state: delivery.state,
       attemptsMade: delivery.attemptsMade,
       lastError: delivery.lastError,
@@ -110,7 +110,7 @@ const event = {
 };
 
 const recovered = {
-  webhookId: ids.webhook,
+  webhookId: ids.webhooks,
   since: '2026-11-20T18:00:00.000Z',
   until: '2026-11-21T06:00:00.000Z',
   include: ['failed', 'expired', 'missed'],
@@ -146,7 +146,7 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
         'content-type': 'application/json',
         'x-service-event': webhook.webhookType,
         'x-service-webhook': String(webhook.id),
-        'x-service-delivery': ids.delivery,
+        'x-service-delivery': ids.deliveries,
         'x-service-test': 'true',
         'x-service-signature':
           't=1763635327,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd,v2=ce471850c08593e437fe19aa614b31721030575f3fddf4eaeeec6a5b64470723,v3=7d5bd2a2a2c9e3c7f4b1f0a8f1fb41a2d4c5d6ab5b9f7f6df1b1c5f0f5f7c1e9',
@@ -178,9 +178,9 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
     answerMs: 84,
     complete: true,
   },
-  RecoverAnswer: { recoveryId: ids.recovery, ...recovered, estimatedDurationMs: 21_400 },
+  RecoverAnswer: { recoveryId: ids.recoveries, ...recovered, estimatedDurationMs: 21_400 },
   Recovery: {
-    recoveryId: ids.recovery,
+    recoveryId: ids.recoveries,
     ...recovered,
     state: 'running',
     reason: null,

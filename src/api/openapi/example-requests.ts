@@ -92,34 +92,22 @@ const bodies: Readonly<Record<string, object>> = {
   },
   'POST /v21/warehouse/events/import': {
     operation: 'orderStatus',
-    id: ids.order,
+    id: ids.orders,
     idempotencyKey: 'wms-1',
     body: { status: 'processing' },
   },
 };
 
-const pathValues: readonly (readonly [RegExp, string, string | number])[] = [
-  [/\/webhooks\/\{id\}/, 'id', ids.webhook],
-  [/./, 'recoveryId', ids.recovery],
-  [/\/deliveries\/\{id\}/, 'id', ids.delivery],
-  [/\/events\/\{id\}/, 'id', ids.event],
-  [/\/orders\/\{id\}/, 'id', ids.order],
-  [/\/products\/\{id\}/, 'id', ids.product],
-  [/\/receivings\/\{id\}/, 'id', ids.receiving],
-  [/\/returns\/\{id\}/, 'id', ids.return],
-  [/\/stock-movements\/\{id\}/, 'id', ids.stockMovement],
-];
-
 const queries: Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>> = {
   '/webhooks/{id}/deliveries': { state: 'failed', since: '2026-11-20T00:00:00Z' },
   '/deliveries': { state: 'failed', since: '2026-11-20T00:00:00Z' },
-  '/events': { entityId: ids.order },
+  '/events': { entityId: ids.orders },
   '/orders': { status: 'received', items: 30 },
   '/orders/{id}': { withPackingLists: true },
   '/products': { active: true },
   '/receivings': { status: 'awaiting' },
   '/returns': { status: 'awaiting' },
-  '/stock-movements': { sku: ids.product },
+  '/stock-movements': { sku: ids.products },
 };
 
 /** The example body of an operation; undefined if it has none. @param key such as `POST /v21/orders` */
@@ -136,7 +124,10 @@ export function exampleParameter(
   path: string,
   { name, in: where }: { readonly name: string; readonly in: string },
 ): string | number | boolean | undefined {
-  if (where === 'path') return pathValues.find(([at, of]) => of === name && at.test(path))?.[2];
+  if (where === 'path') {
+    const [before = ''] = path.split(`/{${name}}`);
+    return Object.entries(ids).find(([part]) => before.endsWith(`/${part}`))?.[1];
+  }
   if (method.toUpperCase() !== 'GET') return undefined;
   return queries[path.replace(/^\/v21?/, '')]?.[name];
 }

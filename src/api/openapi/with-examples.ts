@@ -49,7 +49,7 @@ const importResult = {
   idempotencyKey: 'wms-1',
   statusCode: 200,
   message: 'Order status changed.',
-  id: ids.order,
+  id: ids.orders,
 };
 
 function withExample(path: string, status: string, response: Response): Response {

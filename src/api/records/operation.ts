@@ -6,29 +6,20 @@ import type * as v from 'valibot';
 import type { Change } from '../../db/records/write.ts';
 import { capital } from '../../domain/text.ts';
 import { validate } from '../../domain/validation.ts';
+import type { Action } from '../describe.ts';
 
 /** "PackingLists" for "packing-lists". */
 export function inCapitals(name: string): string {
   return name.split('-').map(capital).join('');
 }
 
-export interface Described {
-  /** The last part of its path. */
-  readonly name: string;
-  readonly summary: string;
-  readonly description: string;
-  /** When it is refused with 409. */
-  readonly conflict?: string | undefined;
-  readonly message: string;
-}
-
 /** `POST /<resource>/{id}/<name>`, without a body. */
-export interface Action<Rec> extends Described {
+export interface ChangeOf<Rec> extends Action {
   readonly change: Change<Rec>;
 }
 
 /** `PUT /warehouse/<resource>/{id}/<name>`, for the role `warehouse`. */
-export interface Operation<Rec> extends Described {
+export interface Operation<Rec> extends Action {
   readonly body: v.GenericSchema<unknown, object>;
   readonly withPackingLists: boolean;
   /** @throws Problem 400 for a body that is wrong in itself */
@@ -42,7 +33,7 @@ export interface Operation<Rec> extends Described {
 }
 
 export function operation<Rec, Body extends v.GenericSchema<unknown, object>>(
-  of: Described & {
+  of: Action & {
     readonly body: Body;
     readonly withPackingLists?: boolean;
     movesStock?(input: v.InferOutput<Body>): boolean;

@@ -15,14 +15,14 @@ import { renderValue } from '../../domain/render.ts';
 import { article, capital } from '../../domain/text.ts';
 import { chargeTime } from '../budget/allowance.ts';
 import type { ApiDeps, ApiEnv, Session } from '../deps.ts';
-import { describeOperation } from '../describe.ts';
+import { type Action, describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { idempotent } from '../idempotency.ts';
 import { jsonBody } from '../json-body.ts';
 import { params } from '../validate.ts';
 import type { ChangeLoops } from './change-loops.ts';
 import { withKnownSkus } from './known-skus.ts';
-import { type Action, type Described, inCapitals, type Operation } from './operation.ts';
+import { type ChangeOf, inCapitals, type Operation } from './operation.ts';
 import { idParams, type ListedResource, recordReads } from './reads.ts';
 
 /** A kind of record that e-shops write. Texts are sentences in Markdown. */
@@ -37,7 +37,7 @@ export interface Resource<Rec extends object> extends ListedResource, Edits<Rec,
   readonly tooLate?: string;
   /** Rules of the body beyond the schema. */
   readonly rules?: string;
-  readonly actions: readonly Action<Rec>[];
+  readonly actions: readonly ChangeOf<Rec>[];
   readonly operations: readonly Operation<Rec>[];
 }
 
@@ -55,18 +55,10 @@ export function resourceRoutes<Rec extends object>(
   const itemPath = `${path}/:id`;
   const named = article(noun);
   const data = resource.recordSchema('v21');
-  const described = (group: string, id: string, { summary, description, conflict, message }: Described) =>
-    describeOperation(group, {
-      id,
-      summary,
-      description,
-      data,
-      message,
-      errors: {
-        404: `the ${noun} does not exist.`,
-        ...(conflict === undefined ? {} : { 409: conflict }),
-      },
-    });
+  const described = (group: string, id: string, action: Action) => {
+    const errors = { 404: `the ${noun} does not exist.`, 409: action.conflict };
+    return describeOperation(group, { ...action, id, data, errors });
+  };
   const once = idempotent(deps, {
     schema: inputSchema,
     responseOnly,

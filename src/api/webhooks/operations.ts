@@ -14,7 +14,7 @@ import { newSecretSchema, webhookRecordSchema, webhookWithSecretSchema } from '.
 import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
 import { newWebhookSecret } from '../../secrets/keys.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
-import { describeOperation } from '../describe.ts';
+import { type Action, describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { idempotent } from '../idempotency.ts';
 import { body, params, query } from '../validate.ts';
@@ -61,14 +61,9 @@ const pauseInputSchema = strictComponent('PauseInput', {
 const whileInactive = 'the webhook is inactive.';
 
 /** What is done without a body. */
-const switches: readonly {
-  readonly name: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly message: string;
-  readonly conflict?: string;
+const switches: readonly (Action & {
   change(sql: Pool, eshopId: number, id: number): Promise<{ readonly webhook: WebhookRow } | null>;
-}[] = [
+})[] = [
   {
     name: 'resume',
     summary: 'End the pause of a webhook',
@@ -126,17 +121,16 @@ export function webhookOperationRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
     },
   );
 
-  for (const { name, summary, description, message, conflict, change } of switches) {
+  for (const { change, ...action } of switches) {
+    const { name, message, conflict } = action;
     const activates = name === 'activate';
     app.put(
       `/webhooks/:id/${name}`,
       describeOperation(tag, {
+        ...action,
         id: `${name}Webhook`,
-        summary,
-        description,
         data: activates ? activatedWebhookSchema : webhookRecordSchema,
-        message,
-        errors: { 404: noSuchWebhook, ...(conflict === undefined ? {} : { 409: conflict }) },
+        errors: { 404: noSuchWebhook, 409: conflict },
       }),
       params({ id: webhookId }),
       async (c) => {

@@ -14,11 +14,17 @@ import type { Database } from '../../db/transaction.ts';
 import { findWebhook, type WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { described, uuid } from '../../domain/fields.ts';
 import { badRequest, conflict, invalid, orNotFound, type Problem } from '../../domain/problem.ts';
-import { estimatedDurationMs, isUnderWay, recoveryOfWebhook } from '../../domain/recovery.ts';
+import {
+  estimatedDurationMs,
+  isUnderWay,
+  type RecoveryAction,
+  recoveryActions,
+  recoveryOfWebhook,
+} from '../../domain/recovery.ts';
 import { dateOf, isoTimestamp } from '../../domain/timestamp.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
-import { describeOperation } from '../describe.ts';
+import { type Action, describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { idempotent } from '../idempotency.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
@@ -30,29 +36,26 @@ const tag = 'Recoveries';
 const noSuchRecovery = 'the webhook or the recovery does not exist, or belongs to another e-shop.';
 const recoveryId = described(uuid(), 'UUIDv7, as `recover` returned it.');
 
-const controls = [
-  {
-    action: 'pause',
+const controls: Readonly<Record<RecoveryAction, Omit<Action, 'name' | 'conflict'>>> = {
+  pause: {
     summary: 'Pause a recovery',
     description:
       'It creates no further deliveries, and the first attempts of those that it has created wait; retries continue. Pausing a paused recovery changes nothing.',
     message: 'Recovery paused.',
   },
-  {
-    action: 'resume',
+  resume: {
     summary: 'Resume a recovery',
     description:
       'Continues where it was paused. Resuming a running recovery changes nothing. If it is paused because its webhook is inactive, activate the webhook instead.',
     message: 'Recovery resumed.',
   },
-  {
-    action: 'cancel',
+  cancel: {
     summary: 'Cancel a recovery',
     description:
       'It creates no further deliveries, and cannot be resumed; the deliveries that it has already created are still made. Canceling a canceled recovery changes nothing.',
     message: 'Recovery canceled.',
   },
-] as const;
+};
 
 const MESSAGES = {
   counted: 'Nothing was recovered: a dry run.',
@@ -206,17 +209,16 @@ export function recoveryRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
     },
   );
 
-  for (const { action, summary, description, message } of controls) {
+  for (const action of recoveryActions) {
+    const operation = controls[action];
     app.post(
       `/webhooks/:id/recoveries/:recoveryId/${action}`,
       describeOperation(tag, {
+        ...operation,
         id: `${action}Recovery`,
-        summary,
-        description,
         data: recoveryRecord,
-        message,
         errors: {
-          ...(action === 'resume' ? { 400: 'the webhook is inactive, or a parameter is invalid.' } : {}),
+          400: action === 'resume' ? 'the webhook is inactive, or a parameter is invalid.' : undefined,
           404: noSuchRecovery,
           409: 'the recovery has ended.',
         },
@@ -231,7 +233,7 @@ export function recoveryRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
           const { state } = await foundRecovery(eshopId, id, recoveryId);
           throw conflict(`Recovery ${recoveryId} is ${state}: there is nothing to ${action}.`);
         }
-        return ok(c, message, await recordWithPace(await foundRecovery(eshopId, id, recoveryId)));
+        return ok(c, operation.message, await recordWithPace(await foundRecovery(eshopId, id, recoveryId)));
       },
     );
   }
