@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import { type ActionName, MAX_NAME_CHARS, MAX_REASON_CHARS } from '../domain/operator-action.ts';
+import { type ActionName, actionNames, MAX_NAME_CHARS, MAX_REASON_CHARS } from '../domain/operator-action.ts';
 import { counted } from '../domain/text.ts';
 import { argument, type CommandContext, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -10,27 +10,12 @@ import { type Answer, actOnDeliveries, redeliverEach } from './act-on-deliveries
 import { bulkOptions } from './bulk-options.ts';
 import { accountName, idOf, text } from './options.ts';
 
-const verbs: readonly {
-  readonly verb: string;
-  readonly action: ActionName;
-  readonly description: string;
-  /** The former name of both `try-now` and `redeliver`. */
-  readonly former?: true;
-}[] = [
-  { verb: 'try-now', action: 'tryNow', description: 'make the next attempt now' },
-  { verb: 'retry', action: 'tryNow', description: 'try-now, or redeliver if it has ended', former: true },
-  {
-    verb: 'hold',
-    action: 'hold',
-    description: 'make no attempts until resumed; the time limit keeps running',
-  },
-  { verb: 'resume', action: 'resume', description: 'continue attempts that were held' },
-  {
-    verb: 'give-up',
-    action: 'giveUp',
-    description: 'make no further attempts: the delivery ends as canceled',
-  },
-];
+const verbs: Readonly<Record<ActionName, readonly [verb: string, description: string]>> = {
+  tryNow: ['try-now', 'make the next attempt now'],
+  hold: ['hold', 'make no attempts until resumed; the time limit keeps running'],
+  resume: ['resume', 'continue attempts that were held'],
+  giveUp: ['give-up', 'make no further attempts: the delivery ends as canceled'],
+};
 
 const deliveryIds = v.array(idOf('delivery'));
 const options = v.object({
@@ -81,7 +66,8 @@ function addRedeliver(command: Command, { env, print }: CommandContext): void {
 
 export function addActions(command: Command, { env, print }: CommandContext): void {
   addRedeliver(command, { env, print });
-  for (const { verb, action, description, former: hidden = false } of verbs) {
+  /** @param hidden for the former name of both `try-now` and `redeliver` */
+  const add = (action: ActionName, [verb, description]: (typeof verbs)[ActionName], hidden = false) => {
     const part = command.command(verb, { hidden }).description(description).addHelpText('after', HELP);
     runs(part, options, async ({ ids, json, reason = '', by = accountName(), dryRun, yes, ...filter }) => {
       const bulk = Object.values(filter).some((value) => value !== undefined);
@@ -103,5 +89,7 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
       const request = { action, ids, by, reason, redelivers: hidden };
       await printAnswers((answered) => actOnDeliveries(settings, request, answered), { print, json });
     });
-  }
+  };
+  for (const action of actionNames) add(action, verbs[action]);
+  add('tryNow', ['retry', 'try-now, or redeliver if it has ended'], true);
 }

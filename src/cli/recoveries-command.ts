@@ -8,8 +8,8 @@ import {
   type RecoveryRow,
   readRecovery,
 } from '../db/recoveries/recoveries.ts';
-import type { RecoveryAction } from '../domain/recovery.ts';
-import { argument, type CommandContext, flag, optional, runs } from '../lib/command-line.ts';
+import { type RecoveryAction, recoveryActions } from '../domain/recovery.ts';
+import { argument, type CommandContext, flag, optional, runs, subcommands } from '../lib/command-line.ts';
 import { control, noSuchRecovery, watchRecovery } from './control-recovery.ts';
 import { withDatabase } from './open-database.ts';
 import { idOf, limitNote, limitOption, webhookNumber } from './options.ts';
@@ -30,15 +30,19 @@ const reasonOptions = v.object({
   reason: optional('--reason <text>', 'the reason, which its e-shop can read', v.string()),
 });
 
-const controls: readonly { readonly action: RecoveryAction; readonly description: string }[] = [
-  { action: 'pause', description: 'start no further deliveries; those in progress continue' },
-  { action: 'resume', description: 'continue where it was paused' },
-  { action: 'cancel', description: 'end it for good; deliveries that it has created are still made' },
-];
+const controls: Readonly<Record<RecoveryAction, string>> = {
+  pause: 'start no further deliveries; those in progress continue',
+  resume: 'continue where it was paused',
+  cancel: 'end it for good; deliveries that it has created are still made',
+};
 
 export function recoveriesCommand(command: Command, { env, print }: CommandContext): void {
-  const list = command.command('list').description('list the recoveries in progress, of all e-shops');
-  runs(list, listOptions, async ({ webhook, all, limit, json }) => {
+  const part = subcommands(command, {
+    list: 'list the recoveries in progress, of all e-shops',
+    show: 'show the progress of a recovery and its estimated end',
+    ...controls,
+  });
+  runs(part('list'), listOptions, async ({ webhook, all, limit, json }) => {
     const ended = all || webhook !== undefined;
     const rows = await withDatabase(readSettings(env), (sql) =>
       ended ? listRecoveries(sql, webhook ?? null, limit) : listRecoveriesUnderWay(sql),
@@ -48,21 +52,19 @@ export function recoveriesCommand(command: Command, { env, print }: CommandConte
     const note = ended ? limitNote(rows.length, limit) : '';
     print(rows.length === 0 ? emptyText : `${recoveriesTable(rows)}${note}`);
   });
-  const show = command.command('show').description('show the progress of a recovery and its estimated end');
   const printed = (row: RecoveryRow, json: boolean) =>
     print(json ? JSON.stringify(recoveryRecord(row)) : recoveryDetails(row));
-  runs(show, showOptions, async ({ id, watch, json }) => {
+  runs(part('show'), showOptions, async ({ id, watch, json }) => {
     const settings = readSettings(env);
     if (watch) return await watchRecovery(settings, id, { print, json });
     const row = await withDatabase(settings, (sql) => readRecovery(sql, id));
     if (row === null) throw noSuchRecovery(id);
     printed(row, json);
   });
-  for (const { action, description } of controls) {
-    const part = command.command(action).description(description);
+  for (const action of recoveryActions) {
     const controlIt = async (id: string, json: boolean, reason?: string) =>
       printed(await withDatabase(readSettings(env), (sql) => control(sql, id, action, reason)), json);
-    if (action === 'resume') runs(part, oneRecovery, ({ id, json }) => controlIt(id, json));
-    else runs(part, reasonOptions, ({ id, json, reason }) => controlIt(id, json, reason));
+    if (action === 'resume') runs(part(action), oneRecovery, ({ id, json }) => controlIt(id, json));
+    else runs(part(action), reasonOptions, ({ id, json, reason }) => controlIt(id, json, reason));
   }
 }
