@@ -59,7 +59,6 @@ export interface ShownRecovery extends RecoveryStatus {
   readonly count: number;
   readonly since: Date;
   readonly createdAt: Date;
-  readonly finishedAt: Date | null;
 }
 
 export interface OperatorDeps {

@@ -6,8 +6,8 @@ import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { Problem } from '../../domain/problem.ts';
 import { isUnderWay, recoveryActions } from '../../domain/recovery.ts';
 import { capital } from '../../domain/text.ts';
+import { isoTimestamp } from '../../domain/timestamp.ts';
 import { titlesOf } from '../all/scope.ts';
-import { RecoveryBadge } from '../badges.tsx';
 import type { ConsoleApp, ConsoleDeps, ConsoleEnv, ShownRecovery } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
@@ -15,59 +15,46 @@ import { namesIn, WebhookLink, type WebhookNames } from '../names.tsx';
 import { Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
-import { actionsOf } from '../webhooks/recoveries.tsx';
+import { actionsOf, RecoveryRow } from '../webhooks/recoveries.tsx';
 
 const PATH = `${ALL}/recoveries`;
 const FORM = 'control';
 
 function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookNames }) {
   const { recovery, eshop, names } = props;
-  const { recoveryId, webhookId, state, reason, done, failed, superseded, left, count, since, createdAt } =
-    recovery;
-  const { estimatedEndAt, finishedAt } = recovery;
+  const { recoveryId, webhookId, state, since, createdAt } = recovery;
   return (
-    <li>
-      <p class="name">
-        {done.toLocaleString('en-US')} of {count.toLocaleString('en-US')} delivered
-      </p>
-      <p class="more">
-        <WebhookLink id={webhookId} names={names} />
-        <span>{eshop}</span>
-        <span>
-          events since <Time at={since.toISOString()} />
-        </span>
-        <span>{left.toLocaleString('en-US')} left</span>
-        {failed === 0 ? null : <span>{failed.toLocaleString('en-US')} failed again</span>}
-        {superseded === 0 ? null : <span>{superseded.toLocaleString('en-US')} superseded</span>}
-        {estimatedEndAt === null || finishedAt !== null ? null : (
+    <RecoveryRow
+      recovery={{ ...recovery, estimatedEndAt: isoTimestamp(recovery.estimatedEndAt) }}
+      about={
+        <>
+          <WebhookLink id={webhookId} names={names} />
+          <span>{eshop}</span>
           <span>
-            ends <Ago at={estimatedEndAt.toISOString()} />
+            events since <Time at={since.toISOString()} />
           </span>
-        )}
-        {reason === null ? null : <span>{reason}</span>}
-      </p>
-      <div class="end">
-        <RecoveryBadge state={state} />
+        </>
+      }
+      begun={
         <span>
           started <Ago at={createdAt.toISOString()} />
         </span>
-        <p class="acts">
-          {actionsOf(state, false).map((action) => (
-            <button
-              type="submit"
-              form={FORM}
-              name="asked"
-              value={`${action} ${recoveryId}`}
-              class={action === 'cancel' ? 'danger' : 'plain'}
-              id={`${action}-${recoveryId}`}
-              aria-label={`${capital(action)} the recovery of ${names.get(webhookId)?.name ?? webhookId}`}
-            >
-              {capital(action)}
-            </button>
-          ))}
-        </p>
-      </div>
-    </li>
+      }
+    >
+      {actionsOf(state, false).map((action) => (
+        <button
+          type="submit"
+          form={FORM}
+          name="asked"
+          value={`${action} ${recoveryId}`}
+          class={action === 'cancel' ? 'danger' : 'plain'}
+          id={`${action}-${recoveryId}`}
+          aria-label={`${capital(action)} the recovery of ${names.get(webhookId)?.name ?? webhookId}`}
+        >
+          {capital(action)}
+        </button>
+      ))}
+    </RecoveryRow>
   );
 }
 

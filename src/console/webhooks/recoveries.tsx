@@ -1,4 +1,5 @@
 /** The recoveries of a webhook, on its page. */
+import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import { isUnderWay, type RecoveryAction, type RecoveryState } from '../../domain/recovery.ts';
@@ -18,21 +19,34 @@ export function actionsOf(state: RecoveryState, waits: boolean): readonly Recove
   return waits ? ['cancel'] : ['resume', 'cancel'];
 }
 
-function Row({ recovery, waits }: { recovery: Recovery; waits: boolean }) {
-  const { recoveryId, webhookId, state, reason, count, done, failed, superseded, left } = recovery;
-  const { since, createdAt, estimatedEndAt } = recovery;
+/**
+ * A recovery in a list.
+ * @param about what it recovers, before its progress
+ * @param begun when it began
+ * @param children its buttons
+ */
+export function RecoveryRow(props: {
+  recovery: Pick<
+    Recovery,
+    'state' | 'reason' | 'count' | 'done' | 'failed' | 'superseded' | 'left' | 'estimatedEndAt'
+  >;
+  about: Child;
+  begun: Child;
+  children: Child;
+}) {
+  const { recovery, about, begun, children } = props;
+  const { state, reason, count, done, failed, superseded, left, estimatedEndAt } = recovery;
+  const shown = (number: number) => number.toLocaleString('en-US');
   return (
     <li>
       <p class="name">
-        {done} of {count} delivered
+        {shown(done)} of {shown(count)} delivered
       </p>
       <p class="more">
-        <span>
-          since <Time at={since} />
-        </span>
-        <span>{left} left</span>
-        {failed === 0 ? null : <span>{failed} failed again</span>}
-        {superseded === 0 ? null : <span>{superseded} superseded</span>}
+        {about}
+        <span>{shown(left)} left</span>
+        {failed === 0 ? null : <span>{shown(failed)} failed again</span>}
+        {superseded === 0 ? null : <span>{shown(superseded)} superseded</span>}
         {estimatedEndAt === null ? null : (
           <span>
             ends <Ago at={estimatedEndAt} />
@@ -42,14 +56,8 @@ function Row({ recovery, waits }: { recovery: Recovery; waits: boolean }) {
       </p>
       <div class="end">
         <RecoveryBadge state={state} />
-        <Ago at={createdAt} />
-        <div class="acts">
-          {actionsOf(state, waits).map((action) => (
-            <Act action={`/webhooks/${webhookId}/recoveries/${recoveryId}/${action}`}>
-              {capital(action)} recovery
-            </Act>
-          ))}
-        </div>
+        {begun}
+        <div class="acts">{children}</div>
       </div>
     </li>
   );
@@ -57,7 +65,7 @@ function Row({ recovery, waits }: { recovery: Recovery; waits: boolean }) {
 
 export function Recoveries(props: {
   recoveries: readonly Recovery[];
-  webhook: Pick<WebhookRecord, 'active' | 'pausedUntil'>;
+  webhook: Pick<WebhookRecord, 'id' | 'active' | 'pausedUntil'>;
 }) {
   const { recoveries, webhook } = props;
   const waits = !webhook.active || webhook.pausedUntil !== null;
@@ -65,7 +73,21 @@ export function Recoveries(props: {
     <Card id="recoveries" title="Recoveries" flush>
       <ul class="rows">
         {recoveries.map((recovery) => (
-          <Row recovery={recovery} waits={waits} />
+          <RecoveryRow
+            recovery={recovery}
+            about={
+              <span>
+                since <Time at={recovery.since} />
+              </span>
+            }
+            begun={<Ago at={recovery.createdAt} />}
+          >
+            {actionsOf(recovery.state, waits).map((action) => (
+              <Act action={`/webhooks/${webhook.id}/recoveries/${recovery.recoveryId}/${action}`}>
+                {capital(action)} recovery
+              </Act>
+            ))}
+          </RecoveryRow>
         ))}
       </ul>
     </Card>

@@ -12,7 +12,7 @@ import type { WebhookRecord } from '../../domain/webhook.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { piece, type Query, type Rejection, rejectionOf } from '../api-client.ts';
 import type { ConsoleApp, ConsoleDeps } from '../deps.ts';
-import { Input } from '../form-fields.tsx';
+import { Check, Input } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { duration, fromField, Time } from '../times.tsx';
@@ -29,11 +29,10 @@ const WORDS: Readonly<Record<Recoverable, string>> = {
 function RecoverPage(props: {
   webhook: WebhookRecord;
   fields: Query;
-  include: readonly string[];
   counted?: v.InferOutput<typeof recoverAnswer> | undefined;
   refused?: Rejection | undefined;
 }) {
-  const { webhook, fields, include, counted, refused } = props;
+  const { webhook, fields, counted, refused } = props;
   const path = `/webhooks/${webhook.id}`;
   return (
     <Page title={`Recover ${nameOf(webhook)}`} here="/webhooks" refused={refused} fields={['since', 'until']}>
@@ -54,10 +53,7 @@ function RecoverPage(props: {
         <fieldset>
           <legend>Events to recover</legend>
           {recoverable.map((name) => (
-            <label class="check">
-              <input type="checkbox" name={name} value="true" checked={include.includes(name)} />
-              <span>{WORDS[name]}</span>
-            </label>
+            <Check name={name} label={WORDS[name]} />
           ))}
         </fieldset>
         {counted === undefined ? null : (
@@ -94,15 +90,15 @@ export function recoveryRoutes(app: ConsoleApp, { policy }: ConsoleDeps, { act }
     const at = lastDeactivation?.at ?? incident?.since;
     const earliest = at && lostSince(new Date(at), new Date(registeredAt), policy.windowMs).toISOString();
     const since = c.req.query('since') ?? earliest?.slice(0, 16);
-    const page = { webhook, fields: { since }, include: usuallyRecovered };
-    return respond(c, <RecoverPage {...page} />);
+    const ticked = Object.fromEntries(usuallyRecovered.map((name) => [name, 'true']));
+    return respond(c, <RecoverPage webhook={webhook} fields={{ since, ...ticked }} />);
   });
 
   app.post('/webhooks/:id/recover', async (c) => {
     const { form, api } = c.var;
     const include = recoverable.filter((name) => form[name] === 'true');
     const webhook = await webhookOf(c);
-    const page = { webhook, fields: form, include };
+    const page = { webhook, fields: form };
     const until = form.until === '' ? undefined : fromField(form.until);
     const input = { since: fromField(form.since), ...(until === undefined ? {} : { until }), include };
     const dryRun = form.go !== 'begin';
