@@ -138,7 +138,7 @@ export async function makeOpenApi(
           receiving(policy),
         ].join('\n\n'),
       },
-      tags: [...tags],
+      tags,
       servers: [{ url: publicUrl ?? '/' }],
       security: [{ apiKey: [], token: [] }],
     },

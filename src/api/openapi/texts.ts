@@ -80,19 +80,17 @@ export function receiving(policy: RetryPolicy): string {
 /** At most one decimal, without zeros at its end. */
 const inUnits = (value: number) => String(Math.round(value * 10) / 10);
 
-export const tags = [
-  { name: 'Authentication', description: 'Log in with a user name and password to get a token.' },
-  { name: 'E-shop', description: 'The e-shop itself, and which notifications it gets.' },
-  { name: 'Webhooks', description: 'Subscriptions: which events are delivered where, and how.' },
-  { name: 'Deliveries', description: 'The delivery log: what was delivered, what failed, and why.' },
-  {
-    name: 'Events',
-    description: 'Every event, its outcome at every webhook, and why something did not arrive.',
-  },
-  { name: 'Recoveries', description: 'Deliver events that a webhook did not get.' },
-  { name: 'Orders', description: 'Orders of the e-shop.' },
-  { name: 'Products', description: 'Products of the e-shop.' },
-  { name: 'Receivings', description: 'Inbound goods: announced, arrived, counted and stocked.' },
-  { name: 'Returns', description: 'Goods sent back by customers.' },
-  { name: 'Stock movements', description: 'Every change of the stock of a product, and why.' },
-] as const;
+/** The groups of operations, in their order. */
+export const tags = Object.entries({
+  Authentication: 'Log in with a user name and password to get a token.',
+  'E-shop': 'The e-shop itself, and which notifications it gets.',
+  Webhooks: 'Subscriptions: which events are delivered where, and how.',
+  Deliveries: 'The delivery log: what was delivered, what failed, and why.',
+  Events: 'Every event, its outcome at every webhook, and why something did not arrive.',
+  Recoveries: 'Deliver events that a webhook did not get.',
+  Orders: 'Orders of the e-shop.',
+  Products: 'Products of the e-shop.',
+  Receivings: 'Inbound goods: announced, arrived, counted and stocked.',
+  Returns: 'Goods sent back by customers.',
+  'Stock movements': 'Every change of the stock of a product, and why.',
+}).map(([name, description]) => ({ name, description }));

@@ -14,7 +14,7 @@ import { eventOn } from '../../domain/event-types.ts';
 import { renderValue } from '../../domain/render.ts';
 import { article, capital } from '../../domain/text.ts';
 import { chargeTime } from '../budget/allowance.ts';
-import type { ApiDeps, ApiEnv, Session } from '../deps.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { type Action, describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { idempotent } from '../idempotency.ts';
@@ -85,8 +85,15 @@ export function resourceRoutes<Rec extends object>(
   };
   const rendered = (c: Context<ApiEnv>, record: Rec, withPackingLists = false) =>
     chargeTime(c.get('allowance'), () => renderValue(record, { version: 'v21', withPackingLists }));
-  /** Changes a record; `message` is that of the response, unless nothing was changed. */
-  const change = async ({ eshopId, role }: Session, id: string, message: string, by: Change<Rec>) => {
+  /** Changes a record, and answers with it; with `message`, unless nothing was changed. */
+  const change = async (
+    c: Context<ApiEnv>,
+    id: string,
+    message: string,
+    by: Change<Rec>,
+    withPackingLists = false,
+  ) => {
+    const { eshopId, role } = c.get('session');
     let before: Rec | undefined;
     const after = await transaction(deps.sql, (tx) =>
       changeRecord(tx, mapping, eshopId, role, id, (record, now) => {
@@ -94,9 +101,10 @@ export function resourceRoutes<Rec extends object>(
         return by(record, now);
       }),
     );
-    if (after === before) return { after, message: messages.unchanged };
+    const shown = rendered(c, after, withPackingLists);
+    if (after === before) return ok(c, messages.unchanged, shown);
     const times = loops.changed(eshopId, kind, id);
-    return { after, message: times === null ? message : `${message} ${loopWarning(times)}` };
+    return ok(c, times === null ? message : `${message} ${loopWarning(times)}`, shown);
   };
 
   app.post(
@@ -153,16 +161,14 @@ export function resourceRoutes<Rec extends object>(
       params(idParams(entry)),
       jsonBody(inputSchema, { responseOnly, inPath: idField, partial, name }),
       async (c) => {
-        const session = c.get('session');
         const body = c.req.valid('json');
         const { id } = c.req.valid('param');
-        const asked = { sql: deps.sql, eshopId: session.eshopId, clock: c.get('clock') };
-        const { after, message } = await writing(asked, body, (context) =>
-          change(session, id, messages.updated, (record, now) =>
+        const asked = { sql: deps.sql, eshopId: c.get('session').eshopId, clock: c.get('clock') };
+        return await writing(asked, body, (context) =>
+          change(c, id, messages.updated, (record, now) =>
             chargeTime(c.get('allowance'), () => apply(record, body, { ...context, now })),
           ),
         );
-        return ok(c, message, rendered(c, after));
       },
     );
   }
@@ -173,11 +179,7 @@ export function resourceRoutes<Rec extends object>(
       `${itemPath}/${name}`,
       described(tag, `${name}${capital(kind)}`, { ...action, description: `${description} No body.` }),
       params(idParams(entry)),
-      async (c) => {
-        const { id } = c.req.valid('param');
-        const { after, message: said } = await change(c.get('session'), id, message, action.change);
-        return ok(c, said, rendered(c, after));
-      },
+      (c) => change(c, c.req.valid('param').id, message, action.change),
     );
   }
 
@@ -190,11 +192,9 @@ export function resourceRoutes<Rec extends object>(
       jsonBody(operation.body),
       async (c) => {
         const prepared = chargeTime(c.get('allowance'), () => operation.prepare(c.req.valid('json')));
-        const { id } = c.req.valid('param');
-        const { after, message: said } = await change(c.get('session'), id, message, (record, now) =>
-          chargeTime(c.get('allowance'), () => prepared.change(record, now)),
-        );
-        return ok(c, said, rendered(c, after, withPackingLists));
+        const by: Change<Rec> = (record, now) =>
+          chargeTime(c.get('allowance'), () => prepared.change(record, now));
+        return await change(c, c.req.valid('param').id, message, by, withPackingLists);
       },
     );
   }
