@@ -40,15 +40,7 @@ export function startReplayer(workflowBundle: WorkflowBundleOption) {
 }
 
 /** The first event of a history that the code does not lead to. */
-export interface Break {
-  readonly eventId: number;
-  /** The command in the history. */
-  readonly expected: string;
-  /** The command of the code instead. */
-  readonly found: string;
-  /** The message of Temporal's SDK. */
-  readonly details: string;
-}
+export type Break = NonNullable<Awaited<ReturnType<typeof breakOf>>>;
 
 /**
  * Replays a history; if that fails, finds the event. The SDK names it only for some failures, so a binary search
@@ -58,7 +50,7 @@ export async function breakOf(
   replayer: ReturnType<typeof startReplayer>,
   workflowId: string,
   history: History,
-): Promise<Break | undefined> {
+) {
   let error = await replayer.replay(workflowId, history);
   if (error === undefined) return undefined;
   const events = history.events ?? [];
@@ -76,8 +68,11 @@ export async function breakOf(
   const event = events[breaks - 1];
   return {
     eventId: Number(event?.eventId ?? 0),
+    /** The command in the history. */
     expected: event === undefined ? '' : commandBehind(event),
+    /** The command of the code instead. */
     found: commandFound(error),
+    /** The message of Temporal's SDK. */
     details: messageOf(error),
   };
 }

@@ -21,16 +21,7 @@ interface Keeping {
 }
 
 type Named<T> = T & Omit<Run, 'live'>;
-
-export interface Replayed {
-  /** Histories replayed: of running and of ended workflows. */
-  readonly live: number;
-  readonly closed: number;
-  readonly broken: readonly Named<Break>[];
-  readonly saved: number;
-  /** Not kept, and why. */
-  readonly refused: readonly Named<Finding>[];
-}
+export type Replayed = Awaited<ReturnType<typeof replayRuns>>;
 
 /** The maximum length of a workflow's id in its file name. */
 const MAX_FILE_NAME_CHARS = 120;
@@ -54,12 +45,13 @@ async function keepHistory({ workflowId, runId, history }: RunHistory, { directo
   return undefined;
 }
 
+/** @returns how many histories of running and of ended workflows were replayed; and those not kept, with the reason */
 export async function replayRuns(
   client: Client,
   runs: readonly Run[],
   workflowBundle: WorkflowBundleOption,
   keeping?: Keeping,
-): Promise<Replayed> {
+) {
   silenceTemporalLogs();
   const replayer = startReplayer(workflowBundle);
   const broken: Named<Break>[] = [];

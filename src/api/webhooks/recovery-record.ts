@@ -89,8 +89,8 @@ export const recoveryRecord = component('Recovery', {
 });
 
 export function recoveryOf(row: RecoveryRow, measured: MeasuredPace): v.InferOutput<typeof recoveryRecord> {
-  const { state, reason, done, failed, superseded, left, estimatedEndAt } = recoveryProgress(row);
-  const supposed = new Date(row.now.getTime() + estimatedDurationMs(left, measured));
+  const { created, open, rate, exhausted, estimatedEndAt, ...progress } = recoveryProgress(row);
+  const supposed = new Date(row.now.getTime() + estimatedDurationMs(progress.left, measured));
   return {
     recoveryId: row.id,
     webhookId: row.webhookId,
@@ -100,14 +100,9 @@ export function recoveryOf(row: RecoveryRow, measured: MeasuredPace): v.InferOut
     count: row.found,
     first: isoTimestamp(row.firstAt),
     last: isoTimestamp(row.lastAt),
-    state,
-    reason,
-    done,
-    failed,
-    superseded,
-    left,
+    ...progress,
     createdAt: row.createdAt.toISOString(),
-    estimatedEndAt: state === 'running' ? (estimatedEndAt ?? supposed).toISOString() : null,
+    estimatedEndAt: progress.state === 'running' ? (estimatedEndAt ?? supposed).toISOString() : null,
     finishedAt: isoTimestamp(row.finishedAt),
   };
 }
