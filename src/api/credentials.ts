@@ -3,13 +3,19 @@ import { createLoginLimits, type LoginAttempt } from '../db/accounts/login-limit
 import { findUser, passwordKinds, rehashPassword, type UserRow } from '../db/accounts/users.ts';
 import { tooManyRequests } from '../domain/problem.ts';
 import { hashPassword, isReplaced, verifyInConstantTime } from '../secrets/passwords.ts';
+import { createPlaces } from './budget/places.ts';
 import type { ApiDeps } from './deps.ts';
 
 /**
  * Passwords checked at the same time: each takes memory and a processor. One per address, as eight from one address
  * made all other requests ten times as slow on two cores.
  */
-export const CONCURRENT_PASSWORD_CHECKS = { total: 4, perKey: 1 } as const;
+const CONCURRENT_CHECKS = { total: 4, perKey: 1 } as const;
+/** How long a check waits for its turn, in milliseconds. */
+const QUEUE_TIMEOUT_MS = 10_000;
+
+/** They take turns by address: a busy address delays only itself. @param message after waiting too long */
+export const passwordPlaces = (message: string) => createPlaces(CONCURRENT_CHECKS, QUEUE_TIMEOUT_MS, message);
 
 export function credentialCheck({ sql, loginLimits }: Pick<ApiDeps, 'sql' | 'loginLimits'>) {
   const limits = createLoginLimits(sql, loginLimits.perAddress);

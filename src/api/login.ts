@@ -15,9 +15,8 @@ import {
 import { unauthorized } from '../domain/problem.ts';
 import { MAX_USERNAME_CHARS, roles } from '../domain/role.ts';
 import { ANYBODY } from './budget/budget.ts';
-import { createPlaces } from './budget/places.ts';
 import { clientAddresses } from './client-address.ts';
-import { CONCURRENT_PASSWORD_CHECKS, credentialCheck } from './credentials.ts';
+import { credentialCheck, passwordPlaces } from './credentials.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
@@ -37,22 +36,15 @@ const Login = component('Login', {
   user: v.object({ id: recordNumber(), username: v.string(), role: v.picklist(roles) }),
 });
 
-/** How long a login waits for its turn, in milliseconds. */
-const LOGIN_QUEUE_TIMEOUT_MS = 10_000;
-
 /**
- * The login, mounted before the authentication. Logins take turns by address: a busy address delays only itself.
+ * The login, mounted before the authentication.
  * @param turn for requests without a login
  */
 export function loginRoutes(app: Hono<ApiEnv>, deps: ApiDeps, turn: Turns['run']): void {
   const { sql, keys, trustProxy, log } = deps;
   const addressOf = clientAddresses(trustProxy, log);
   const check = credentialCheck(deps);
-  const places = createPlaces(
-    CONCURRENT_PASSWORD_CHECKS,
-    LOGIN_QUEUE_TIMEOUT_MS,
-    'Too many logins at once. Try again.',
-  );
+  const places = passwordPlaces('Too many logins at once. Try again.');
 
   app.post(
     '/users/login',

@@ -2,7 +2,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
-import { SESSION_HOURS } from '../db/console/sessions.ts';
 import type { ConsoleEnv } from './deps.ts';
 
 export const CONSOLE = '/console';
@@ -19,10 +18,6 @@ export function pageOf(path: string): string | null {
   const isPage = pathname === CONSOLE || pathname.startsWith(`${CONSOLE}/`);
   return origin === HERE && isPage ? `${pathname}${search}` : null;
 }
-
-const SESSION = 'waybill_session';
-/** The cookie before sign-in: it ties the form to the browser that requested it. */
-const BEFORE = 'waybill_sign_in';
 
 /** 256 random bits. */
 export function newId(): string {
@@ -90,30 +85,3 @@ export function cookieOf(
     },
   };
 }
-
-export function sessionCookies(reached: SessionContext) {
-  const session = cookieOf(reached, SESSION);
-  const before = cookieOf(reached, BEFORE);
-  return {
-    read: session.read,
-    /** A new id with every sign-in: one planted by an attacker is useless. */
-    begin(c: Context<ConsoleEnv>): string {
-      const id = newId();
-      session.write(c, id, { maxAge: SESSION_HOURS * 3600 });
-      before.remove(c);
-      return id;
-    },
-    end: session.remove,
-    /** The id of the sign-in form's browser, created if it has none. */
-    before(c: Context<ConsoleEnv>): string {
-      const existing = before.read(c);
-      if (existing !== undefined && /^[\w-]{43}$/.test(existing)) return existing;
-      const id = newId();
-      before.write(c, id);
-      return id;
-    },
-    readBefore: before.read,
-  };
-}
-
-export type SessionCookies = ReturnType<typeof sessionCookies>;

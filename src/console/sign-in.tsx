@@ -1,16 +1,26 @@
 /** Signing in and out, with the users of the API and the same limits. */
-import { createPlaces } from '../api/budget/places.ts';
+import type { Context } from 'hono';
 import { clientAddresses } from '../api/client-address.ts';
-import { CONCURRENT_PASSWORD_CHECKS, credentialCheck } from '../api/credentials.ts';
-import { acceptFormOnce, beginSession, endSession, findSession } from '../db/console/sessions.ts';
+import { credentialCheck, passwordPlaces } from '../api/credentials.ts';
+import {
+  acceptFormOnce,
+  beginSession,
+  endSession,
+  findSession,
+  SESSION_HOURS,
+} from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
 import { MAX_USERNAME_CHARS } from '../domain/role.ts';
 import { asset } from './assets.ts';
-import type { Authenticator, ConsoleApp, ConsoleDeps } from './deps.ts';
+import type { Authenticator, ConsoleApp, ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { Input } from './form-fields.tsx';
 import { ownForms } from './forms.ts';
 import { Csrf, Document, html } from './layout.tsx';
-import { CONSOLE, csrfToken, pageOf, type SessionCookies, sessionCookies } from './session.ts';
+import { CONSOLE, cookieOf, csrfToken, newId, pageOf } from './session.ts';
+
+const SESSION = 'waybill_session';
+/** The cookie before sign-in: it ties the form to the browser that requested it. */
+const BEFORE = 'waybill_sign_in';
 
 /** The page after the sign-in: one of the console's, as a browser asks for it, so never with control characters. */
 function pathOf(next = ''): string {
@@ -94,10 +104,9 @@ function SignIn(props: {
 }
 
 export function userAuthenticator(deps: ConsoleDeps): Authenticator {
-  const cookies = sessionCookies(deps);
   return {
-    routes: (app) => signInRoutes(app, deps, cookies),
-    sessionOf: cookies.read,
+    routes: (app) => signInRoutes(app, deps),
+    sessionOf: cookieOf(deps, SESSION).read,
     async authenticate(id, seen) {
       const found = await findSession(deps.sql, id, seen);
       if (found === null) return null;
@@ -113,30 +122,31 @@ export function userAuthenticator(deps: ConsoleDeps): Authenticator {
   };
 }
 
-/** How long a sign-in waits for its turn, in milliseconds. */
-const SIGN_IN_QUEUE_TIMEOUT_MS = 10_000;
-
-function signInRoutes(app: ConsoleApp, deps: ConsoleDeps, cookies: SessionCookies): void {
+function signInRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
   const { sql, trustProxy, log } = deps;
   const trial = deps.publicUrl === null;
   const check = credentialCheck(deps);
   const addressOf = clientAddresses(trustProxy, log);
-  const places = createPlaces(
-    CONCURRENT_PASSWORD_CHECKS,
-    SIGN_IN_QUEUE_TIMEOUT_MS,
-    'Too many sign-ins at once. Try again.',
-  );
+  const places = passwordPlaces('Too many sign-ins at once. Try again.');
+  const session = cookieOf(deps, SESSION);
+  const before = cookieOf(deps, BEFORE);
+  /** The id of the form's browser, created if it has none. */
+  const browserOf = (c: Context<ConsoleEnv>) => {
+    const existing = before.read(c);
+    if (existing !== undefined && /^[\w-]{43}$/.test(existing)) return existing;
+    const id = newId();
+    before.write(c, id);
+    return id;
+  };
 
   app.get('/sign-in', (c) =>
-    c.html(
-      html(<SignIn trial={trial} token={csrfToken(cookies.before(c))} next={pathOf(c.req.query('next'))} />),
-    ),
+    c.html(html(<SignIn trial={trial} token={csrfToken(browserOf(c))} next={pathOf(c.req.query('next'))} />)),
   );
 
-  app.post('/sign-in', ownForms(cookies.readBefore), async (c) => {
+  app.post('/sign-in', ownForms(before.read), async (c) => {
     const { eshop, username = '', password = '', next } = c.var.form;
     const refuse = (status: 401 | 429, refused: string) => {
-      const token = csrfToken(cookies.before(c));
+      const token = csrfToken(browserOf(c));
       const page = <SignIn {...{ token, trial, next: pathOf(next), refused, eshop, username }} />;
       return c.html(html(page), status);
     };
@@ -151,9 +161,13 @@ function signInRoutes(app: ConsoleApp, deps: ConsoleDeps, cookies: SessionCookie
       };
       const user = await places.run(address, () => check(attempt, password.slice(0, 1000)));
       if (user === null) return refuse(401, 'The e-shop, user name or password is incorrect.');
-      const former = cookies.read(c);
+      const former = session.read(c);
       if (former !== undefined) await endSession(sql, former);
-      await beginSession(sql, cookies.begin(c), user);
+      // A new id with every sign-in: one planted by an attacker is useless.
+      const id = newId();
+      session.write(c, id, { maxAge: SESSION_HOURS * 3600 });
+      before.remove(c);
+      await beginSession(sql, id, user);
       return c.redirect(pathOf(next), 303);
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 429) throw error;
@@ -162,10 +176,10 @@ function signInRoutes(app: ConsoleApp, deps: ConsoleDeps, cookies: SessionCookie
     }
   });
 
-  app.post('/sign-out', ownForms(cookies.read), async (c) => {
-    const id = cookies.read(c);
+  app.post('/sign-out', ownForms(session.read), async (c) => {
+    const id = session.read(c);
     if (id !== undefined) await endSession(sql, id);
-    cookies.end(c);
+    session.remove(c);
     return c.redirect(`${CONSOLE}/sign-in`, 303);
   });
 }
