@@ -167,35 +167,6 @@ test('held by an operator: held, by whom and why, until it is resumed; the lists
   }
 });
 
-test('open deliveries of an inactive webhook are held at once, and the filter knows', async () => {
-  const pending = await newDelivery();
-  const retrying = await newDelivery();
-  await makeAttempt(api.sql, retrying, 1, { nextAttemptAt: new Date('2026-11-20T11:00:00Z') });
-  const delivered = await newDelivery();
-  await makeAttempt(api.sql, delivered, 1, accepted);
-  expect(await ids('?state=pending')).toEqual([pending]);
-  expect(await ids('?state=retrying')).toEqual([retrying]);
-  expect(await ids('?state=held')).toEqual([]);
-  expect((await request('GET', `/v21/deliveries/${retrying}`)).data).toMatchObject({
-    state: 'retrying',
-    nextAttemptAt: '2026-11-20T11:00:00.000Z',
-  });
-
-  await request('PUT', `/v21/webhooks/${webhookId}/deactivate`);
-  expect(await ids('?state=held')).toEqual([retrying, pending]);
-  expect(await ids('?state=pending')).toEqual([]);
-  expect(await ids('?state=retrying')).toEqual([]);
-  expect(await ids('?state=delivered')).toEqual([delivered]);
-  expect((await request('GET', `/v21/deliveries/${retrying}`)).data).toMatchObject({
-    state: 'held',
-    nextAttemptAt: null,
-  });
-
-  await request('PUT', `/v21/webhooks/${webhookId}/activate`);
-  expect(await ids('?state=held')).toEqual([]);
-  expect(await ids('?state=retrying')).toEqual([retrying]);
-});
-
 test('filters: entity, since (inclusive), until (exclusive), together', async () => {
   const odd = 'A/1 ž&x=1';
   const first = await newDelivery({ entityId: odd, createdAt: '2026-11-20T10:00:00Z' });

@@ -1,4 +1,4 @@
-/** The pages of the documentation: everything has a page, every link leads somewhere, and no page is large. */
+/** The pages of the documentation: everything has one, and none is large. static.test.ts follows every link. */
 import { promises, readdirSync, readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -104,21 +104,9 @@ test('no page has a style or a script within, which its content security policy 
     expect(page.match(/<[^>]* (?:style|on\w+)=|<style|<script>/), path).toBeNull();
 });
 
-test('every link leads to a page, and to something on it', () => {
-  const ids = new Map([...pages].map(([path, page]) => [path, new Set(idsOf(page))]));
-  const files = new Set(
-    readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).map((file) => `/docs/${file}`),
-  );
-  const dead: string[] = [];
-  for (const [from, page] of pages) {
-    if (/<(?!span class="hljs)[^>]*>undefined<|\[object /.test(page)) dead.push(`${from}: shows no value`);
-    for (const { origin, pathname, hash } of linksOf(page, `${ORIGIN}${from}`)) {
-      if (origin !== ORIGIN || (hash === '' && files.has(pathname.replace(/\/$/, '/index.html')))) continue;
-      if (ids.get(pathname)?.has(decodeURIComponent(hash.slice(1))) !== true)
-        dead.push(`${from}: ${pathname}${hash}`);
-    }
-  }
-  expect(dead).toEqual([]);
+test('no page shows a value that is not there', () => {
+  for (const [path, page] of pages)
+    expect(page.match(/<(?!span class="hljs)[^>]*>undefined<|\[object /), path).toBeNull();
 });
 
 test('no id is there twice on a page', () => {

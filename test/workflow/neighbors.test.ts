@@ -119,21 +119,6 @@ test('a receiver that has as many as it may have at once gets more once it has r
   await stack.until('all of them', async () => started.length === 6);
 });
 
-test('two relays share the deliveries: each is started once', async () => {
-  const stack = await start({ worker: false });
-  await stack.createWebhook('http://127.0.0.1:9/');
-  await fireMany(stack, 100);
-  const relays = [relayTo(stack), relayTo(stack)];
-  for (const { relay } of relays) onTestFinished(() => relay.stop());
-  await stack.until('every start', async () => {
-    const rows = await stack.sql`select from deliveries where dispatched_at is null limit 1`;
-    return rows.length === 0;
-  });
-  const started = relays.flatMap((each) => each.started);
-  expect(new Set(started).size).toBe(100);
-  expect(started).toHaveLength(100);
-});
-
 test('a delivery that failed for good deactivates its webhook and mails, however many attempts take all places', async () => {
   const stack = await start({
     policy: { attemptTimeoutMs: 120_000, maxRetries: 0 },

@@ -334,8 +334,7 @@ test('a delivery closed between the look and the repair is not started again', a
   const stack = await start('closed-meanwhile');
   const [id = ''] = await lostDeliveries(stack, 1);
   const executions = createExecutions(stack.client, stack.taskQueue);
-  const passes = createPasses({
-    sql: stack.sql,
+  const passes = passesOf(stack, {
     executions: {
       ...executions,
       async find(workflowId) {
@@ -344,11 +343,6 @@ test('a delivery closed between the look and the repair is not started again', a
         return found;
       },
     },
-    restarter: restarterOf(stack),
-    log: pino({ level: 'silent' }),
-    watch: unwatched,
-    graceMs: 1_000,
-    signal: new AbortController().signal,
   });
   expect((await passes.everything('test')).repairs).toEqual([]);
   expect(await stack.describe(id)).toBeUndefined();
@@ -434,15 +428,6 @@ test('a held delivery whose workflow cannot go on is started again, still held',
   expect(receiver.requests).toHaveLength(0);
   await request('resume', id, { by: 'anna', reason: '' });
   await stack.untilState(id, 'delivered');
-});
-
-test('every interval in which Temporal answers is reported', async () => {
-  const stack = await start('answers');
-  let answers = 0;
-  reconcilerOf(stack, stack.client, () => {
-    answers += 1;
-  });
-  await stack.until('two answers', async () => answers > 1);
 });
 
 test('answers are reported while the checks take long', async () => {
