@@ -45,7 +45,7 @@ async function keepHistory({ workflowId, runId, history }: RunHistory, { directo
   return undefined;
 }
 
-/** @returns how many histories of running and of ended workflows were replayed; and those not kept, with the reason */
+/** @returns how many histories of running and of ended workflows replayed, and those not kept, with the reason */
 export async function replayRuns(
   client: Client,
   runs: readonly Run[],
