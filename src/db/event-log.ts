@@ -68,9 +68,9 @@ export function listEvents(sql: Sql, eshopId: number, filter: EventFilter, slice
 
 /** How many match, up to {@link MAX_COUNTED_ROWS}. */
 export function countEvents(sql: Sql, eshopId: number, filter: EventFilter) {
+  const page = selectPage(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0 });
   return sql<{ count: number }[]>`
-    select count(*)::int as count from (
-      select from (${selectPage(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0 })}) f limit ${MAX_COUNTED_ROWS}) counted`;
+    select count(*)::int as count from (select from (${page}) f limit ${MAX_COUNTED_ROWS}) counted`;
 }
 
 /** An event with the JSON text of its snapshot, in the v2 form; null if there is none. */
@@ -87,8 +87,9 @@ export type DeliveryOfEvent = Pick<
 /** The deliveries of these events in the order of their creation, without those of deleted webhooks. */
 export function deliveriesOf(sql: Sql, eventIds: readonly string[]) {
   const columns: ReturnType<Sql> = sql`
-    d.event_id, d.id, d.webhook_id, d.state, d.operator_stop, d.attempts_made, d.last_error, d.superseded_by, d.class, d.dispatched_at,
-    d.sequence, d.ordering_key, d.recovery_id, d.created_at, d.due_at, d.next_attempt_at, d.claimed_until`;
+    d.event_id, d.id, d.webhook_id, d.state, d.operator_stop, d.attempts_made, d.last_error, d.superseded_by,
+    d.class, d.dispatched_at, d.sequence, d.ordering_key, d.recovery_id,
+    d.created_at, d.due_at, d.next_attempt_at, d.claimed_until`;
   return sql<DeliveryOfEvent[]>`
     select d.event_id, d.id, d.webhook_id, ${shownState(sql)} as state, d.attempts_made, d.last_error,
       d.superseded_by, ${waitsFor(sql)} as waits_for
@@ -113,7 +114,8 @@ export async function versionsOf(sql: Sql, eshopId: number, types: readonly Even
     where t.eshop_id = ${eshopId} and t.type = any(${[...types]}::text[]) and t.webhook_id = w.id)`;
   return await sql<WebhookVersion[]>`
     select v.webhook_id, case when known then v.at else of_types.registered_at end as at, v.types,
-      case when known then v.active end as active, v.on_stock_change, v.skip_own, v.deleted, x.reason, x.delivery_id, x.last_error
+      case when known then v.active end as active, v.on_stock_change, v.skip_own, v.deleted,
+      x.reason, x.delivery_id, x.last_error
     from (
       (select w.id, w.registered_at from webhooks w where ${ofTypes} and w.deleted_at is null)
       union all

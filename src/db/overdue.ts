@@ -8,7 +8,7 @@ import { attemptClasses } from './outbox/notify.ts';
 import { keepsOrdering, placeOf, predecessors } from './outbox/ordering.ts';
 import { CLASS } from './outbox/outbox.ts';
 import { isPaused, makesAttempts } from './pauses.ts';
-import { isOpen } from './predicates.ts';
+import { hasAttemptUnderWay, isOpen } from './predicates.ts';
 
 /**
  * This many of the attempts that are due first are looked at: most may be under way. Fewer: if more are under way
@@ -53,21 +53,20 @@ async function readAttempts(sql: Sql): Promise<number> {
   const next = sql`greatest(d.dispatched_at, d.last_attempt_at, d.next_attempt_at)`;
   const [row] = await sql<{ seconds: number | null }[]>`
     with late as materialized (
-      select d.id, d.webhook_id, d.attempts_made, ${next} as at from deliveries d
+      select d.id, d.webhook_id, ${next} as at from deliveries d
       -- By the index of the next step: a late one is checked again within an hour.
       where ${isOpen(sql)} and d.dispatched_at is not null
         and greatest(d.check_at, d.dispatched_at, d.last_attempt_at, d.next_attempt_at) < now() + interval '1 hour'
         and ${next} < now() and d.operator_stop is null),
     due as materialized (
       -- A webhook that was activated, or whose pause is over, no longer holds its deliveries: they are due from then on.
-      select l.id, l.attempts_made, greatest(l.at, w.generation_at, w.paused_until) as at from late l join webhooks w on w.id = l.webhook_id
+      select l.id, greatest(l.at, w.generation_at, w.paused_until) as at
+      from late l join webhooks w on w.id = l.webhook_id
       where ${makesAttempts(sql, 'w')} and w.deleted_at is null
         and not exists (select from changes_to_signal b where b.kind = 'webhookChanged' and b.webhook_id = w.id)
-      order by 3 limit ${LOOKED_AT})
-    select extract(epoch from now() - min(due.at))::float8 as seconds from due
-    where not exists (
-      select from attempts a
-      where a.delivery_id = due.id and a.number = due.attempts_made + 1 and a.finished_at is null and a.owned_until > now())`;
+      order by at limit ${LOOKED_AT})
+    select extract(epoch from now() - min(due.at))::float8 as seconds
+    from due where not ${hasAttemptUnderWay(sql, 'due')}`;
   return row?.seconds ?? 0;
 }
 

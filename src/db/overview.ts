@@ -43,6 +43,11 @@ interface OutboxOverview {
 
 export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
+  const isBlocked = sql`class = ${CLASS.blocked} and w.active and not is_paused`;
+  // A delivery that an inactive webhook held waits since the activation.
+  const waitsSince = (since: ReturnType<typeof sql>) =>
+    sql`greatest(${since}, w.generation_at, w.paused_until)`;
+  const isDue = sql`class in (${CLASS.retry}, ${CLASS.undelivered})`;
   const row = await oneRow(sql<Omit<OutboxOverview, 'withoutWorkflow'>[]>`
     with queued as materialized (
       select count(*) filter (where class = ${CLASS.fresh} and not is_paused)::int as fresh,
@@ -52,14 +57,14 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              count(*) filter (where is_paused)::int as paused,
              count(*) filter (where class = ${CLASS.undelivered})::int as undelivered,
              count(*) filter (where class = ${CLASS.delivered})::int as delivered,
-             count(*) filter (where class = ${CLASS.blocked} and w.active and not is_paused)::int as blocked,
-             count(distinct ordering_key) filter (where class = ${CLASS.blocked} and w.active and not is_paused)::int as blocked_records,
-             min(greatest(d.created_at, w.generation_at, w.paused_until)) filter (where class = ${CLASS.blocked} and w.active and not is_paused) as oldest_blocked,
-             -- A delivery that an inactive webhook held waits since the activation.
-             min(greatest(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else d.created_at end, w.generation_at, w.paused_until))
+             count(*) filter (where ${isBlocked})::int as blocked,
+             count(distinct ordering_key) filter (where ${isBlocked})::int as blocked_records,
+             min(${waitsSince(sql`d.created_at`)}) filter (where ${isBlocked}) as oldest_blocked,
+             min(${waitsSince(sql`case when ${isDue} then due_at else d.created_at end`)})
                filter (where class not in (${CLASS.recovered}, ${CLASS.blocked}, ${CLASS.delivered}) and not is_paused) as oldest
       from deliveries d join webhooks w on w.id = d.webhook_id
-      cross join lateral (select class not in (${CLASS.undelivered}, ${CLASS.delivered}) and ${isPaused(sql, 'w')} is true as is_paused) p
+      cross join lateral (
+        select class not in (${CLASS.undelivered}, ${CLASS.delivered}) and ${isPaused(sql, 'w')} is true as is_paused) p
       where dispatched_at is null),
     changes as materialized (
       select count(*)::int as count, min(due_at) filter (where webhook_id is null or place = 1) as oldest

@@ -155,7 +155,8 @@ export async function isMailUnsent(sql: Sql, deactivation: DeactivationCursor): 
 const waiting = (sql: Sql) => sql`
   o.status = 'preOrder' and o.release_at is not null
   and not exists (
-    select from changes_to_signal b where b.kind = 'orderReleaseChanged' and b.eshop_id = o.eshop_id and b.eshop_order_id = o.eshop_order_id)`;
+    select from changes_to_signal b
+    where b.kind = 'orderReleaseChanged' and b.eshop_id = o.eshop_id and b.eshop_order_id = o.eshop_order_id)`;
 
 /** A page of the waiting pre-orders, the first due first. @param options.lateOnly those overdue beyond the grace */
 export async function pendingReleases(
@@ -168,12 +169,15 @@ export async function pendingReleases(
   const past = sql`o.release_at < ${present} - ${seconds(sql, graceMs / 1_000)}`;
   const alone = sql`not exists (
     select from orders s where ${ofSameSecond(sql)} and s.eshop_order_id <> o.eshop_order_id)`;
-  const overdue = sql`${past} and (${alone} or o.release_at < ${present} - ${seconds(sql, (graceMs + MAX_RELEASE_SPREAD_MS) / 1_000)})`;
+  const spread = seconds(sql, (graceMs + MAX_RELEASE_SPREAD_MS) / 1_000);
+  const overdue = sql`${past} and (${alone} or o.release_at < ${present} - ${spread})`;
+  const place = sql`o.release_at, o.eshop_id, o.eshop_order_id`;
+  const isLater = (last: ReleaseCursor) =>
+    sql`and (${place}) > (${last.due}::text::timestamptz, ${last.eshopId}::int, ${last.eshopOrderId})`;
   return await sql<PendingRelease[]>`
     select o.eshop_id, o.eshop_order_id, ${overdue} as late, o.release_at::text as due from orders o
-    where ${waiting(sql)} ${lateOnly ? sql`and ${past}` : sql``}
-      ${after === null ? sql`` : sql`and (o.release_at, o.eshop_id, o.eshop_order_id) > (${after.due}::text::timestamptz, ${after.eshopId}::int, ${after.eshopOrderId})`}
-    order by o.release_at, o.eshop_id, o.eshop_order_id limit ${limit}`;
+    where ${waiting(sql)} ${lateOnly ? sql`and ${past}` : sql``} ${after === null ? sql`` : isLater(after)}
+    order by ${place} limit ${limit}`;
 }
 
 export async function isReleasePending(sql: Sql, eshopId: number, eshopOrderId: string): Promise<boolean> {

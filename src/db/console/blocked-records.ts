@@ -1,5 +1,5 @@
 import { oneRow, type Sql } from '../connection/pool.ts';
-import { CLASS } from '../outbox/outbox.ts';
+import { waitsForTurn } from '../outbox/ordering.ts';
 import { makesAttempts } from '../pauses.ts';
 
 /**
@@ -22,8 +22,8 @@ export async function readBlockedRecords(sql: Sql, eshopId: number): Promise<Blo
   return await oneRow(sql<BlockedRecords[]>`
     select count(distinct entity_id)::int as records, min(created_at) as since from (
       select d.* from webhooks w cross join lateral (
-        select entity_id, created_at from deliveries
-        where class = ${CLASS.blocked} and eshop_id = ${eshopId} and webhook_id = w.id and dispatched_at is null and state = 'pending'
+        select entity_id, created_at from deliveries x
+        where ${waitsForTurn(sql, 'x')} and eshop_id = ${eshopId} and webhook_id = w.id
         limit ${MOST}) d
       where w.eshop_id = ${eshopId} and ${makesAttempts(sql, 'w')} limit ${MOST}) d`);
 }

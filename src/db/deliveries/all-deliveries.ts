@@ -195,8 +195,8 @@ export function listAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveri
 
 /** The number of matching deliveries, up to {@link MAX_COUNTED_ROWS}. @param afterId as in a `Slice` */
 export function countAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, afterId?: string) {
+  const page = selectPage(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0, afterId });
   return sql<{ count: number }[]>`
     with wanted as materialized (${webhooksOf(sql, eshopId, filter)})${weighed(sql, eshopId, filter)}
-    select count(*)::int as count from (
-      select from (${selectPage(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0, afterId })}) f limit ${MAX_COUNTED_ROWS}) counted`;
+    select count(*)::int as count from (select from (${page}) f limit ${MAX_COUNTED_ROWS}) counted`;
 }

@@ -63,16 +63,19 @@ export interface DeliveryForAttempt
  * attempt for longer than it asked for.
  */
 const forAttempt = (sql: Sql, snapshot: postgres.Fragment) => sql`
-    select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, d.state, d.attempts_made,
+    select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.sequence::float8 as sequence,
+           d.state, d.attempts_made,
            ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at,
            case when d.last_attempt_at > clock_timestamp() then d.next_attempt_at - (d.last_attempt_at - clock_timestamp())
              else d.next_attempt_at end as next_attempt_at,
-           d.last_status, d.last_error, d.last_generation, least(d.last_attempt_at, clock_timestamp()) as last_attempt_at, d.late_ms::float8 as late_before_ms, d.window_lost,
-           d.operator_stop, d.operator_actions,
+           d.last_status, d.last_error, d.last_generation,
+           least(d.last_attempt_at, clock_timestamp()) as last_attempt_at,
+           d.late_ms::float8 as late_before_ms, d.window_lost, d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome,
-           ${requestColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.paused_until, w.headers, w.secret,
-           w.previous_secret, w.previous_secret_until, ${signingKeyColumns(sql)}, w.deleted_at, w.ordering,
+           ${requestColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at,
+           w.paused_until, w.headers, w.secret, w.previous_secret, w.previous_secret_until,
+           ${signingKeyColumns(sql)}, w.deleted_at, w.ordering,
            ${snapshot} as snapshot, e.test is true as test, e.happened_at, e.origin, e.changed,
            (select least(n.owned_until, clock_timestamp() + (n.owned_until - n.started_at)) from attempts n
             where n.delivery_id = d.id and n.number = d.attempts_made + 1 and ${isUnderWay(sql, 'n')})
@@ -161,7 +164,8 @@ export async function beginAttempts(
         select from (select * from webhooks where id = d.webhook_id offset 0) w
         where ${makesAttempts(sql, 'w')} and w.deleted_at is null and w.generation = asked.generation limit 1) w
       on conflict (delivery_id, number) do update
-        set started_at = excluded.started_at, generation = excluded.generation, owner = excluded.owner, owned_until = excluded.owned_until
+        set started_at = excluded.started_at, generation = excluded.generation,
+          owner = excluded.owner, owned_until = excluded.owned_until
         where attempts.finished_at is null
           and (attempts.owned_until is null or attempts.owned_until < clock_timestamp() or attempts.owner = excluded.owner)
       returning delivery_id, started_at)

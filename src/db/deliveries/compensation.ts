@@ -47,7 +47,8 @@ interface LastTry
 export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
   const compensation = await transaction(sql, async (tx): Promise<Compensation> => {
     const [delivery] = await tx<LastTry[]>`
-      select d.webhook_id, d.eshop_id, d.event_type, d.state, d.attempts_made, d.last_error, d.last_generation, d.operator_stop, a.outcome as last_outcome
+      select d.webhook_id, d.eshop_id, d.event_type, d.state, d.attempts_made, d.last_error, d.last_generation,
+             d.operator_stop, a.outcome as last_outcome
       from deliveries d left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
       where d.id = ${deliveryId} for update of d`;
     const unchanged = { deactivatedGeneration: null, transition: null };

@@ -67,7 +67,8 @@ export interface AttemptLogRow {
 
 /** The state to show for a delivery `d` of a webhook `w`, as SQL. */
 export function shownState(sql: Sql) {
-  return sql`case when ${isOpen(sql)} and (not ${makesAttempts(sql, 'w')} or d.operator_stop = 'hold') then 'held' else d.state end`;
+  const isHeld = sql`(not ${makesAttempts(sql, 'w')} or d.operator_stop = 'hold')`;
+  return sql`case when ${isOpen(sql)} and ${isHeld} then 'held' else d.state end`;
 }
 
 /** All columns of {@link DeliveryLogRow}, of deliveries `d` and their webhooks `w`, as SQL. */

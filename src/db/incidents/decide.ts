@@ -59,7 +59,9 @@ const unwarnedSince = (sql: Sql, time: ReturnType<Sql>) => sql`
 
 /** Incidents that have lasted long enough, and have caused no warning yet. */
 const due = (sql: Sql, { patienceMs }: WarningTimes) => sql`
-  ${failing(sql)} and ${isPaused(sql, 'w')} is not true and ${movedByPauses(sql, 'w', sql`i.since`)} <= now() - ${seconds(sql, patienceMs / 1_000)}
+  ${failing(sql)}
+  and ${isPaused(sql, 'w')} is not true
+  and ${movedByPauses(sql, 'w', sql`i.since`)} <= now() - ${seconds(sql, patienceMs / 1_000)}
   and ${unwarnedSince(sql, sql`i.since`)}`;
 
 /** A delivery accepted during an incident counts only if it was created at most this long before the incident. */
@@ -120,7 +122,8 @@ async function compactLedger(tx: Sql): Promise<void> {
     with scattered as (
       select f.webhook_id from failures f join webhooks w on w.id = f.webhook_id
       group by f.webhook_id
-      having count(*) > 1 or bool_or(f.failures = 0 and f.until < ${long} or f.generation <> w.generation or w.deleted_at is not null)),
+      having count(*) > 1
+        or bool_or(f.failures = 0 and f.until < ${long} or f.generation <> w.generation or w.deleted_at is not null)),
     taken as (
       delete from failures where ctid = any(array(
         select ctid from failures where webhook_id in (select webhook_id from scattered) limit ${PAGE}))

@@ -32,7 +32,8 @@ function successes(sql: Sql) {
       select c.webhook_id, c.generation, 0, c.at, c.at
       from (select webhook_id, generation, max(at) as at from changed where state = 'delivered' group by 1, 2) c
       where (
-        select greatest(max(until) filter (where failures > 0), ${knownSince(sql)}) > coalesce(max(until) filter (where failures = 0), '-infinity')
+        select greatest(max(until) filter (where failures > 0), ${knownSince(sql)})
+          > coalesce(max(until) filter (where failures = 0), '-infinity')
         from failures f where f.webhook_id = c.webhook_id and f.generation = c.generation))`;
 }
 
@@ -76,16 +77,22 @@ export function joinFailures(sql: Sql) {
 export function joinIncident(sql: Sql) {
   const ms = (column: postgres.Fragment) => sql`(extract(epoch from ${column}) * 1000)::float8`;
   // A pending delivery took over the count of the one that it superseded, and has its turn now at the earliest.
-  const ownTurn = sql`case when o.state = 'pending' then now() end`;
+  const nextAttemptAt = sql`case
+    when o.next_attempt_at is not null then greatest(o.next_attempt_at, w.paused_until)
+    when o.state = 'pending' then now() end`;
   return sql`
     ${joinFailures(sql)}
     left join lateral (
       select json_agg(json_build_object(
-               'deliveryId', o.id, 'attemptsMade', o.attempts_made, 'nextAttemptAt', ${ms(sql`case when o.next_attempt_at is not null then greatest(o.next_attempt_at, w.paused_until) else ${ownTurn} end`)},
-               'windowStartedAt', ${ms(movedByPauses(sql, 'w', sql`o.window_started_at`))}, 'lastAttemptAt', ${ms(sql`o.last_attempt_at`)})) as retries
+               'deliveryId', o.id,
+               'attemptsMade', o.attempts_made,
+               'nextAttemptAt', ${ms(nextAttemptAt)},
+               'windowStartedAt', ${ms(movedByPauses(sql, 'w', sql`o.window_started_at`))},
+               'lastAttemptAt', ${ms(sql`o.last_attempt_at`)})) as retries
       from (
         select d.* from deliveries d
         where i.since is not null and d.webhook_id = w.id and ${isOpen(sql)} and d.attempts_made > 0
-          and not d.window_lost and d.operator_stop is null and d.window_started_at is not null and d.last_attempt_at is not null
+          and not d.window_lost and d.operator_stop is null
+          and d.window_started_at is not null and d.last_attempt_at is not null
         order by d.id limit ${OLDEST_READ}) o) r on true`;
 }

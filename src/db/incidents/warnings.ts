@@ -32,8 +32,8 @@ export interface StoredWarning extends StoredIncident, NamedBy {
 export async function readWarning(sql: Sql, id: string): Promise<StoredWarning | null> {
   return await firstRow(sql<StoredWarning[]>`
     select x.id, w.id as webhook_id, w.webhook_type, w.additional_types, w.url, w.description, s.name as eshop_name, s.email,
-           coalesce(d.id, x.delivery_id) as delivery_id, d.window_started_at as delivery_since, d.attempts_made as delivery_attempts,
-           d.last_error as delivery_error, ${incidentColumns(sql)},
+           coalesce(d.id, x.delivery_id) as delivery_id, d.window_started_at as delivery_since,
+           d.attempts_made as delivery_attempts, d.last_error as delivery_error, ${incidentColumns(sql)},
            (select count(*)::integer from deliveries o
             where o.webhook_id = w.id and ${isOpen(sql, 'o')}) as open,
            w.active and w.deleted_at is null and w.generation = x.generation and s.warning_mails

@@ -33,8 +33,13 @@ const HIDDEN_SECONDS = 30;
 const blockingTransactions = (sql: Sql) => sql`
   pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()
-      and case when backend_type = 'client backend' then backend_xid is not null or application_name = current_setting('application_name')
-        else backend_type is null and usesysid is not null and backend_xid is not null and application_name = current_setting('application_name') end`;
+      and case
+        when backend_type = 'client backend'
+          then backend_xid is not null or application_name = current_setting('application_name')
+        else backend_type is null
+          and usesysid is not null
+          and backend_xid is not null
+          and application_name = current_setting('application_name') end`;
 
 /**
  * Lets the mark pass the present transaction until it writes, as SQL. For long transactions that write neither events

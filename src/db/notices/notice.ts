@@ -43,7 +43,8 @@ export async function readNotice(sql: Sql, id: string): Promise<Notice | null> {
         and (n.recipient <> 'url' or s.notice_url is not null)
         and (n.kind not in ('recovered', 'deactivated') or w.deleted_at is null) as wanted,
       s.notice_url, s.notice_format, s.notice_secret,
-      n.lost_notice_secret and s.notice_url is not null as lost_notice_secret, n.generation, n.delivery_id, n.at, n.tries, clock_timestamp() as now
+      n.lost_notice_secret and s.notice_url is not null as lost_notice_secret, n.generation, n.delivery_id, n.at,
+      n.tries, clock_timestamp() as now
     from notices n
     join eshops s on s.id = n.eshop_id
     left join webhooks w on w.id = n.webhook_id
@@ -66,7 +67,8 @@ export async function findDeactivationMail(
 export async function readDeactivation(sql: Sql, webhookId: number, generation: number) {
   return await firstRow(sql<(Omit<Deactivation, 'lostSince'> & { readonly registeredAt: Date })[]>`
     select x.webhook_id, x.generation, x.reason, x.at, x.delivery_id, x.last_error, d.attempts_made,
-           w.url, w.description, w.active as active_again, w.registered_at, w.webhook_type, w.additional_types, s.name as eshop_name, s.email
+           w.url, w.description, w.active as active_again, w.registered_at, w.webhook_type, w.additional_types,
+           s.name as eshop_name, s.email
     from deactivations x
     join webhooks w on w.id = x.webhook_id
     join eshops s on s.id = w.eshop_id

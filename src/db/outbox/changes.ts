@@ -60,14 +60,16 @@ const changesOf = (sql: Sql, kind: 'webhookChanged' | 'orderReleaseChanged') =>
 /** Claims up to `limit` changes of webhooks, in turn by e-shop, and of each webhook only the oldest. */
 export async function claimWebhookChanges(sql: Sql, limit: number): Promise<WebhookChange[]> {
   const oldest = sql`not exists (
-    select from changes_to_signal older where older.kind = 'webhookChanged' and older.webhook_id = o.webhook_id and older.id < o.id)`;
+    select from changes_to_signal older
+    where older.kind = 'webhookChanged' and older.webhook_id = o.webhook_id and older.id < o.id)`;
   const claimable = sql`${unclaimed(sql, 'o')} and ${oldest}`;
   return await sql<WebhookChange[]>`
     with ${inTurns(sql, limit, { ...changesOf(sql, 'webhookChanged'), claimable })}
     update changes_to_signal o set claimed_until = ${leaseEnd(sql)}
     from chosen, webhooks w
     where o.id = chosen.id and w.id = o.webhook_id
-    returning o.id, o.eshop_id, o.webhook_id, o.signaled_id, o.ordering_only, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
+    returning o.id, o.eshop_id, o.webhook_id, o.signaled_id, o.ordering_only,
+      w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
 }
 
 /** An open delivery that is signaled a change. */

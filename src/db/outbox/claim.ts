@@ -57,8 +57,9 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
   const isForAttempt = limits.class <= CLASS.recovered;
   const waiting = sql`d.dispatched_at is null and d.class = ${limits.class}::smallint`;
   // Any further condition for claiming a delivery belongs here.
+  const goesOn = sql`and exists (select from recoveries r where r.id = d.recovery_id and r.state <> 'paused')`;
   const claimable = sql`${waiting} and d.due_at <= now() and ${unclaimed(sql, 'd')}
-    ${limits.class === CLASS.recovered ? sql`and exists (select from recoveries r where r.id = d.recovery_id and r.state <> 'paused')` : sql``}`;
+    ${limits.class === CLASS.recovered ? goesOn : sql``}`;
   const rows = await sql<((QueuedDelivery | { readonly id: null }) & Pick<Claim, 'more'>)[]>`
     with recursive
     webhooks_waiting as (
@@ -97,7 +98,8 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       -- One by one, by all columns of the index: without statistics the planner would read the whole index for each.
       cross join lateral (
         select d.id from deliveries d
-        where d.eshop_id = c.eshop_id and d.webhook_id = c.webhook_id and d.due_at = c.due_at and d.id = c.id and ${claimable}
+        where d.eshop_id = c.eshop_id and d.webhook_id = c.webhook_id and d.due_at = c.due_at and d.id = c.id
+          and ${claimable}
         limit 1 for update skip locked) locked
       order by c.place limit ${limit}::int),
     claimed as (
@@ -105,7 +107,8 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       where d.id = any(array(select id from chosen)) and ${asyncCommit(sql)}
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)
-    select ${queuedColumns(sql, 'd')}, coalesce((select ${isBlocked(sql)} from webhooks w where w.id = d.webhook_id), false) as is_blocked,
+    select ${queuedColumns(sql, 'd')},
+           coalesce((select ${isBlocked(sql)} from webhooks w where w.id = d.webhook_id), false) as is_blocked,
            left_over.more
     -- At least one row: if other relays are claiming all candidates, nothing is claimed here although more are left.
     from (select (select count(*) from candidates) > (select count(*) from chosen) as more) left_over

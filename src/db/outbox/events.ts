@@ -74,14 +74,17 @@ export function firedRows(sql: Sql, events: string) {
 export function insertEvents(sql: Sql, eshopId: number) {
   return sql`
     insert into events (id, eshop_id, type, entity_id, sequence, happened_at, snapshot, origin, changed)
-    select f.id, ${eshopId}::int, f.type, f.entity_id, f.sequence, coalesce(f.happened_at, now()), f.snapshot::text, f.origin, f.changed
+    select f.id, ${eshopId}::int, f.type, f.entity_id, f.sequence, coalesce(f.happened_at, now()), f.snapshot::text,
+           f.origin, f.changed
     from fired f`;
 }
 
 /** Whether an event is a change that webhooks with `skipOwn` leave out, as SQL. @param event its alias */
 export function isOwnChange(sql: Sql, event: 'f' | 'e') {
   const e = sql(event);
-  return sql`(${e}.origin = ${OWN_ORIGIN} and ${e}.type <> all(${stockEvents}::text[]) and ${e}.changed is distinct from ${STOCK_ONLY})`;
+  return sql`(${e}.origin = ${OWN_ORIGIN}
+    and ${e}.type <> all(${stockEvents}::text[])
+    and ${e}.changed is distinct from ${STOCK_ONLY})`;
 }
 const stockEvents = eventTypeNames.filter((type) => isAboutStock({ type, changed: null }));
 
@@ -107,20 +110,26 @@ export function insertDeliveries(
   // Left out if nothing is claimed: behind a pooler each statement is planned again, and this part is half the work.
   const claim = claimed
     ? sql`
-           case when ${makesAttempts(sql, 'w')} and (w.ordering = 'none'
-               or not (exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence) or exists (select ${predecessors(sql, place)})))
+           case when ${makesAttempts(sql, 'w')} and (
+               w.ordering = 'none'
+               or not exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence)
+                 and not exists (select ${predecessors(sql, place)}))
              then ${leaseEnd(sql)} end`
     : sql`null::timestamptz`;
   return sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, ordering_key, class, bulk, traceparent, claimed_until, claim_id)
+    insert into deliveries (
+      id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, ordering_key,
+      class, bulk, traceparent, claimed_until, claim_id)
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
-           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${key}, ${deliveryClass}::smallint, ${deliveryClass === CLASS.bulk || null}::boolean, f.traceparent,
+           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${key},
+           ${deliveryClass}::smallint, ${deliveryClass === CLASS.bulk || null}::boolean, f.traceparent,
            ${claim}, ${claimed ? sql`gen_random_uuid()` : sql`null`}
     from fired f
     join webhook_types t on t.eshop_id = ${eshopId} and t.type = f.type and t.subscribed
     -- One by one: for many events the planner would read all webhooks.
     cross join lateral (select * from webhooks where id = t.webhook_id offset 0) w
-    where (w.on_stock_change or f.changed is distinct from ${STOCK_ONLY}) and not (w.skip_own and ${isOwnChange(sql, 'f')})
+    where (w.on_stock_change or f.changed is distinct from ${STOCK_ONLY})
+      and not (w.skip_own and ${isOwnChange(sql, 'f')})
     order by f.id, w.id`;
 }
 
@@ -134,9 +143,11 @@ export interface WrittenDeliveries {
 /** {@link WrittenDeliveries} of the rows in `delivered`, which {@link insertDeliveries} returned, as SQL. */
 export function writtenDeliveries(sql: Sql) {
   return sql`(select count(*) from delivered)::int as deliveries, coalesce((
-    select json_agg(json_build_object('id', d.id, 'eshopId', d.eshop_id, 'webhookId', d.webhook_id, 'eventType', d.event_type,
-      'entityId', d.entity_id, 'receiverHost', (select host from webhooks where id = d.webhook_id), 'traceparent', d.traceparent,
-      'claimId', d.claim_id, 'state', d.state, 'attemptsMade', 0, 'lastStatus', null, 'failures', null, 'isBlocked', false) order by d.id)
+    select json_agg(json_build_object(
+      'id', d.id, 'eshopId', d.eshop_id, 'webhookId', d.webhook_id, 'eventType', d.event_type,
+      'entityId', d.entity_id, 'receiverHost', (select host from webhooks where id = d.webhook_id),
+      'traceparent', d.traceparent, 'claimId', d.claim_id, 'state', d.state,
+      'attemptsMade', 0, 'lastStatus', null, 'failures', null, 'isBlocked', false) order by d.id)
     from delivered d where d.claimed_until is not null), '[]') as claimed`;
 }
 
@@ -146,8 +157,9 @@ export function firedEvents(events: readonly EventText[]): string {
     ({ type, entityId, sequence, happenedAt, snapshot, origin, changed, traceparent }) => {
       const traced = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`;
       const placed = `"sequence":${sequence},"happenedAt":${JSON.stringify(happenedAt)}`;
-      const originJson = `"origin":"${origin}","changed":${JSON.stringify(changed)}`;
-      return `{"type":"${type}","kind":"${eventTypes[type].entity}","entityId":${JSON.stringify(entityId)},${placed},${originJson},"snapshot":${snapshot}${traced}}`;
+      const made = `"origin":"${origin}","changed":${JSON.stringify(changed)}`;
+      const of = `"type":"${type}","kind":"${eventTypes[type].entity}","entityId":${JSON.stringify(entityId)}`;
+      return `{${of},${placed},${made},"snapshot":${snapshot}${traced}}`;
     },
   );
   return `[${rows.join(',')}]`;

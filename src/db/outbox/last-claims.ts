@@ -37,8 +37,11 @@ async function note(sql: Sql, name: ClaimedClass): Promise<void> {
 
 /** The classes that a worker has claimed within two notes of it, as SQL. */
 export const claimedLately = (sql: Sql) => sql`
-  array(select n.class from unnest(${Object.keys(CLASS).map(settingOf)}::text[], ${Object.values(CLASS)}::smallint[]) n (setting, class)
-    join settings s on s.name = n.setting where s.value::numeric > extract(epoch from now()) - ${(2 * NOTED_EVERY_MS) / 1_000}::int)`;
+  array(
+    select n.class
+    from unnest(${Object.keys(CLASS).map(settingOf)}::text[], ${Object.values(CLASS)}::smallint[]) n (setting, class)
+    join settings s on s.name = n.setting
+    where s.value::numeric > extract(epoch from now()) - ${(2 * NOTED_EVERY_MS) / 1_000}::int)`;
 
 /** How long ago each class was last claimed, in seconds, at most half a minute too long; absent if it never was. */
 export async function readLastClaims(sql: Sql): Promise<Readonly<Partial<Record<ClaimedClass, number>>>> {

@@ -129,8 +129,7 @@ export function waitsFor(sql: Sql) {
   const next = sql`coalesce(d.next_attempt_at, d.due_at)`;
   const isRecoveryPaused = sql`(d.dispatched_at is null
     and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused'))`;
-  // Deferred by its workflow or in the queue, or unclaimed behind deferred deliveries. Another owner's attempt defers,
-  // too.
+  // Deferred by its workflow or in the queue, or unclaimed behind deferred ones. Another owner's attempt defers, too.
   const isLimited = sql`(d.attempts_made = 0
     and not exists (select from attempts begun where begun.delivery_id = d.id)
     and (${next} > clock_timestamp() or ${isPassedBy(sql)}))`;

@@ -130,11 +130,12 @@ export function receiverHost(sql: Sql, webhookId: postgres.Fragment) {
 export function queuedColumns(sql: Sql, alias: string) {
   const d = sql(alias);
   return sql`
-    ${d}.id, ${d}.claim_id, ${d}.eshop_id, ${d}.webhook_id, ${d}.event_type, ${d}.entity_id, ${d}.traceparent, ${d}.state, ${d}.attempts_made,
-    ${d}.last_status, ${receiverHost(sql, sql`${d}.webhook_id`)},
+    ${d}.id, ${d}.claim_id, ${d}.eshop_id, ${d}.webhook_id, ${d}.event_type, ${d}.entity_id, ${d}.traceparent,
+    ${d}.state, ${d}.attempts_made, ${d}.last_status, ${receiverHost(sql, sql`${d}.webhook_id`)},
     case when ${d}.attempts_made > 0 then (
-      select json_agg(json_build_object('number', a.number, 'status', a.status, 'message', a.error,
-        'at', ${sql.unsafe(isoTime('a.finished_at'))}, 'nextAttemptAt', ${sql.unsafe(isoTime('a.next_attempt_at'))}) order by a.number)
+      select json_agg(json_build_object(
+        'number', a.number, 'status', a.status, 'message', a.error, 'at', ${sql.unsafe(isoTime('a.finished_at'))},
+        'nextAttemptAt', ${sql.unsafe(isoTime('a.next_attempt_at'))}) order by a.number)
       from attempts a where a.delivery_id = ${d}.id and a.finished_at is not null and a.error is not null) end as failures`;
 }
 
@@ -180,5 +181,7 @@ export function requeueTarget(sql: Sql) {
  */
 export const windowNotBegun = (sql: Sql) => sql`
     window_started_at = case when d.window_started_at is not null and not exists (
-      select from attempts a where a.delivery_id = d.id and a.number = 1 and a.finished_at is null and a.owned_until is null and a.started_at = d.window_started_at)
+      select from attempts a
+      where a.delivery_id = d.id and a.number = 1
+        and a.finished_at is null and a.owned_until is null and a.started_at = d.window_started_at)
       then d.window_started_at end`;

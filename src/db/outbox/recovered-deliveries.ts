@@ -42,10 +42,15 @@ export async function createRecoveredDeliveries(
       from lost, (select ${ticks(tx)} as ticks) as now
       on conflict (recovery_id, event_id) where recovery_id is not null do nothing
       returning delivery_id, event_id)
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, ordering_key, recovery_id, class, traceparent)
-    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, lost.sequence, ${key}, ${recoveryId}::uuid, ${CLASS.recovered}::smallint,
-           ${currentTrace()?.traceparent ?? null}::text
-    from made join lost on lost.id = made.event_id join ${kindsOfRecord(tx)} as kinds (type, kind) on kinds.type = lost.type order by made.delivery_id`;
+    insert into deliveries (
+      id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence,
+      ordering_key, recovery_id, class, traceparent)
+    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, lost.sequence,
+           ${key}, ${recoveryId}::uuid, ${CLASS.recovered}::smallint, ${currentTrace()?.traceparent ?? null}::text
+    from made
+    join lost on lost.id = made.event_id
+    join ${kindsOfRecord(tx)} as kinds (type, kind) on kinds.type = lost.type
+    order by made.delivery_id`;
   if (created.count > 0) wakeRelayAfter(tx, 'recovered');
   return created.count;
 }

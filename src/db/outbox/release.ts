@@ -19,7 +19,9 @@ const REFUSED_SECONDS = 30;
 function stillClaimed(sql: Sql, claims: readonly ClaimedId[]) {
   const tokens = claims.map(({ claimId }) => claimId);
   const ids = claims.map(({ id }) => id);
-  return sql`${anyOf(sql, sql`d.id`, ids)} and d.claim_id = any(${tokens}::uuid[]) and ${notIndexable(sql, sql`d.dispatched_at is null`)}`;
+  return sql`${anyOf(sql, sql`d.id`, ids)}
+    and d.claim_id = any(${tokens}::uuid[])
+    and ${notIndexable(sql, sql`d.dispatched_at is null`)}`;
 }
 
 /** Records that Temporal has the workflows of these deliveries: the lasting guard against a second start. */
@@ -109,9 +111,14 @@ export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Prom
     select a.owned_until from attempts a
     where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null))`;
   await sql`
-    update deliveries d set claimed_until = null, claim_id = null, class = ${deliveryClass}, due_at = greatest(${dueAt}, ${until}),
+    update deliveries d set
+      claimed_until = null,
+      claim_id = null,
+      class = ${deliveryClass},
+      due_at = greatest(${dueAt}, ${until}),
       ${windowNotBegun(sql)},
-      next_attempt_at = case when d.attempts_made > 0 and d.next_attempt_at is not null then greatest(d.next_attempt_at, ${until}) end
+      next_attempt_at = case
+        when d.attempts_made > 0 and d.next_attempt_at is not null then greatest(d.next_attempt_at, ${until}) end
     from webhooks w
     where w.id = d.webhook_id and ${stillClaimed(sql, claims)} and ${notIndexable(sql, isOpen(sql))}`;
 }

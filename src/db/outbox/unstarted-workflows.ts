@@ -33,12 +33,14 @@ export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> 
       due_at = coalesce(m.next_attempt_at, now())
     where m.id = any(array(
       select d.id from deliveries d
-      where d.class = ${undelivered} and d.dispatched_at is null and ${unclaimed(sql, 'd')} and (d.next_attempt_at is not null or d.state = 'pending')
+      where d.class = ${undelivered} and d.dispatched_at is null and ${unclaimed(sql, 'd')}
+        and (d.next_attempt_at is not null or d.state = 'pending')
         and coalesce(d.next_attempt_at, d.due_at) <= now() + ${seconds(sql, SOON_SECONDS)} and d.operator_stop is null
         and (d.state = 'retrying'
           or d.state = 'pending' and d.attempts_made = 0 and d.due_at < now() - ${seconds(sql, INTERRUPTED_SECONDS)})
         and exists (select from webhooks w where w.id = d.webhook_id and ${makesAttempts(sql, 'w')} and w.deleted_at is null
-          and (d.window_started_at is null or ${movedByPauses(sql, 'w', sql`d.window_started_at`)} > now() - ${seconds(sql, windowMs / 1_000)}))
+          and (d.window_started_at is null
+            or ${movedByPauses(sql, 'w', sql`d.window_started_at`)} > now() - ${seconds(sql, windowMs / 1_000)}))
       order by coalesce(d.next_attempt_at, d.due_at) limit ${MOVED_AT_ONCE} for update skip locked))`;
 }
 
@@ -64,7 +66,9 @@ export async function limitDelivered(sql: Sql): Promise<void> {
   if (bound?.isExceeded !== true) return;
   await sql`
     with waiting as materialized (
-      select d.id, d.due_at, row_number() over (partition by d.eshop_id order by d.due_at desc, d.id desc) as nth, count(*) over () as total
+      select d.id, d.due_at,
+             row_number() over (partition by d.eshop_id order by d.due_at desc, d.id desc) as nth,
+             count(*) over () as total
       from deliveries d where d.class = ${CLASS.delivered} and d.dispatched_at is null and ${unclaimed(sql, 'd')}),
     excess as (
       select id from waiting where due_at < now() - ${seconds(sql, LONGEST_WAIT_SECONDS)}
@@ -73,7 +77,8 @@ export async function limitDelivered(sql: Sql): Promise<void> {
        limit greatest(0, (select max(total) from waiting) - ${MAX_WAITING}))),
     dispatched as (
       update deliveries d set dispatched_at = now(), claimed_until = null, claim_id = null
-      where d.id = any(array(select id from excess)) and d.class = ${CLASS.delivered} and d.dispatched_at is null and ${unclaimed(sql, 'd')}
+      where d.id = any(array(select id from excess)) and d.class = ${CLASS.delivered}
+        and d.dispatched_at is null and ${unclaimed(sql, 'd')}
       returning d.id)
     insert into settings (name, value)
     select ${WITHOUT_WORKFLOW}, count(*)::text from dispatched having count(*) > 0

@@ -77,7 +77,8 @@ function lost(sql: Sql, { eshopId, webhookId, include }: Search) {
     from suspect
     -- One by one: the planner would otherwise read all events of the e-shop, and there may be millions.
     cross join lateral (
-      select e.id, e.type, e.entity_id, e.origin, e.changed from events e where e.id = suspect.id and e.eshop_id = ${eshopId} limit 1) e
+      select e.id, e.type, e.entity_id, e.origin, e.changed from events e
+      where e.id = suspect.id and e.eshop_id = ${eshopId} limit 1) e
     cross join lateral (
       select coalesce(bool_or(d.state in ('pending', 'retrying', 'delivered')), false) as settled,
              coalesce((array_agg(d.state order by d.id desc))[1], 'missed') as became

@@ -33,7 +33,8 @@ function selectRecoveries(sql: Sql) {
   return sql`
     with oldest as materialized (${oldestBlocker(sql)})
     select r.id, r.eshop_id, r.webhook_id, r.since, r.until, r.include, r.state, r.by, r.comment,
-           not w.active as webhook_inactive, case when ${isPaused(sql, 'w')} then w.paused_until end as webhook_paused_until, w.deleted_at is not null as webhook_deleted,
+           not w.active as webhook_inactive, w.deleted_at is not null as webhook_deleted,
+           case when ${isPaused(sql, 'w')} then w.paused_until end as webhook_paused_until,
            r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.blocked, d.retrying, d.failed, d.superseded,
            d.last_retry_at, r.rate, r.created_at, r.finished_at, clock_timestamp() as now,
            awaited.pid as awaited_pid, awaited.application as awaited_application, awaited.since as awaited_since

@@ -52,7 +52,10 @@ async function advance(tx: Transaction, recovery: RecoveryRow, before: StepState
   }
   if (state === 'paused' || waitsForWebhook(recovery)) {
     // Deliveries that end until it continues say nothing about the receiver.
-    await tx`update recoveries set stepped_at = null, waits_until = ${webhookPausedUntil}, ended = ${endedOf(recovery)}, superseded = ${recovery.superseded} where id = ${id}`;
+    await tx`
+      update recoveries set stepped_at = null, waits_until = ${webhookPausedUntil},
+        ended = ${endedOf(recovery)}, superseded = ${recovery.superseded}
+      where id = ${id}`;
     return false;
   }
   if (recovery.exhausted && recovery.pending + recovery.retrying === 0) {
@@ -71,8 +74,8 @@ async function advance(tx: Transaction, recovery: RecoveryRow, before: StepState
   const created =
     page === null ? 0 : await createRecoveredDeliveries(tx, { recoveryId: id, ...recovery }, page.events);
   await tx`
-    update recoveries set ended = ${pace.ended}, superseded = ${pace.superseded}, rate = ${pace.rate}, stepped_at = clock_timestamp(),
-      created = created + ${created}, looked_at_id = ${lookedAtId},
+    update recoveries set ended = ${pace.ended}, superseded = ${pace.superseded}, rate = ${pace.rate},
+      stepped_at = clock_timestamp(), created = created + ${created}, looked_at_id = ${lookedAtId},
       exhausted = ${exhausted}
     where id = ${id}`;
   return page !== null && page.events.length === 0 && !page.last && to <= mark;

@@ -23,7 +23,9 @@ export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number>
     oneRow(sql<BatchRow[]>`
       with needed as materialized (${neededDeliveries(sql, week)}),
       found as materialized (
-        select d.id, d.id not in (select id from needed) and (${writtenBefore}::timestamptz is null or d.created_at < ${writtenBefore}) as done
+        select d.id,
+               d.id not in (select id from needed)
+                 and (${writtenBefore}::timestamptz is null or d.created_at < ${writtenBefore}) as done
         from ${sql(`deliveries_${week}`)} d
         where d.id > ${after}::uuid order by d.id limit ${BATCH}),
       removed as (

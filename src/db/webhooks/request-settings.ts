@@ -23,8 +23,8 @@ export async function keepRequestSettings(tx: Sql, webhookId: number, next: Webh
  */
 export async function findSentRequest(sql: Sql, eshopId: number, id: string): Promise<SentEvent | null> {
   return await firstRow(sql<SentEvent[]>`
-    select d.event_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, e.happened_at, e.origin, e.changed, e.snapshot, e.test is true as test,
-      ${requestColumns(sql, 'f')}
+    select d.event_id, d.event_type, d.entity_id, d.sequence::float8 as sequence,
+           e.happened_at, e.origin, e.changed, e.snapshot, e.test is true as test, ${requestColumns(sql, 'f')}
     from deliveries d
     join webhooks w on w.id = d.webhook_id
     join events e on e.id = d.event_id

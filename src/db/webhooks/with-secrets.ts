@@ -12,8 +12,8 @@ export const signingKeyColumns = (sql: Sql) => sql`
 /** The webhook of this e-shop with its sealed secrets, active or not; null if there is none. */
 export async function findWebhookWithSecrets(sql: Sql, eshopId: number, id: number) {
   return await firstRow(sql<WebhookWithSecrets[]>`
-    select w.id as webhook_id, w.eshop_id, w.webhook_type, w.additional_types, ${requestColumns(sql, 'w')}, w.headers, w.secret, w.previous_secret,
-           w.previous_secret_until, ${signingKeyColumns(sql)}, clock_timestamp() as now
+    select w.id as webhook_id, w.eshop_id, w.webhook_type, w.additional_types, ${requestColumns(sql, 'w')},
+           w.headers, w.secret, w.previous_secret, w.previous_secret_until, ${signingKeyColumns(sql)}, clock_timestamp() as now
     from webhooks w
     where w.id = ${id}::bigint and w.eshop_id = ${eshopId} and w.deleted_at is null`);
 }
