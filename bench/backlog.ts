@@ -1,5 +1,4 @@
 /** A backlog of deliveries, written as the API writes them, and kept back until it is complete. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createEshop } from '../src/db/accounts/eshops.ts';
 import type { Pool } from '../src/db/connection/pool.ts';
 import { type EventText, recordEvents } from '../src/db/outbox/events.ts';
@@ -10,6 +9,7 @@ import { createKeys, newWebhookSecret } from '../src/secrets/keys.ts';
 import { sealing } from '../src/secrets/static-headers.ts';
 import { testWebhook } from '../test/support/test-webhook.ts';
 import { ordinaryOrder } from './order.ts';
+import { untilNone } from './until-none.ts';
 
 /** Deliveries that wait for their release. */
 export interface Backlog {
@@ -34,7 +34,6 @@ const TYPES = [
 /** The number of its webhooks. */
 const WEBHOOKS = 100;
 const EVENTS_PER_TRANSACTION = 200;
-const POLL_MS = 250;
 
 /** An order of ordinary size. */
 export const benchRecord = (eshopOrderId: string) => ({
@@ -114,14 +113,11 @@ export async function createBacklog(
     async retire(patienceMs) {
       for (const { eshopId: owner, webhookId } of targets) await deleteWebhook(sql, owner, webhookId);
       const ids = targets.map(({ webhookId }) => webhookId);
-      for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(POLL_MS)) {
+      await untilNone('open deliveries of deleted webhooks', patienceMs, async () => {
         const open = await sql`
           select from deliveries where webhook_id = any(${ids}) and state in ('pending', 'retrying') limit 1`;
-        if (open.length === 0) return;
-      }
-      throw new Error(
-        `After ${Math.round(patienceMs / 1000)} s deliveries of deleted webhooks are still open.`,
-      );
+        return open.length;
+      });
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The processor time used by processes, from `/proc` (Linux only). */
+/** The processor time and the memory used by processes, from `/proc` (Linux only). */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -59,4 +59,10 @@ export function difference(after: Milliseconds, before: Milliseconds): Milliseco
   return Object.fromEntries(
     Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]),
   );
+}
+
+/** The resident set of a process, in MiB. */
+export function residentMiB(pid: number): number {
+  const found = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(found?.[1] ?? Number.NaN) / 1024;
 }

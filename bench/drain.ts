@@ -47,7 +47,7 @@ export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
   const clock = startCpuClock(stack, order.processes);
   const start = performance.timeOrigin + performance.now();
   backlog.wake();
-  const { first } = await receiver.arrivals(deliveries, patienceMs);
+  const first = await receiver.arrivals(deliveries, patienceMs);
   const cpu = await clock.stop();
   const rate = (arrived: readonly Arrival[]) =>
     (arrived.length / ((arrived.at(-1)?.[1] ?? Number.NaN) - start)) * 1000;

@@ -79,16 +79,11 @@ const sheet = createSheet();
 const started = performance.now();
 const [loadBefore = 0] = loadavg();
 const failures = await runSections(options.only, {
+  ...options,
   sheet,
   shutdown,
   sizes: sizesOf(options),
-  runs: options.runs,
-  settings: options.settings,
-  beside: options.beside,
-  conditions: {
-    slowLink: options.slowLink,
-    ...(options.cores === undefined ? {} : { cores: options.cores }),
-  },
+  conditions: options,
   endsAt: started + options.minutes * 60_000,
   say: (text) => console.error(`${Math.round((performance.now() - started) / 1000)} s  ${text}`),
 });

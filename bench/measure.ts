@@ -25,16 +25,7 @@ export function startCpuClock(stack: Stack, more: Readonly<Record<string, number
     async stop() {
       await sleep(SETTLE_MS);
       const used = difference(cpuMilliseconds(roots), before);
-      const sums: Record<string, number> = { all: 0 };
-      for (const [name, ms] of Object.entries(used)) {
-        const part = partOf(name);
-        sums[part] = (sums[part] ?? 0) + ms;
-        if (parts.some((own) => own === part)) sums.all = (sums.all ?? 0) + ms;
-      }
-      return sums;
+      return { ...used, all: parts.reduce((sum, part) => sum + (used[part] ?? 0), 0) };
     },
   };
 }
-
-/** "worker 2" and "temporal db" are parts of the worker and of Temporal. */
-const partOf = (name: string) => name.split(' ')[0] ?? name;

@@ -1,6 +1,6 @@
 /** The receiver, as seen by its parent. */
 import { fork } from 'node:child_process';
-import type { Arrivals, ArrivalsWanted, ReceiverMessage } from './receiver.ts';
+import type { Arrival, ArrivalsWanted, ReceiverMessage } from './receiver.ts';
 
 /** A receiver in its own process. */
 export interface ReceiverProcess {
@@ -10,12 +10,12 @@ export interface ReceiverProcess {
   urlOf(host: number): string;
   readonly pid: number;
   /**
-   * The requests that arrived since the last call, once this many are first attempts.
+   * The first arrivals of deliveries since the last call, once there are this many.
    * @throws Error after `patienceMs`, with the number that arrived
    */
-  arrivals(deliveries: number, patienceMs: number): Promise<Arrivals>;
+  arrivals(deliveries: number, patienceMs: number): Promise<readonly Arrival[]>;
   /** The same, or fewer if not all arrive in time; with 0 and no patience: those that have arrived. */
-  arrivalsWithin(wanted: ArrivalsWanted): Promise<Arrivals>;
+  arrivalsWithin(wanted: ArrivalsWanted): Promise<readonly Arrival[]>;
   stop(): void;
 }
 
@@ -33,7 +33,7 @@ export async function startReceiver(): Promise<ReceiverProcess> {
   const listening = await next();
   if (listening.kind !== 'listening') throw new Error('The receiver does not listen.');
 
-  async function arrivalsWithin(wanted: ArrivalsWanted): Promise<Arrivals> {
+  async function arrivalsWithin(wanted: ArrivalsWanted): Promise<readonly Arrival[]> {
     const answer = next();
     await new Promise<void>((resolve, reject) => {
       child.send(wanted, (error) => (error === null ? resolve() : reject(error)));
@@ -50,7 +50,7 @@ export async function startReceiver(): Promise<ReceiverProcess> {
     arrivalsWithin,
     async arrivals(deliveries, patienceMs) {
       const arrivals = await arrivalsWithin({ deliveries, patienceMs });
-      const { length } = arrivals.first;
+      const { length } = arrivals;
       if (length < deliveries) {
         throw new Error(
           `${length} of ${deliveries} deliveries arrived within ${Math.round(patienceMs / 1000)} s.`,

@@ -15,16 +15,10 @@ export interface ArrivalsWanted {
 /** The messages to the parent: first the port, then arrivals. */
 export type ReceiverMessage =
   | { readonly kind: 'listening'; readonly port: number }
-  | { readonly kind: 'arrivals'; readonly arrivals: Arrivals };
+  | { readonly kind: 'arrivals'; readonly arrivals: readonly Arrival[] };
 
-/** A delivery id, and when the head of its request arrived, in milliseconds since 1970. */
+/** A delivery id, and when the head of its first request arrived, in milliseconds since 1970. */
 export type Arrival = readonly [deliveryId: string, at: number];
-
-/** The arrivals. */
-export interface Arrivals {
-  /** First arrivals of deliveries. */
-  readonly first: readonly Arrival[];
-}
 
 /** The response time of `/slow-503`, in milliseconds. */
 const FAILS_SLOWLY_MS = 1_900;
@@ -44,7 +38,7 @@ function answerParent(inTime = true): void {
   if (inTime && first.length < wanted.deliveries) return;
   wanted = null;
   clearTimeout(patience);
-  tell({ kind: 'arrivals', arrivals: { first } });
+  tell({ kind: 'arrivals', arrivals: first });
   first = [];
 }
 

@@ -30,21 +30,14 @@ function cell(values: readonly number[]): string {
 
 function figuresTable(figures: readonly Figure[]): string {
   const used = columns.filter((column) => figures.some((figure) => figure.column === column));
-  const rows: string[][] = [];
-  for (const section of new Set(figures.map((figure) => figure.section))) {
-    const own = figures.filter((figure) => figure.section === section);
-    for (const name of new Set(own.map((figure) => figure.name))) {
-      const values = (column: string) =>
-        own.find((figure) => figure.name === name && figure.column === column)?.values;
-      rows.push([
-        `${section}: ${name}`,
-        ...used.map((column) => {
-          const found = values(column);
-          return found === undefined ? '' : cell(found);
-        }),
-      ]);
-    }
-  }
+  const titleOf = ({ section, name }: Figure) => `${section}: ${name}`;
+  const rows = [...new Set(figures.map(titleOf))].map((title) => [
+    title,
+    ...used.map((column) => {
+      const found = figures.find((figure) => titleOf(figure) === title && figure.column === column);
+      return found === undefined ? '' : cell(found.values);
+    }),
+  ]);
   return table(['', ...used], rows);
 }
 

@@ -1,7 +1,7 @@
-/** Two kinds of round: orders at a steady pace, for latency; and as fast as accepted, for throughput and cost. */
+/** Orders sent as fast as they are accepted, for throughput and cost. */
 import { type Milliseconds, sharesOf } from './cpu.ts';
 import { startCpuClock } from './measure.ts';
-import { atPace } from './pace.ts';
+import type { Arrival } from './receiver.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 import type { Shop } from './shop.ts';
 import type { Stack } from './stack.ts';
@@ -17,8 +17,6 @@ export interface Round {
   readonly deliveries: number;
   /** From the sending of the first order to the arrival of the last delivery. */
   readonly seconds: number;
-  /** From COMMIT to the receiver's first byte, in milliseconds, one per delivery, in the order of the commits. */
-  readonly latencies: readonly number[];
   /** Processor time per delivery, by part and of all. */
   readonly cpuPerDelivery: Milliseconds;
 }
@@ -40,36 +38,25 @@ export async function firstDelivery({ shop, receiver }: Line): Promise<void> {
 const FIRST_MS = 60_000;
 
 /**
- * Sends orders at a fixed pace, regardless of the response times.
+ * A round of several clients, each sending its next order once the last one was answered.
  * @param patienceMs how long to wait for the last delivery, once the last order was answered
  */
-export function steadyRound(
+export async function flatOutRound(
   stack: Stack,
-  line: Line,
-  order: { readonly orders: number; readonly perSecond: number; readonly patienceMs: number },
-): Promise<Round> {
-  return round(stack, line, order, () => sendSteadily(line.shop, order));
-}
-
-/** Sends orders at a fixed pace. Resolves once all are answered. */
-export async function sendSteadily(
-  shop: Shop,
-  { orders, perSecond }: { readonly orders: number; readonly perSecond: number },
-): Promise<void> {
-  await atPace(
-    perSecond,
-    (sent) => sent < orders,
-    () => shop.createOrder(),
-  );
-}
-
-/** A round of several clients, each sending its next order once the last one was answered. */
-export function flatOutRound(
-  stack: Stack,
-  line: Line,
+  { shop, receiver }: Line,
   order: { readonly orders: number; readonly clients: number; readonly patienceMs: number },
 ): Promise<Round> {
-  return round(stack, line, order, () => sendFlatOut(line.shop, order.orders, order.clients));
+  const { orders, clients, patienceMs } = order;
+  const clock = startCpuClock(stack);
+  const start = performance.timeOrigin + performance.now();
+  await sendFlatOut(shop, orders, clients);
+  const arrived = await receiver.arrivalsWithin({ deliveries: orders, patienceMs });
+  const used = await clock.stop();
+  return {
+    deliveries: arrived.length,
+    seconds: ((arrived.at(-1)?.[1] ?? Number.NaN) - start) / 1000,
+    cpuPerDelivery: sharesOf(used, arrived.length),
+  };
 }
 
 /**
@@ -94,32 +81,13 @@ export async function sendFlatOut(
   return sent;
 }
 
-async function round(
-  stack: Stack,
-  { receiver }: Line,
-  { orders, patienceMs }: { readonly orders: number; readonly patienceMs: number },
-  send: () => Promise<unknown>,
-): Promise<Round> {
-  const clock = startCpuClock(stack);
-  const start = performance.timeOrigin + performance.now();
-  await send();
-  const { first } = await receiver.arrivalsWithin({ deliveries: orders, patienceMs });
-  const used = await clock.stop();
-  return {
-    deliveries: first.length,
-    seconds: ((first.at(-1)?.[1] ?? Number.NaN) - start) / 1000,
-    latencies: await latenciesOf(stack, first),
-    cpuPerDelivery: sharesOf(used, first.length),
-  };
-}
-
 /** From COMMIT to arrival, in milliseconds, in the order of the commits. */
 export async function latenciesOf(
   stack: Pick<Stack, 'commitTimes'>,
-  first: readonly (readonly [id: string, at: number])[],
+  arrived: readonly Arrival[],
 ): Promise<number[]> {
-  const committed = await stack.commitTimes(first.map(([id]) => id));
-  return first
+  const committed = await stack.commitTimes(arrived.map(([id]) => id));
+  return arrived
     .map(([id, at]) => ({ at, commit: committed.get(id) ?? Number.NaN }))
     .sort((a, b) => a.commit - b.commit)
     .map(({ at, commit }) => at - commit);

@@ -49,12 +49,9 @@ async function inTime(running: Promise<void>, endsAt: number): Promise<void> {
 const OVER = 'the time for all is over.';
 
 function benchFor(section: Section, options: RunOptions, own: Shutdown, say: (text: string) => void): Bench {
-  const { sheet, conditions, endsAt, sizes, runs, settings, beside } = options;
+  const { sheet, conditions, endsAt } = options;
   return {
-    sizes,
-    runs,
-    settings,
-    beside,
+    ...options,
     say,
     stack: () => own.starting(startStack(say, conditions), (stack) => stack.stop(), true),
     note(name, column, value) {

@@ -197,9 +197,9 @@ async function fireOrders({ sql }: Stack, eshopId: number, count: number): Promi
 /** Waits until each has failed once and waits, in a workflow, for its next attempt. */
 async function untilAttempted({ sql }: Stack, webhookId: number, patienceMs: number): Promise<void> {
   await untilNone('deliveries of the webhook that were not attempted', patienceMs, async () => {
-    const [row] = await sql<{ left: number }[]>`
-      select count(*)::int as left from deliveries
-      where webhook_id = ${webhookId} and (attempts_made = 0 or dispatched_at is null)`;
-    return row?.left;
+    const left = await sql`
+      select from deliveries
+      where webhook_id = ${webhookId} and (attempts_made = 0 or dispatched_at is null) limit 1`;
+    return left.length;
   });
 }

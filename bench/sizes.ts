@@ -1,45 +1,32 @@
-/** The sizes of all measurements. */
+/** The sizes of all measurements: counts, unless the name says seconds. */
 
-/** Counts, unless the name says seconds. */
-export interface Sizes {
+const full = {
   /** Orders of a flat-out round. */
-  readonly orders: number;
-  /** How long a steady round lasts. */
-  readonly steadySeconds: number;
-  /** Workflows of the floor. */
-  readonly workflows: number;
-  /** Deliveries of a drain. */
-  readonly backlog: number;
-  /** How long a trial of neighbors lasts. */
-  readonly trialSeconds: number;
-  /** The scenarios: lines of an import, open deliveries of a webhook switched off, webhooks that never answer. */
-  readonly scenarioLines: number;
-  readonly scenarioOpen: number;
-  readonly scenarioWebhooks: number;
-  /** Pre-orders that are due at the same time. */
-  readonly scenarioPreOrders: number;
-  /** Lines of an import with one webhook. */
-  readonly importLines: number;
-  /** Deliveries that wait for their workflow at a restart. */
-  readonly pending: number;
-  /** Deliveries that fail together. */
-  readonly failTogether: number;
-}
-
-const full: Sizes = {
   orders: 3_000,
+  /** How long a steady round lasts. */
   steadySeconds: 20,
+  /** Workflows of the floor. */
   workflows: 2_000,
+  /** Deliveries of a drain. */
   backlog: 100_000,
+  /** How long a trial of neighbors lasts. */
   trialSeconds: 60,
+  /** The scenarios: lines of an import, open deliveries of a webhook switched off, webhooks that never answer. */
   scenarioLines: 1_500,
   scenarioOpen: 1_500,
   scenarioWebhooks: 100,
+  /** Pre-orders that are due at the same time. */
   scenarioPreOrders: 500,
+  /** Lines of an import with one webhook. */
   importLines: 100_000,
+  /** Deliveries that wait for their workflow at a restart. */
   pending: 5_000,
+  /** Deliveries that fail together. */
   failTogether: 2_000,
 };
+
+/** The sizes of a run. */
+export type Sizes = Readonly<typeof full>;
 
 const quick: Sizes = {
   orders: 60,
@@ -61,20 +48,15 @@ const quick: Sizes = {
  * @param scale 0 < scale <= 1, of the full sizes
  */
 export function sizesOf(how: { readonly quick: boolean; readonly scale: number }): Sizes {
-  if (how.quick) return quick;
-  const scaled = (name: keyof Sizes) => Math.max(quick[name], Math.round(full[name] * how.scale));
-  return {
-    orders: scaled('orders'),
-    steadySeconds: scaled('steadySeconds'),
-    workflows: scaled('workflows'),
-    backlog: scaled('backlog'),
-    trialSeconds: scaled('trialSeconds'),
-    scenarioLines: scaled('scenarioLines'),
-    scenarioOpen: scaled('scenarioOpen'),
-    scenarioWebhooks: scaled('scenarioWebhooks'),
-    scenarioPreOrders: scaled('scenarioPreOrders'),
-    importLines: scaled('importLines'),
-    pending: scaled('pending'),
-    failTogether: scaled('failTogether'),
-  };
+  return how.quick ? quick : scaled(full, quick, how.scale);
+}
+
+function scaled<Name extends string>(
+  sizes: Readonly<Record<Name, number>>,
+  least: Readonly<Record<Name, number>>,
+  scale: number,
+): Record<Name, number> {
+  const made: Record<Name, number> = { ...sizes };
+  for (const name in sizes) made[name] = Math.max(least[name], Math.round(sizes[name] * scale));
+  return made;
 }

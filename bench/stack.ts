@@ -17,17 +17,8 @@ import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
 import { startDnsServer } from '../test/support/servers/dns-server.ts';
 import { type Child, startChild } from './children.ts';
 import { type Conditions, keepToCores, onCores, SLOW_LINK_MS } from './conditions.ts';
-import { postmasterPid } from './postmaster-pid.ts';
 import { type ReceiverProcess, startReceiver } from './receiver-process.ts';
 import { openShop, type Shop } from './shop.ts';
-
-/** How workers are started. */
-export interface WorkersWanted {
-  /** Default 1. */
-  readonly count?: number;
-  /** Variables in addition to those of every process, such as `WORKFLOWS`. */
-  readonly env?: Readonly<Record<string, string>>;
-}
 
 /** The running stack. */
 export interface Stack {
@@ -43,11 +34,12 @@ export interface Stack {
   readonly directory: string;
   /** The processes to measure, each with all its descendants; `bench` is this one, which plays the e-shops. */
   processes(): Readonly<Record<string, number>>;
-  /** Stops the present workers and starts others. */
-  startWorkers(wanted: WorkersWanted): Promise<void>;
-  stopWorkers(): Promise<void>;
-  /** Starts the API unless it runs. */
-  startApi(): Promise<void>;
+  /**
+   * Stops the present worker and starts another.
+   * @param more variables in addition to those of every process, such as `WORKFLOWS`
+   */
+  startWorker(more: Readonly<Record<string, string>>): Promise<void>;
+  stopWorker(): Promise<void>;
   /** Creates an e-shop and logs it in. Starts the API unless it runs. */
   openShop(): Promise<Shop>;
   /** Starts a further receiver, which is another host. */
@@ -111,16 +103,11 @@ async function startParts(
   /** @returns the address of a proxy to this address, if the link is slow; else the address itself */
   async function linkTo(address: string, delayMs: number): Promise<string> {
     if (!slowLink) return address;
-    const port = await freePort();
-    const log = join(directory, `link-${port}.log`);
-    const link = startChild(
-      'bench/slow-link.ts',
-      { TARGET: address, PORT: String(port), DELAY_MS: String(delayMs) },
-      log,
-    );
+    const log = join(directory, `link-${delayMs}.log`);
+    const link = startChild('bench/slow-link.ts', { TARGET: address, DELAY_MS: String(delayMs) }, log);
     await shutdown.add(link.stop);
-    await link.waitUntil(async () => (await readFile(log, 'utf8')).includes('ready'));
-    return `127.0.0.1:${port}`;
+    await link.waitUntil(async () => (await readFile(log, 'utf8')).endsWith('\n'));
+    return (await readFile(log, 'utf8')).trim();
   }
   const databaseUrl = new URL(postgres.url);
   databaseUrl.host = await linkTo(databaseUrl.host, SLOW_LINK_MS.postgres);
@@ -137,23 +124,24 @@ async function startParts(
   };
   const apiPort = await freePort();
   let api: Child | undefined;
-  const workers: Child[] = [];
+  let worker: Child | undefined;
   let started = 0;
 
-  async function startOneWorker(more: Readonly<Record<string, string>>): Promise<void> {
-    started += 1;
-    const log = join(directory, `worker-${started}.log`);
-    const worker = startChild('src/main.ts', { ...env, ROLE: 'worker', ...more }, log, within);
-    // Registered before it is ready: an interrupted start must not leave it behind.
-    workers.push(worker);
-    await worker.waitUntil(async () => (await readFile(log, 'utf8')).includes('Waybill is ready'));
+  async function stopWorker(): Promise<void> {
+    await worker?.stop();
+    worker = undefined;
   }
-  async function stopWorkers(): Promise<void> {
-    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+  await shutdown.add(stopWorker);
+  async function startApi(): Promise<void> {
+    if (api !== undefined) return;
+    const log = join(directory, 'api.log');
+    const child = startChild('src/main.ts', { ...env, ROLE: 'api', PORT: String(apiPort) }, log, within);
+    api = child;
+    await shutdown.add(() => child.stop());
+    await child.waitUntil(async () => (await fetch(`http://127.0.0.1:${apiPort}/readyz`)).ok);
   }
-  await shutdown.add(stopWorkers);
 
-  const stack: Stack = {
+  return {
     sql,
     secretKey,
     receiver,
@@ -163,33 +151,23 @@ async function startParts(
     directory,
     processes: () => ({
       ...(api === undefined ? {} : { api: api.pid }),
-      ...Object.fromEntries(
-        workers.map(({ pid }, index) => [index === 0 ? 'worker' : `worker ${index + 1}`, pid]),
-      ),
+      ...(worker === undefined ? {} : { worker: worker.pid }),
       postgres: postgres.pid,
       temporal: temporal.pid,
       receiver: receiver.pid,
       bench: process.pid,
     }),
-    async startWorkers({ count = 1, env: more = {} }) {
-      await stopWorkers();
-      await Promise.all(Array.from({ length: count }, () => startOneWorker(more)));
+    async startWorker(more) {
+      await stopWorker();
+      started += 1;
+      const log = join(directory, `worker-${started}.log`);
+      // Kept before it is ready: an interrupted start must not leave it behind.
+      worker = startChild('src/main.ts', { ...env, ROLE: 'worker', ...more }, log, within);
+      await worker.waitUntil(async () => (await readFile(log, 'utf8')).includes('Waybill is ready'));
     },
-    stopWorkers,
-    async startApi() {
-      if (api !== undefined) return;
-      const child = startChild(
-        'src/main.ts',
-        { ...env, ROLE: 'api', PORT: String(apiPort) },
-        join(directory, 'api.log'),
-        within,
-      );
-      api = child;
-      await shutdown.add(() => child.stop());
-      await child.waitUntil(async () => (await fetch(`http://127.0.0.1:${apiPort}/readyz`)).ok);
-    },
+    stopWorker,
     async openShop() {
-      await stack.startApi();
+      await startApi();
       const shop = await openShop(`http://127.0.0.1:${apiPort}`, await createEshop(env, shutdown.signal));
       await shutdown.add(() => shop.close());
       return shop;
@@ -203,7 +181,6 @@ async function startParts(
     commitTimes: commitTimesIn(sql),
     stop: shutdown.stop,
   };
-  return stack;
 }
 
 const temporalFileIn = (directory: string) => join(directory, 'temporal.db');
@@ -227,7 +204,9 @@ async function startDatabase(directory: string) {
   await sql.end();
   await first.stop();
   const server = await startPostgres(dataDir, () => {});
-  return { url: server.url, pid: await postmasterPid(dataDir), stop: () => server.stop() };
+  const pid = server.pid();
+  if (pid === null) throw new Error('Postgres stopped at once.');
+  return { url: server.url, pid, stop: () => server.stop() };
 }
 
 /** When the transactions that accepted deliveries were committed, in milliseconds since 1970, by id. */

@@ -3,8 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atPace } from './pace.ts';
-import type { Line } from './rounds.ts';
-import { latenciesOf } from './rounds.ts';
+import { type Line, latenciesOf } from './rounds.ts';
 import type { Stack } from './stack.ts';
 
 /** What the healthy e-shop measured. */
@@ -45,7 +44,7 @@ export async function probeLatency(
   };
   await atPace(pace.perSecond, (sent) => sent < orders, order);
   const { patienceMs } = pace;
-  const { first } = await receiver.arrivalsWithin({ deliveries: orders, patienceMs });
+  const first = await receiver.arrivalsWithin({ deliveries: orders, patienceMs });
   const arrivals = first.map(([, at]) => at).sort((a, b) => a - b);
   return {
     latencies: await latenciesOf(stack, first),

@@ -12,7 +12,7 @@ const POLL_MS = 500;
 export async function untilNone(
   what: string,
   patienceMs: number,
-  left: () => Promise<number | undefined>,
+  left: () => Promise<number>,
 ): Promise<void> {
   for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(POLL_MS)) {
     if ((await left()) === 0) return;

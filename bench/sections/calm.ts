@@ -7,7 +7,7 @@ import { sampleOf, samplesOf } from '../../test/support/metrics.ts';
 import { ratio } from '../criteria.ts';
 import { parts } from '../measure.ts';
 import { type OneProcess, startInOneProcess } from '../one-process.ts';
-import { firstDelivery, flatOutRound, type Line, openLine, steadyRound } from '../rounds.ts';
+import { firstDelivery, flatOutRound, type Line, openLine } from '../rounds.ts';
 import { startRunner } from '../runners/runner.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
@@ -71,7 +71,7 @@ export const calm: Section = {
       await inOneProcess(bench, whole, wholeLine);
       for (const setting of bench.settings) {
         const metricsPort = await freePort();
-        await stack.startWorkers({ env: { WORKFLOWS: setting, METRICS_PORT: String(metricsPort) } });
+        await stack.startWorker({ WORKFLOWS: setting, METRICS_PORT: String(metricsPort) });
         await firstDelivery(line);
         await atEasyPace(bench, stack, line, setting, metricsPort);
         const capacity = await atCapacity(bench, stack, line, setting);
@@ -122,9 +122,8 @@ async function atCapacity(bench: Bench, stack: Stack, line: Line, setting: Setti
 async function atShares(bench: Bench, stack: Stack, line: Line, setting: Setting, capacity: number) {
   for (const share of SHARES) {
     const perSecond = (capacity * share) / 100;
-    const orders = Math.max(1, Math.round(perSecond * bench.sizes.steadySeconds));
-    const patienceMs = bench.patience(PATIENCE_MS);
-    const { latencies } = await steadyRound(stack, line, { orders, perSecond, patienceMs });
+    const pace = { perSecond, seconds: bench.sizes.steadySeconds, patienceMs: bench.patience(PATIENCE_MS) };
+    const { latencies } = await probeLatency(stack, line, pace);
     for (const percent of PERCENTS)
       bench.note(latencyName(percent, share), setting, percentile(latencies, percent));
   }

@@ -1,7 +1,7 @@
 /** A long import of lines with one webhook each: alone, while no worker runs, and delivered at once. */
+import { residentMiB } from '../cpu.ts';
 import { figure, ratio } from '../criteria.ts';
 import { startCpuClock } from '../measure.ts';
-import { residentMiB } from '../resources.ts';
 import { MOVEMENT, type Shop } from '../shop.ts';
 import type { Stack } from '../stack.ts';
 import { untilNone } from '../until-none.ts';
@@ -36,10 +36,10 @@ export const importing: Section = {
         await shop.importMovements(Math.ceil(importLines / 20));
         await alone(bench, stack, shop, setting);
         await shop.deleteWebhook(webhook);
-        await stack.startWorkers({ env: { WORKFLOWS: setting } });
+        await stack.startWorker({ WORKFLOWS: setting });
         await untilCanceled(bench, stack, webhook);
         await delivered(bench, stack, setting);
-        await stack.stopWorkers();
+        await stack.stopWorker();
       }
     }
   },
@@ -61,9 +61,9 @@ async function alone(bench: Bench, stack: Stack, shop: Shop, setting: Setting): 
 /** Waits until a worker has canceled the deliveries of the import alone, whose webhook is deleted. */
 async function untilCanceled(bench: Bench, { sql }: Stack, webhook: number): Promise<void> {
   await untilNone('deliveries of the deleted webhook', bench.patience(PATIENCE_MS), async () => {
-    const [row] = await sql<{ left: number }[]>`
-      select exists (select from deliveries where webhook_id = ${webhook} and state = 'pending')::int as left`;
-    return row?.left;
+    const left = await sql`
+      select from deliveries where webhook_id = ${webhook} and state = 'pending' limit 1`;
+    return left.length;
   });
 }
 
@@ -78,7 +78,7 @@ async function delivered(bench: Bench, stack: Stack, setting: Setting): Promise<
   bench.say(`${setting}: ${importLines} lines, delivered at once …`);
   const { startedAt, perSecond, seconds } = await timed(shop, importLines);
   bench.note(importNames.beside, setting, perSecond);
-  const { first } = await receiver.arrivals(importLines, bench.patience(PATIENCE_MS));
+  const first = await receiver.arrivals(importLines, bench.patience(PATIENCE_MS));
   const until = ((first.at(-1)?.[1] ?? Number.NaN) - startedAt) / 1000;
   bench.note(importNames.delivered, setting, until / seconds);
   bench.note('all delivered after, s', setting, until);

@@ -95,7 +95,7 @@ async function openTrial(
   seconds: number,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Trial> {
-  await stack.startWorkers({ env: { WORKFLOWS: setting, ...env } });
+  await stack.startWorker({ WORKFLOWS: setting, ...env });
   const line = await openLine(stack);
   await firstDelivery(line);
   // A first rush, of a third e-shop: a process is slower at anything that it does for the first time.
@@ -188,7 +188,7 @@ async function ownNeighbors(bench: Bench, setting: Setting, place: Place): Promi
     select count(*)::int as count from deliveries where eshop_id = ${shop.eshopId}`;
   const deliveries = row?.count ?? 0;
   const patienceMs = bench.patience(PREPARE_MS);
-  const { first } = await receiver.arrivalsWithin({ deliveries, patienceMs });
+  const first = await receiver.arrivalsWithin({ deliveries, patienceMs });
   const late = latenessAmongNeighbors(await latenciesOf(stack, first));
   bench.note('  deliveries of the clients', setting, deliveries);
   bench.note('  of them not delivered in ten minutes', setting, deliveries - first.length);

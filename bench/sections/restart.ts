@@ -32,7 +32,7 @@ export const restart: Section = {
     for (let run = 0; run < bench.runs; run += 1) {
       const stack = await bench.stack();
       const env = { WORKFLOWS: setting };
-      await stack.startWorkers({ env });
+      await stack.startWorker(env);
       const line = await openLine(stack);
       await firstDelivery(line);
       const { pending, steadySeconds: seconds } = bench.sizes;
@@ -47,11 +47,11 @@ export const restart: Section = {
       await backlog.release();
       backlog.wake();
       await receiver.arrivals(pending, patienceMs);
-      await stack.stopWorkers();
+      await stack.stopWorker();
       const [row] = await stack.sql<{ pending: number }[]>`
         select count(*)::int as pending from deliveries where state = 'delivered' and dispatched_at is null`;
       const started = performance.now();
-      await stack.startWorkers({ env });
+      await stack.startWorker(env);
       const ready = performance.now();
       const after = await probeLatency(stack, line, pace);
       bench.note('deliveries that wait for their workflow', setting, row?.pending ?? Number.NaN);

@@ -48,9 +48,9 @@ export const rush: Section = {
           await sender(bench, stack);
           await withoutTemporal(bench, stack);
         }
-        await stack.startWorkers({ env: { WORKFLOWS: setting } });
+        await stack.startWorker({ WORKFLOWS: setting });
         await backlog(bench, stack, setting);
-        await stack.stopWorkers();
+        await stack.stopWorker();
       }
     }
   },

@@ -96,7 +96,7 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
     }
   }
 
-  const server = createServer({ allowHalfOpen: true }, (outer) => {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (outer) => {
     accepted += 1;
     outer.on('error', () => {});
     if (mode === 'refuse') return void outer.resetAndDestroy();
@@ -104,7 +104,8 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
       outer.on('end', () => outer.end());
       return void outer.once('data', () => outer.end());
     }
-    const inner = connect({ port: targetPort, host: target.host ?? '127.0.0.1', allowHalfOpen: true });
+    const { host = '127.0.0.1' } = target;
+    const inner = connect({ port: targetPort, host, allowHalfOpen: true, noDelay: true });
     inner.on('error', () => {});
     const link: Link = { inner, outer, silent: mode === 'silent' };
     links.add(link);
