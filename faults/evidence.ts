@@ -3,7 +3,6 @@ import type { Pool } from '../src/db/connection/pool.ts';
 import type { StoredState } from '../src/domain/delivery-state.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Receiver } from './receivers.ts';
-import type { TakenMail } from './stack/mail-server.ts';
 
 /** A delivery's row. */
 export interface DeliveryRow {
@@ -35,12 +34,11 @@ export interface WebhookRow {
 
 /** All evidence of a round at its end. */
 export interface Evidence {
-  /** When it was gathered, in milliseconds since 1970. */
-  readonly at: number;
   readonly receivers: readonly Receiver[];
   readonly deliveries: readonly DeliveryRow[];
   readonly webhooks: readonly WebhookRow[];
-  readonly mails: readonly TakenMail[];
+  /** The Message-IDs of the mails to the e-shop. */
+  readonly mails: readonly string[];
 }
 
 /** Reads an e-shop's deliveries and webhooks. */

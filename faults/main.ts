@@ -8,16 +8,16 @@
  */
 import { Command, Option } from 'commander';
 import { positiveInteger, wholeNumber } from '../bench/options.ts';
+import { type Setting, settings } from '../bench/sections/section.ts';
 import { build } from '../test/support/programs/build.ts';
 import { stopOnInterruption } from '../test/support/programs/stop-on-interruption.ts';
 import { findPooler } from '../test/support/servers/pooler.ts';
 import { groupNames } from './fault.ts';
 import { defaultOrdered, type OrderedSize, orderedSize } from './ordered-size.ts';
-import { type Round, roundOf, roundsOf } from './plan.ts';
+import { type Round, roundOf, roundsOf, turnOf } from './plan.ts';
 import { isClean, killedAtLine, resultTable, roundLines, writeTable } from './report.ts';
 import type { Played } from './round.ts';
 import { createRunner } from './runner.ts';
-import { type Setting, settings, turnOf } from './settings.ts';
 import { canMount } from './stack/disk.ts';
 import { hasSettableClock } from './stack/postgres.ts';
 

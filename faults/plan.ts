@@ -1,10 +1,10 @@
 /** The rounds of a seed. A round follows from (seed, index) alone, regardless of the others. */
+import { type Setting, settings } from '../bench/sections/section.ts';
 import { randomFrom } from '../demo/random.ts';
 import type { EmbeddedFault, Fault } from './fault.ts';
 import { faults } from './groups/index.ts';
 import type { InjectionPoint } from './injection-point.ts';
 import { type PolicyName, soonestOf } from './policies.ts';
-import { type Setting, turnOf } from './settings.ts';
 
 /** A round to play. */
 export interface Round {
@@ -24,6 +24,11 @@ export interface Round {
 }
 
 const BURST = 40;
+
+/** The value of WORKFLOWS whose turn it is. */
+export function turnOf(index: number): Setting {
+  return settings[index % settings.length] ?? 'all';
+}
 
 /**
  * The round of this index; each fault comes once before any comes again.

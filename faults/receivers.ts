@@ -37,7 +37,6 @@ export interface Receiver {
   readonly kind: string;
   readonly type: EventType;
   readonly outcome: Outcome;
-  readonly url: string;
   readonly webhookId: number;
   readonly arrivals: readonly Arrival[];
   /** Not every attempt can reach it: some are only in Waybill's records. */
@@ -200,7 +199,7 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
       const { type, outcome, ordering } = script;
       const url = `http://${name}:${taken}/${encodeURIComponent(kind)}`;
       const webhookId = await subscribe(url, type, ordering);
-      const receiver = { kind, type, outcome, url, webhookId, arrivals, unseen };
+      const receiver = { kind, type, outcome, webhookId, arrivals, unseen };
       all.push(receiver);
       return receiver;
     },

@@ -10,7 +10,7 @@ import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Fault, Scene } from './fault.ts';
 import { newLogbook } from './logbook.ts';
-import { busyMs, isSpent, type MachineWatch, watchMachine } from './machine.ts';
+import { busyMs, isSpent, watchMachine } from './machine.ts';
 import type { OrderedSize } from './ordered-size.ts';
 import type { Round } from './plan.ts';
 import { policyOf } from './policies.ts';
@@ -86,7 +86,7 @@ export async function playRound<S extends BasicStack>(
     });
     // Awaited below.
     sent.catch(() => {});
-    await reach(injectionPoint, scene, round, machine);
+    await reach(injectionPoint, scene, round);
     const from = Date.now();
     await fault.inject?.(scene);
     await sleep(round.lastsMs);
@@ -94,7 +94,7 @@ export async function playRound<S extends BasicStack>(
     if (fault.harmless !== true)
       logbook.outages.push({ from, to: Date.now(), graceful: fault.graceful ?? false });
     await sent;
-    await settled(scene, round, machine);
+    await settled(scene, round);
     await fault.settle?.(scene);
     // Gathered only now, so that late effects are seen too.
     const evidence = await gathered(scene);
@@ -154,7 +154,6 @@ async function gathered(scene: Scene<BasicStack>): Promise<Evidence> {
   return {
     deliveries: rows.deliveries.map((row) => ({ ...row, hasWorkflow: known?.has(row.id) ?? null })),
     webhooks,
-    at: Date.now(),
     receivers: receivers.all,
     mails: await stack.mailsTo(shop.email),
   };
@@ -162,9 +161,8 @@ async function gathered(scene: Scene<BasicStack>): Promise<Evidence> {
 
 /** Waits until every delivery has ended and every deactivation is mailed, or until they are long overdue. */
 async function settled(
-  { stack, shop, receivers, logbook }: Scene<BasicStack>,
+  { stack, shop, receivers, logbook, machine }: Scene<BasicStack>,
   { policy }: Round,
-  machine: MachineWatch,
 ): Promise<void> {
   const planned = waits(policyOf(policy)).filter((wait) => wait < MAX_WAITED_MS);
   // A hostile receiver may make each attempt last until its time-out.
@@ -195,11 +193,10 @@ async function reach(
   injectionPoint: Promise<void>,
   scene: Scene<BasicStack>,
   { policy, injectionPoint: name }: Round,
-  machine: MachineWatch,
 ) {
   const reached = injectionPoint.then(() => true);
   const start = Date.now();
-  while (!isSpent(machine, start, INJECTION_TIMEOUT_MS)) {
+  while (!isSpent(scene.machine, start, INJECTION_TIMEOUT_MS)) {
     if (await Promise.race([reached, sleep(WINDOW_CHECK_INTERVAL_MS, false)])) return;
     if (typeof name === 'number' && (await windowIsOver(scene, policyOf(policy)))) {
       throw new TooSlowError(`the window was over before attempt ${name}`);

@@ -1,12 +1,12 @@
 /** A Prometheus with the delivered and the shortened rules, if it is installed. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
+import { endChild } from '../../bench/children.ts';
 import { freePort } from '../../test/support/servers/ports.ts';
 import { configuration, SHORTENED, shortened } from './rules.ts';
 
@@ -99,11 +99,6 @@ export async function startPrometheus(
           .map(({ name }) => name);
       return { delivered: names(false), shortened: names(true) };
     },
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
+    stop: () => endChild(child, () => child.kill('SIGTERM')),
   };
 }

@@ -37,11 +37,10 @@ function checkWebhook(logbook: Logbook, evidence: Evidence, receiver: Receiver, 
     problems.push(`${row.deactivations} deactivations recorded, not ${deactivations}`);
   if (row.mailed !== deactivations) problems.push(`${row.mailed} mails recorded, not ${deactivations}`);
 
-  const mails = evidence.mails.filter(({ messageId }) => messageId.startsWith(`<webhook-${row.id}-`));
+  const mails = evidence.mails.filter((messageId) => messageId.startsWith(`<webhook-${row.id}-`));
   const enough = mails.length === deactivations || (logbook.mailsMayRepeat && mails.length === 2);
   if (!enough) problems.push(`${mails.length} mails, not ${deactivations}`);
-  if (new Set(mails.map(({ messageId }) => messageId)).size > 1)
-    problems.push('a mail was repeated under another Message-ID');
+  if (new Set(mails).size > 1) problems.push('a mail was repeated under another Message-ID');
   return problems;
 }
 

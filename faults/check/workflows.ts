@@ -1,6 +1,6 @@
 /** Checks that each attempted delivery leaves the queue and gets its workflow, unless the setting asks for none. */
+import type { Setting } from '../../bench/sections/section.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
-import type { Setting } from '../settings.ts';
 import { type Violation, violation } from './violation.ts';
 
 /** Checks all deliveries. No round has so many that some are exempt without a workflow. */

@@ -2,10 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LEASE_SECONDS } from '../../src/db/outbox/outbox.ts';
 import type { Fault } from '../fault.ts';
-import type { Stack } from '../stack/stack.ts';
+import { type Stack, untilReady } from '../stack/stack.ts';
 
 const HOUR_MS = 3_600_000;
-const POLL_MS = 100;
 
 /** Restarts Postgres with a settable clock or with the machine's, and waits until Waybill is connected again. */
 async function restart({ postgres, apiUrl }: Stack, settable: boolean): Promise<void> {
@@ -13,12 +12,7 @@ async function restart({ postgres, apiUrl }: Stack, settable: boolean): Promise<
   postgres.clock.settable = settable;
   await postgres.clock.set(0);
   await postgres.start();
-  for (;;) {
-    const ready = await fetch(`${apiUrl}/readyz`).catch(() => undefined);
-    await ready?.arrayBuffer();
-    if (ready?.ok === true) return;
-    await sleep(POLL_MS);
-  }
+  await untilReady(apiUrl);
 }
 
 function set(name: string, ms: number, policies: Fault['policies']): Fault {

@@ -1,8 +1,8 @@
 /** A disk that is full, with everything on it: Postgres, Temporal, and the mails. */
 import pLimit from 'p-limit';
-import { until } from '../../test/support/until.ts';
 import type { EmbeddedFault, Scene } from '../fault.ts';
 import type { EmbeddedStack } from '../stack/embedded.ts';
+import { untilReady } from '../stack/stack.ts';
 
 /** Orders sent meanwhile: more than there is room for in the pages and the log that Postgres has already. */
 const ORDERS = 60;
@@ -31,9 +31,8 @@ const full = (name: string, inject: (stack: EmbeddedStack) => Promise<void>): Em
   async heal(scene) {
     const { stack } = scene;
     await stack.disk?.free();
-    const isReady = async () => (await fetch(`${stack.apiUrl}/readyz`).catch(() => undefined))?.ok;
     // A crashed server is started again, with growing pauses of up to 10 s.
-    await until('readiness', isReady);
+    await untilReady(stack.apiUrl);
     await sending.get(scene);
   },
   finish: async ({ stack }) => stack.disk?.free(),

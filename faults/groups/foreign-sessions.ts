@@ -2,22 +2,14 @@
 import { createPool } from '../../src/db/connection/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { type Fault, type Scene, usual } from '../fault.ts';
+import { release, releases } from './postgres.ts';
 import { beginRecovering, isRecovered, recordLost } from './recovery.ts';
 
 /** The number of events to recover that are committed before the recovery begins, and after. */
 const EARLY = 30;
 const LATE = 20;
 
-/** Functions that commit the transactions of other sessions, by scene. */
-const commits = new WeakMap<Scene, () => Promise<void>>();
-
-async function commit(scene: Scene): Promise<void> {
-  const done = commits.get(scene);
-  commits.delete(scene);
-  await done?.();
-}
-
-/** Begins a transaction in a session of its own, which stays open once `work` is done, until `commit`. */
+/** Begins a transaction in a session of its own, which stays open once `work` is done, until its {@link release}. */
 async function hold(scene: Scene, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
   const session = createPool(scene.stack.postgres.url, 1, { statementMs: null, silenceMs: null });
   let end = () => {};
@@ -31,7 +23,7 @@ async function hold(scene: Scene, work: (tx: Transaction) => Promise<unknown>): 
       await ended;
     });
     committed.catch(failed);
-    commits.set(scene, async () => {
+    releases.set(scene, async () => {
       end();
       await committed;
       await session.end({ timeout: 1 });
@@ -46,8 +38,8 @@ function held(name: string, statement: string, of: Partial<Fault> = {}): Fault {
     name,
     lasts: [3_000, 12_000],
     inject: (scene) => hold(scene, (tx) => tx.unsafe(statement)),
-    heal: commit,
-    finish: commit,
+    heal: release,
+    finish: release,
     ...of,
   };
 }
@@ -66,9 +58,9 @@ const openWriter: Fault = {
     await transaction(scene.stack.sql, (tx) => recordLost(tx, scene, 'early', EARLY));
     await beginRecovering(scene, EARLY);
   },
-  heal: commit,
+  heal: release,
   settle: (scene) => isRecovered(scene, EARLY + LATE),
-  finish: commit,
+  finish: release,
 };
 
 export const foreignSessionFaults: readonly Fault[] = [

@@ -17,6 +17,13 @@ const run = promisify(execFile);
 /** Commands of an operator at the same time. */
 const AT_ONCE = 4;
 
+/** Whether a command is carried out. */
+const succeeds = (command: Promise<unknown>) =>
+  command.then(
+    () => true,
+    () => false,
+  );
+
 /** Runs `temporal …`, past the proxies; returns its output. */
 export async function temporal({ stack }: Scene, ...args: string[]): Promise<string> {
   return (await run(stack.temporal.binary, [...args, '--address', stack.temporal.address])).stdout;
@@ -41,18 +48,12 @@ async function toActivity(
     const attempts = pending.find(({ activityType }) => activityType.name === 'attemptDelivery');
     if (attempts === undefined) return undefined;
     const order = ['--workflow-id', workflow, '--activity-id', attempts.activityId];
-    return await temporal(scene, 'activity', verb, ...order).then(
-      () => true,
-      () => undefined,
-    );
+    return await succeeds(temporal(scene, 'activity', verb, ...order));
   });
 }
 
 const exists = (scene: Scene, workflow: string) =>
-  temporal(scene, 'workflow', 'describe', '--workflow-id', workflow).then(
-    () => true,
-    () => false,
-  );
+  succeeds(temporal(scene, 'workflow', 'describe', '--workflow-id', workflow));
 
 /** Resets a workflow to its beginning, once Temporal is not busy with it. */
 const restart = (scene: Scene, workflow: string) =>
@@ -101,12 +102,9 @@ async function failingDelivery({ receivers }: Scene): Promise<string> {
 }
 
 /** Requests an operator action on a delivery; returns whether it was carried out. */
-async function asked(scene: Scene, action: ActionName, workflow: string): Promise<boolean> {
-  const order = ['--name', action, '--input', '{"reason": "trial"}'];
-  return await temporal(scene, 'workflow', 'update', 'execute', '--workflow-id', workflow, ...order).then(
-    () => true,
-    () => false,
-  );
+function asked(scene: Scene, action: ActionName, workflow: string): Promise<boolean> {
+  const order = ['--workflow-id', workflow, '--name', action, '--input', '{"reason": "trial"}'];
+  return succeeds(temporal(scene, 'workflow', 'update', 'execute', ...order));
 }
 
 interface Order {

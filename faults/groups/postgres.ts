@@ -11,11 +11,13 @@ const fault = (name: string, of: Pick<Fault, 'lasts' | 'inject' | 'heal'>): Faul
 });
 
 /** Functions that release the locks or connections of a fault, by scene. */
-const releases = new WeakMap<Scene, () => Promise<void>>();
+export const releases = new WeakMap<Scene, () => Promise<void>>();
 
-async function release(scene: Scene): Promise<void> {
-  await releases.get(scene)?.();
+/** Releases them, once. */
+export async function release(scene: Scene): Promise<void> {
+  const own = releases.get(scene);
   releases.delete(scene);
+  await own?.();
 }
 
 /** Ends every connection to the database except this one: behind a pooler they have no name. */

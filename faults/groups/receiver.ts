@@ -94,7 +94,7 @@ function fault(hostile: Hostile): Fault {
       const type = outcome === 'delivered' ? 'CREATE_ORDER' : 'UPDATE_ORDER_STATUS';
       const webhookId = await scene.shop.subscribe(url, type);
       const unseen = certificate !== undefined;
-      scene.receivers.add({ kind: 'hostile', type, outcome, url, webhookId, arrivals, unseen });
+      scene.receivers.add({ kind: 'hostile', type, outcome, webhookId, arrivals, unseen });
     },
     async finish(scene) {
       const running = servers.get(scene);

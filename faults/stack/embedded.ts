@@ -13,7 +13,6 @@ import { freePort } from '../../test/support/servers/ports.ts';
 import { createReceiver } from '../../test/support/servers/receiver.ts';
 import { policyVariables } from '../policies.ts';
 import { mountSmallDisk, type SmallDisk } from './disk.ts';
-import type { TakenMail } from './mail-server.ts';
 import { signalTree } from './processes.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
 import { type BasicStack, RECEIVER_HOST, temporaryFolder } from './stack.ts';
@@ -55,7 +54,6 @@ export async function startEmbeddedStack(shutdown: Shutdown, smallDisk: boolean)
   const dataDir = await openDataDir(join(directory, 'data'));
   let sql: Pool | undefined;
   await shutdown.add(async () => sql?.end({ timeout: 5 }));
-  let runsUnder = '';
 
   return {
     apiUrl: `http://127.0.0.1:${port}`,
@@ -68,13 +66,7 @@ export async function startEmbeddedStack(shutdown: Shutdown, smallDisk: boolean)
       return sql;
     },
     async prepare({ policy, workflows }) {
-      const wanted = { ...policyVariables(policy), WORKFLOWS: workflows };
-      const kind = JSON.stringify(wanted);
-      if (program.running && runsUnder === kind) return;
-      if (program.running) await program.stop();
-      program.use(wanted);
-      await program.start();
-      runsUnder = kind;
+      await program.runWith({ ...policyVariables(policy), WORKFLOWS: workflows });
       // The port of its Postgres stays the same across restarts.
       sql ??= createPool((await dataDir.readInstance()).databaseUrl ?? '', 2);
     },
@@ -82,8 +74,11 @@ export async function startEmbeddedStack(shutdown: Shutdown, smallDisk: boolean)
     async mailsTo(address) {
       const folder = dataDir.join('mail');
       const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml'));
-      const mails = await Promise.all(names.map((name) => readMail(join(folder, name))));
-      return mails.filter(({ to }) => to === address);
+      const mails = await Promise.all(
+        names.map(async (name) => PostalMime.parse(await readFile(join(folder, name)))),
+      );
+      const own = mails.filter(({ to }) => to?.[0]?.address === address);
+      return own.map(({ messageId }) => messageId ?? '');
     },
     async turnLog() {
       const password = (await dataDir.read('postgres-superuser-password')) ?? '';
@@ -103,15 +98,5 @@ export async function startEmbeddedStack(shutdown: Shutdown, smallDisk: boolean)
       await program.kill();
       for (const pid of servers) signalTree(pid, 'SIGKILL');
     },
-  };
-}
-
-async function readMail(file: string): Promise<TakenMail> {
-  const { date, to, messageId, text } = await PostalMime.parse(await readFile(file));
-  return {
-    at: Date.parse(date ?? ''),
-    to: to?.[0]?.address ?? '',
-    messageId: messageId ?? '',
-    text: text ?? '',
   };
 }

@@ -3,15 +3,6 @@ import type { Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import type { Part } from './part.ts';
 
-/** An accepted mail. */
-export interface TakenMail {
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly to: string;
-  readonly messageId: string;
-  readonly text: string;
-}
-
 /** Its response to each try of a mail for this recipient. */
 export type MailBehavior = (
   to: string,
@@ -26,10 +17,10 @@ export type MailBehavior = (
   | number;
 
 /** A running mail server, in the harness's own process. */
-export interface MailServer extends Pick<Part, 'name' | 'stop' | 'start'> {
+export interface MailServer extends Pick<Part, 'stop' | 'start'> {
   readonly url: string;
-  /** All mails accepted so far for this recipient. */
-  mailsTo(address: string): readonly TakenMail[];
+  /** The Message-IDs of all mails accepted so far for this recipient. */
+  mailsTo(address: string): readonly string[];
   behave(behavior: MailBehavior): void;
   /** Resolves once a mail to this address has arrived, whether answered or not. */
   mailUnderWay(address: string): Promise<void>;
@@ -40,7 +31,7 @@ const SLOW_REPLY_MS = 1_000;
 
 /** @param port free on 127.0.0.1 */
 export async function startMailServer(port: number): Promise<MailServer> {
-  const mails: TakenMail[] = [];
+  const mails: { readonly to: string; readonly messageId: string }[] = [];
   const tries = new Map<string, number>();
   let behavior: MailBehavior = () => 'take';
   const watchers = new Set<(to: string) => void>();
@@ -68,7 +59,7 @@ export async function startMailServer(port: number): Promise<MailServer> {
           }
           for (const watcher of watchers) watcher(to);
           const messageId = /^Message-ID:\s*(\S+)/im.exec(text)?.[1] ?? '';
-          mails.push({ at: Date.now(), to, messageId, text });
+          mails.push({ to, messageId });
           setTimeout(done, answer === 'takeSlowly' ? SLOW_REPLY_MS : 0);
           // The response has left by the next turn of the event loop.
           if (answer === 'takeAndDie') setTimeout(() => void part.stop().then(() => part.start()), 20);
@@ -77,9 +68,8 @@ export async function startMailServer(port: number): Promise<MailServer> {
     });
 
   const part: MailServer = {
-    name: 'the mail server',
     url: `smtp://127.0.0.1:${port}`,
-    mailsTo: (address) => mails.filter(({ to }) => to === address),
+    mailsTo: (address) => mails.filter(({ to }) => to === address).map(({ messageId }) => messageId),
     behave(next) {
       behavior = next;
     },

@@ -2,7 +2,6 @@
 
 /** A server or program with its own processes. */
 export interface Part {
-  readonly name: string;
   /** SIGKILL to all its processes, like a power cut. Resolves once it is gone. */
   kill(): Promise<void>;
   /** SIGSTOP: it exists but answers nothing. */

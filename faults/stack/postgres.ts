@@ -7,7 +7,7 @@ import { startPostgres } from '../../src/embedded/postgres.ts';
 import { isAlive } from '../../src/embedded/processes.ts';
 import { freePort } from '../../test/support/servers/ports.ts';
 import type { Part } from './part.ts';
-import { signalTree } from './processes.ts';
+import { freezing, signalTree } from './processes.ts';
 
 /** A running Postgres. */
 export interface PostgresPart extends Part {
@@ -48,20 +48,14 @@ export async function startPostgresPart(directory: string): Promise<PostgresPart
   const env = () => (clock.settable ? settable : {});
   const start = () => startPostgres(dataDir, () => {}, { superuser: true, env, restarts: false });
   let server = await start();
-  function signal(name: NodeJS.Signals): void {
-    const pid = server.pid();
-    if (pid !== null) signalTree(pid, name);
-  }
   return {
-    name: 'Postgres',
     url: server.url,
     directory: dataDir.join('postgres'),
     clock,
     async kill() {
-      signal('SIGKILL');
+      signalTree(server.pid(), 'SIGKILL');
     },
-    freeze: () => signal('SIGSTOP'),
-    thaw: () => signal('SIGCONT'),
+    ...freezing(() => server.pid()),
     stop: () => server.stop(),
     async start() {
       const pid = server.pid();

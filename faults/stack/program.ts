@@ -1,22 +1,22 @@
 /** Waybill itself, as a process. */
+import { isDeepStrictEqual } from 'node:util';
 import { isListed } from '../../src/embedded/processes.ts';
 import { type Program, startProgram } from '../../test/support/programs/program.ts';
 import type { Part } from './part.ts';
-import { signalTree } from './processes.ts';
+import { freezing } from './processes.ts';
 
 /** The longest restart under a fault's load, in milliseconds. */
 const READY_MS = 120_000;
 
 /** A Waybill process in one of its roles. */
 export interface ProgramPart extends Part {
+  readonly name: string;
   /** All its output, over all its starts. */
   output(): string;
   /** The exit code of its last requested stop: 0 is a proper end. */
   readonly exitCode: number | null;
-  /** Sets further environment variables from the next start on. */
-  use(variables: Readonly<Record<string, string>>): void;
-  /** Started, and not stopped by the harness. */
-  readonly running: boolean;
+  /** Runs it with these further environment variables, at later starts too; one that has them already goes on. */
+  runWith(variables: Readonly<Record<string, string>>): Promise<void>;
   /** Whether its process really exists. */
   alive(): boolean;
 }
@@ -31,28 +31,24 @@ export function createProgramPart(name: string, env: Readonly<Record<string, str
     past += program?.output() ?? '';
     program = undefined;
   };
-  const signal = (signalName: NodeJS.Signals) => {
-    if (program !== undefined) signalTree(program.pid, signalName);
-  };
-  return {
+  const part: ProgramPart = {
     name,
     output: () => past + (program?.output() ?? ''),
     get exitCode() {
       return exitCode;
     },
-    get running() {
-      return program !== undefined;
-    },
     alive: () => program !== undefined && isListed(program.pid),
-    use(next) {
+    async runWith(next) {
+      if (program !== undefined && isDeepStrictEqual(next, variables)) return;
+      if (program !== undefined) await part.stop();
       variables = next;
+      await part.start();
     },
     async kill() {
       await program?.kill();
       gone();
     },
-    freeze: () => signal('SIGSTOP'),
-    thaw: () => signal('SIGCONT'),
+    ...freezing(() => program?.pid ?? null),
     async stop() {
       if (program !== undefined) exitCode = await program.stop();
       gone();
@@ -61,4 +57,5 @@ export function createProgramPart(name: string, env: Readonly<Record<string, str
       program = await startProgram({ ...env, ...variables }, READY_MS);
     },
   };
+  return part;
 }

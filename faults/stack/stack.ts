@@ -1,8 +1,10 @@
 /** The stack under faults: Postgres, Temporal, mail server and two processes of Waybill, with TCP proxies between. */
+
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Setting } from '../../bench/sections/section.ts';
 import { createPool, type Pool } from '../../src/db/connection/pool.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
@@ -11,9 +13,9 @@ import { createPoolerPart, type PoolerPart, type PoolMode } from '../../test/sup
 import { freePort } from '../../test/support/servers/ports.ts';
 import { createReceiver, type Receiver } from '../../test/support/servers/receiver.ts';
 import { startTcpProxy, type TcpProxy } from '../../test/support/servers/tcp-proxy.ts';
+import { until } from '../../test/support/until.ts';
 import { type PolicyName, policyVariables } from '../policies.ts';
-import type { Setting } from '../settings.ts';
-import { type MailServer, startMailServer, type TakenMail } from './mail-server.ts';
+import { type MailServer, startMailServer } from './mail-server.ts';
 import { type PostgresPart, startPostgresPart } from './postgres.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
 import { startTemporalPart, type TemporalPart } from './temporal.ts';
@@ -46,7 +48,8 @@ export interface BasicStack {
   prepare(round: Prepared): Promise<void>;
   /** The address of Temporal, past the proxies, as `host:port`. */
   temporalAddress(): Promise<string>;
-  mailsTo(address: string): Promise<readonly TakenMail[]>;
+  /** The Message-IDs of all mails so far to this address. */
+  mailsTo(address: string): Promise<readonly string[]>;
 }
 
 /** A running stack whose parts can be reached one by one. */
@@ -68,6 +71,11 @@ export interface Stack extends BasicStack {
   readonly names: DnsServer;
   /** Shifts the worker's clock from the machine's by this many milliseconds. */
   shiftWorkerClock(ms: number): Promise<void>;
+}
+
+/** Waits until the API says that it is ready. */
+export async function untilReady(apiUrl: string): Promise<void> {
+  await until('readiness', async () => (await fetch(`${apiUrl}/readyz`).catch(() => undefined))?.ok);
 }
 
 /** Makes a folder that is removed with the stack. */
@@ -145,15 +153,6 @@ export async function startStack(shutdown: Shutdown, say: (text: string) => void
   });
   await shutdown.add(() => api.kill());
   await shutdown.add(() => worker.kill());
-  const runsUnder = new Map<ProgramPart, string>();
-  async function bring(part: ProgramPart, wanted: Readonly<Record<string, string>>): Promise<void> {
-    const kind = JSON.stringify(wanted);
-    if (part.running && runsUnder.get(part) === kind) return;
-    if (part.running) await part.stop();
-    part.use(wanted);
-    await part.start();
-    runsUnder.set(part, kind);
-  }
   return {
     directory,
     poolers,
@@ -184,9 +183,9 @@ export async function startStack(shutdown: Shutdown, say: (text: string) => void
       if (pooler?.running === false) await pooler.start();
       const way = (direct: TcpProxy): Record<string, string> =>
         pooler === undefined ? {} : { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: through(direct) };
-      await bring(api, way(links.apiToPostgres));
+      await api.runWith(way(links.apiToPostgres));
       const wanted = { ...policyVariables(policy), WORKFLOWS: workflows };
-      await bring(worker, { ...wanted, ...way(links.workerToPostgres) });
+      await worker.runWith({ ...wanted, ...way(links.workerToPostgres) });
     },
   };
 }

@@ -3,7 +3,7 @@ import { cp, rm } from 'node:fs/promises';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
 import { freePort } from '../../test/support/servers/ports.ts';
 import type { Part } from './part.ts';
-import { signalTree } from './processes.ts';
+import { freezing, signalTree } from './processes.ts';
 
 /** A running dev server. */
 export interface TemporalPart extends Part {
@@ -25,10 +25,6 @@ export async function startTemporalPart(binary: string, databaseFile: string): P
   const preferredPort = await freePort();
   let server: EmbeddedTemporal = await startTemporal({ binary, databaseFile, ui: false, preferredPort });
   const { address, port } = server;
-  const signal = (name: NodeJS.Signals) => {
-    const pid = server.pid();
-    if (pid !== null) signalTree(pid, name);
-  };
   const files = ['', '-wal', '-shm'].map((ending) => `${databaseFile}${ending}`);
   const wipe = async () => {
     for (const file of files) await rm(file, { force: true });
@@ -37,17 +33,15 @@ export async function startTemporalPart(binary: string, databaseFile: string): P
     for (const file of files) await cp(from(file), to(file), { force: true }).catch(() => {});
   };
   return {
-    name: 'Temporal',
     address,
     port,
     binary,
     async kill() {
-      signal('SIGKILL');
+      signalTree(server.pid(), 'SIGKILL');
       // Otherwise it would be restarted at once.
       await server.stop();
     },
-    freeze: () => signal('SIGSTOP'),
-    thaw: () => signal('SIGCONT'),
+    ...freezing(() => server.pid()),
     stop: () => server.stop(),
     async start() {
       server = await startTemporal({ binary, databaseFile, ui: false, preferredPort: port });

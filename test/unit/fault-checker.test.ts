@@ -62,7 +62,6 @@ function judge({
     kind: 'tested',
     type: 'CREATE_ORDER',
     outcome,
-    url: 'http://shop.example/',
     webhookId: 7,
     arrivals,
   };
@@ -79,14 +78,7 @@ function judge({
     hasWorkflow: true,
     ...row,
   };
-  const mail = {
-    at: START + 31_000,
-    to: 'shop@shop.example',
-    messageId: '<webhook-7-1-delivery@waybill.local>',
-    text: '',
-  };
   const evidence: Evidence = {
-    at: START + 60_000,
     receivers: [receiver],
     deliveries: [delivery],
     webhooks: [
@@ -99,7 +91,7 @@ function judge({
         mailed: deactivated ? 1 : 0,
       },
     ],
-    mails: deactivated ? [mail] : [],
+    mails: deactivated ? ['<webhook-7-1-delivery@waybill.local>'] : [],
   };
   return check({ ...policy, windowMs }, 'all', logbook, evidence);
 }

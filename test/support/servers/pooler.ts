@@ -51,7 +51,6 @@ export async function createPoolerPart(
   }
 
   return {
-    name: `PgBouncer (${mode})`,
     url: Object.assign(new URL(database), { port: String(port) }).href,
     get running() {
       return child !== undefined;
