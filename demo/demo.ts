@@ -88,11 +88,9 @@ export async function runDemo(
     if (base !== undefined) {
       progress.show(0, 1, 'Webhooks are registered');
       if (receiver !== null) await remove(client, await findLeftovers(client, 'inactive', signal), warn);
-      const made = (subscription: Subscription) => {
-        subscriptions.push(subscription);
-        receiver?.trust(subscription.id, subscription.secret);
-      };
-      await subscribe(client, base, made, signal);
+      const subscription = await subscribe(client, base, signal);
+      subscriptions.push(subscription);
+      receiver?.trust(subscription.id, subscription.secret);
       if (receiver !== null) {
         const madeScene = (subscription: SceneSubscription) => {
           troubled.push(subscription);

@@ -58,25 +58,15 @@ async function create(
   return v.parse(createdSchema, data);
 }
 
-/**
- * Registers one webhook for all kinds, at `<base>/all`.
- * @param made called with it, so that it can be removed after a failure
- */
-export async function subscribe(
-  client: Client,
-  base: string,
-  made: (subscription: Subscription) => void,
-  signal: AbortSignal,
-): Promise<void> {
+/** Registers one webhook for all kinds, at `<base>/all`. */
+export async function subscribe(client: Client, base: string, signal: AbortSignal): Promise<Subscription> {
   signal.throwIfAborted();
-  made(
-    await create(client, base, {
-      path: 'all',
-      kinds: eventTypeNames,
-      active: true,
-      description: `Everything\n${MARK}`,
-    }),
-  );
+  return await create(client, base, {
+    path: 'all',
+    kinds: eventTypeNames,
+    active: true,
+    description: `Everything\n${MARK}`,
+  });
 }
 
 /**

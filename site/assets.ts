@@ -15,20 +15,17 @@ const assets = {
   'icon.svg': icon,
 } as const satisfies Readonly<Record<string, Asset>>;
 
-type AssetName = keyof typeof assets;
-
 /** `docs.css` as `assets/docs-1a2b3c4d5e.css`. */
-function fileOf(name: AssetName): string {
-  const version = createHash('sha256').update(assets[name].text).digest('hex').slice(0, 10);
+function fileOf(name: string, text: string): string {
+  const version = createHash('sha256').update(text).digest('hex').slice(0, 10);
   return `assets/${name.replace('.', `-${version}.`)}`;
 }
 
-export function asset(name: AssetName): string {
-  return `${DOCS}/${fileOf(name)}`;
+export function asset(name: keyof typeof assets): string {
+  return `${DOCS}/${fileOf(name, assets[name].text)}`;
 }
 
 /** The assets as files of the site. */
 export function assetFiles(): (readonly [file: string, text: string])[] {
-  const names: readonly AssetName[] = ['docs.css', 'docs.js', 'minisearch.js', 'icon.svg'];
-  return names.map((name) => [fileOf(name), assets[name].text] as const);
+  return Object.entries(assets).map(([name, { text }]) => [fileOf(name, text), text] as const);
 }

@@ -51,6 +51,19 @@ export function Breakable({ name }: { name: string }) {
   return <>{parts.map((part, index) => (index < parts.length - 1 ? [`${part}_`, <wbr />] : part))}</>;
 }
 
+/** Names to choose from, in columns. @param named further classes of the list */
+export function Index({ places, named = '' }: { places: readonly NavEntry[]; named?: string }) {
+  return (
+    <ul class={`index columns${named}`}>
+      {places.map(({ path, title }) => (
+        <li>
+          <a href={path}>{title}</a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** The heading of a section, which links to itself. */
 export function SectionHeading({ id, title }: Section) {
   return (

@@ -3,7 +3,7 @@ import type { OpenApiDocument } from '../src/api/openapi/document.ts';
 import { eventPath, operationPath, rulesPath, schemaPath } from './addresses.ts';
 import { DOCS } from './assets.ts';
 import type { Group } from './groups.ts';
-import { Method, type Section, SectionHeading } from './layout.tsx';
+import { Index, Method, type Section, SectionHeading } from './layout.tsx';
 import { blocks, inline } from './markdown.ts';
 
 const OPERATIONS = { id: 'operations', title: 'Operations' };
@@ -39,15 +39,7 @@ function Operations({ groups }: { groups: readonly Group[] }) {
 }
 
 function Names({ names, pathOf }: { names: readonly string[]; pathOf: (name: string) => string }) {
-  return (
-    <ul class="index columns">
-      {names.map((name) => (
-        <li>
-          <a href={pathOf(name)}>{name}</a>
-        </li>
-      ))}
-    </ul>
-  );
+  return <Index places={names.map((title) => ({ path: pathOf(title), title }))} />;
 }
 
 export function Reference({

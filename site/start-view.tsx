@@ -3,7 +3,8 @@ import type { Child } from 'hono/jsx';
 import type { OpenApiDocument } from '../src/api/openapi/document.ts';
 import { referencePath } from './addresses.ts';
 import { DOCS } from './assets.ts';
-import type { DocumentPage, Documents } from './documents.ts';
+import type { Documents } from './documents.ts';
+import { Index } from './layout.tsx';
 
 export const WHAT_IT_IS =
   'The service calls your webhooks when your orders, products, receivings, returns or stock change. It signs what it sends, retries for 48 hours, and can tell you what became of every event.';
@@ -14,18 +15,6 @@ function Card({ path, title, children }: { path: string; title: string; children
       <a href={path}>{title}</a>
       <p>{children}</p>
     </li>
-  );
-}
-
-function Titles({ pages }: { pages: readonly DocumentPage[] }) {
-  return (
-    <ul class="index columns titles">
-      {pages.map(({ path, title }) => (
-        <li>
-          <a href={path}>{title}</a>
-        </li>
-      ))}
-    </ul>
   );
 }
 
@@ -48,9 +37,9 @@ export function Start({ document, documents }: { document: OpenApiDocument; docu
         </Card>
       </ul>
       <h2 id="guides">Guides</h2>
-      <Titles pages={guides} />
+      <Index named=" titles" places={guides} />
       <h2 id="operators">For operators</h2>
-      <Titles pages={[...handbook.slice(0, 1), ...whole, ...decisions.slice(0, 1)]} />
+      <Index named=" titles" places={[...handbook.slice(0, 1), ...whole, ...decisions.slice(0, 1)]} />
       <p class="quiet">
         Interface version {version}. For machines: <a href={`${DOCS}/openapi.json`}>openapi.json</a> and{' '}
         <a href={`${DOCS}/llms.txt`}>llms.txt</a>.

@@ -1,8 +1,7 @@
 /** Test vectors for receivers that verify `v1a` of `webhook-signature` with a public key, and nothing else. */
 import { createHash, createPublicKey } from 'node:crypto';
-import { buildRequest } from '../../src/delivery/request.ts';
 import { privateKeyOf, publicKeyFormats } from '../../src/secrets/signing-keys.ts';
-import type { Vector } from './vectors.ts';
+import { current, now, type Vector, vector as vectorOf } from './vectors.ts';
 
 /** A POST with its verdict; `valid: false` in `asymmetric-setup.json`: a receiver must not even reach a verdict. */
 export interface AsymmetricVector extends Omit<Vector, 'signedWith' | 'secrets'> {
@@ -24,37 +23,13 @@ const present = pairOf('present');
 const former = pairOf('former');
 const stranger = pairOf('stranger');
 
-const secret = `whsec_${createHash('sha256').update('current').digest('base64')}`;
-const at = new Date('2026-11-20T19:33:00.000Z');
-const now = at.getTime() / 1_000;
-const id = '019a9fd1-7c3e-7b5a-9d2e-3f1c0b7a6e54';
-
 type Pair = ReturnType<typeof pairOf>;
 
 function vector(name: string, body: string, signedBy: readonly Pair[], known: readonly Pair[] = [present]) {
-  const request = {
-    eshopId: 1,
-    url: 'https://shop.example/hooks',
-    method: 'POST' as const,
-    secrets: [secret],
-    signingKeys: signedBy.map(({ privateKey }) => privateKey),
-    staticHeaders: {},
-    deliveryId: id,
-    webhookId: 7,
-    eventId: '019a9fd1-7c3e-7000-8000-000000000001',
-    sequence: 1,
-    happenedAt: at,
-    origin: 'shop' as const,
-    changed: null,
-    at,
-    eventType: 'CREATE_ORDER' as const,
-    entityId: '',
-    number: 1,
-    body,
-  };
-  const { method, path, headers } = buildRequest(request, '1.0.0');
+  const signingKeys = signedBy.map(({ privateKey }) => privateKey);
+  const { method, target, headers } = vectorOf({ name, body, origin: 'shop', signingKeys });
   const publicKeys = known.map(({ publicKey }) => publicKey);
-  return { name, publicKeys, now, method, target: path, headers, body, valid: true };
+  return { name, publicKeys, now, method, target, headers, body, valid: true };
 }
 
 /** Requests to accept and to refuse. @param order the body of a `CREATE_ORDER` in v2 */
@@ -163,7 +138,7 @@ export function asymmetricSetupVectors(order: string): AsymmetricVector[] {
     badly('two keys in one text', `${publicKey} ${former.publicKey}`),
     badly('the JWK as text', JSON.stringify(jwk)),
     badly('a private key', `whsk_${Buffer.alloc(64, 'k').toString('base64')}`),
-    badly('a shared secret', secret),
+    badly('a shared secret', current),
     badly('an API key', `wb_${'k'.repeat(43)}`),
     badly('a variable of a shell that nothing replaced', `\${WAREHOUSE_KEY}`),
     badly('whpk_ and words in its place', 'whpk_<the public key of your e-shop, in base64>'),

@@ -1,7 +1,7 @@
 /**
  * Test vectors for receivers in any language: requests made by the sender, and the right verdict on each.
  */
-import { createHash } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { buildRequest } from '../../src/delivery/request.ts';
 import type { PayloadVersion } from '../../src/domain/decimal.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
@@ -32,18 +32,20 @@ type BodyOf = (type: EventType, version: PayloadVersion) => string;
 
 /** A public secret. */
 const secretOf = (seed: string) => `whsec_${createHash('sha256').update(seed).digest('base64')}`;
-const current = secretOf('current');
+export const current = secretOf('current');
 const previous = secretOf('previous');
 const stranger = secretOf('stranger');
 /** A secret that an e-shop has supplied. */
 const own = 'the secret of our shop: not to be told';
 
 const at = new Date('2026-11-20T19:33:00.000Z');
-const now = at.getTime() / 1_000;
+/** When all are made, in Unix seconds. */
+export const now = at.getTime() / 1_000;
 const id = '019a9fd1-7c3e-7b5a-9d2e-3f1c0b7a6e54';
 
 const eventId = '019a9fd1-7c3e-7000-8000-000000000001';
 
+/** What differs between requests. */
 interface Sent {
   readonly name: string;
   readonly type?: EventType;
@@ -52,6 +54,7 @@ interface Sent {
   /** For a GET. */
   readonly entityId?: string;
   readonly signedWith?: readonly string[];
+  readonly signingKeys?: readonly KeyObject[];
   readonly known?: readonly string[];
   readonly attempt?: number;
   readonly test?: boolean;
@@ -62,7 +65,8 @@ interface Sent {
   readonly changed?: string | null;
 }
 
-function vector(sent: Sent): Vector {
+/** A good request. */
+export function vector(sent: Sent): Vector {
   const {
     name,
     type = 'CREATE_ORDER',
@@ -90,6 +94,7 @@ function vector(sent: Sent): Vector {
     number: sent.attempt ?? 1,
     body: entityId === undefined ? body : null,
     ...(sent.test === true ? { test: true } : {}),
+    ...(sent.signingKeys && { signingKeys: sent.signingKeys }),
   };
   const { method, path, headers } = buildRequest(request, '1.0.0');
   const made = { name, signedWith, secrets: known, now, method, target: path, headers, body, valid: true };

@@ -1,8 +1,41 @@
 /** The arguments of a command. */
+import { parseArgs } from 'node:util';
 import { newPrivateKey, problemOfPrivateKey, publicKeyOf } from './private-keys.ts';
 
 /** A mistake in the command line, as a sentence. */
 export class Mistake extends Error {}
+
+const options = {
+  secret: { type: 'string', multiple: true },
+  asymmetric: { type: 'boolean', default: false },
+  type: { type: 'string', default: 'CREATE_ORDER' },
+  method: { type: 'string', default: 'POST' },
+  'payload-version': { type: 'string', default: 'v2' },
+  webhook: { type: 'string', default: '1' },
+  header: { type: 'string', multiple: true },
+  timeout: { type: 'string', default: '15' },
+  json: { type: 'boolean', default: false },
+  // Of `listen` alone.
+  url: { type: 'string' },
+  'forward-to': { type: 'string' },
+  types: { type: 'string' },
+  since: { type: 'string' },
+  'with-packing-lists': { type: 'boolean', default: false },
+  body: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+/** The arguments of this process. @throws Mistake */
+export function parsed() {
+  try {
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    throw new Mistake(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The options, each with its default. */
+export type Given = ReturnType<typeof parsed>['values'];
 
 /** @throws Mistake */
 export function oneOf<const T extends string>(name: string, value: string, allowed: readonly T[]): T {

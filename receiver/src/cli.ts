@@ -5,14 +5,13 @@
  */
 import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { headersOf, Mistake, oneOf, positive, privateKeyOf, urlOf } from './arguments.ts';
+import { type Given, headersOf, Mistake, oneOf, parsed, positive, privateKeyOf, urlOf } from './arguments.ts';
 import { isKind } from './delivery.ts';
 import { type Examination, examine, exitCodeOf } from './examination/examine.ts';
 import { createRequester } from './examination/request.ts';
 import { table } from './examination/table.ts';
 import { kinds } from './kinds.ts';
-import { LISTEN_USAGE, listenCommand, listenOptions } from './listen/command.ts';
+import { LISTEN_USAGE, listenCommand } from './listen/command.ts';
 import { newPrivateKey } from './private-keys.ts';
 import { sampleOf } from './samples.generated.ts';
 import { newSecret, problemOfSecret } from './secrets.ts';
@@ -37,28 +36,6 @@ ${LISTEN_USAGE}
 Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed, 3 time ran out.
 `;
 
-const options = {
-  secret: { type: 'string', multiple: true },
-  asymmetric: { type: 'boolean', default: false },
-  type: { type: 'string', default: 'CREATE_ORDER' },
-  method: { type: 'string', default: 'POST' },
-  'payload-version': { type: 'string', default: 'v2' },
-  webhook: { type: 'string', default: '1' },
-  header: { type: 'string', multiple: true },
-  timeout: { type: 'string', default: '15' },
-  json: { type: 'boolean', default: false },
-  ...listenOptions,
-  help: { type: 'boolean', short: 'h', default: false },
-} as const;
-
-function parsed() {
-  try {
-    return parseArgs({ options, allowPositionals: true });
-  } catch (error) {
-    throw new Mistake(error instanceof Error ? error.message : String(error));
-  }
-}
-
 /**
  * The webhook's secrets.
  * @param asymmetric then a new one will do, for a receiver that knows none
@@ -76,10 +53,7 @@ function secretsOf(given: readonly string[] | undefined, asymmetric: boolean): r
   return secrets.length === 0 ? [newSecret()] : secrets;
 }
 
-async function examined(
-  receiverUrl: string | undefined,
-  given: ReturnType<typeof parsed>['values'],
-): Promise<Examination> {
+async function examined(receiverUrl: string | undefined, given: Given): Promise<Examination> {
   const url = urlOf(receiverUrl, 'Give the URL of the receiver, such as https://shop.example/hooks.');
   const kind = given.type;
   if (!isKind(kind)) throw new Mistake(`--type must be one of ${Object.keys(kinds).join(', ')}.`);

@@ -1,21 +1,11 @@
-/** `waybill-receiver listen`: its options, and what it prints. */
+/** `waybill-receiver listen`: what its options mean, and what it prints. */
 import { waybill } from '../api.ts';
-import { headersOf, Mistake, oneOf, positive, privateKeyOf, urlOf } from '../arguments.ts';
+import { type Given, headersOf, Mistake, oneOf, positive, privateKeyOf, urlOf } from '../arguments.ts';
 import { isKind } from '../delivery.ts';
 import { kinds } from '../kinds.ts';
 import { newSecret, problemOfSecret } from '../secrets.ts';
 import { ApiError } from '../session.ts';
 import { listen } from './listen.ts';
-
-/** The options that only this command has. */
-export const listenOptions = {
-  url: { type: 'string' },
-  'forward-to': { type: 'string' },
-  types: { type: 'string' },
-  since: { type: 'string' },
-  'with-packing-lists': { type: 'boolean', default: false },
-  body: { type: 'boolean', default: false },
-} as const;
 
 export const LISTEN_USAGE = `  waybill-receiver listen        sends every event of the e-shop to a receiver on this machine, as a webhook would; only
                                  reads from the service. API_KEY, WAYBILL_USER and WAYBILL_PASSWORD are the e-shop's
@@ -31,23 +21,6 @@ export const LISTEN_USAGE = `  waybill-receiver listen        sends every event 
     --method, --payload-version, --webhook, --header, --timeout, --json
                                  as for examine
 `;
-
-interface Given {
-  readonly url?: string | undefined;
-  readonly 'forward-to'?: string | undefined;
-  readonly types?: string | undefined;
-  readonly since?: string | undefined;
-  readonly secret?: readonly string[] | undefined;
-  readonly asymmetric: boolean;
-  readonly method: string;
-  readonly 'payload-version': string;
-  readonly 'with-packing-lists': boolean;
-  readonly webhook: string;
-  readonly header?: readonly string[] | undefined;
-  readonly timeout: string;
-  readonly body: boolean;
-  readonly json: boolean;
-}
 
 function typesOf(text: string | undefined): readonly string[] | null {
   if (text === undefined) return null;
