@@ -1,6 +1,5 @@
 /** The Temporal dev server of `npm start` on a bare machine and of the tests. */
 import { randomUUID } from 'node:crypto';
-import { request } from 'undici';
 import { searchAttributeTypes } from '../temporal/search-attributes.ts';
 import { withoutProxy } from '../temporal/target.ts';
 import { DYNAMIC_CONFIG } from './dynamic-config.ts';
@@ -49,19 +48,6 @@ async function serves(address: string): Promise<boolean> {
   } finally {
     await connection.close();
   }
-}
-
-/**
- * True if the server's HTTP API accepts the host name that only our own server knows: another instance may have
- * bound the ports that we found free. It answers once its process has bound all its ports, the gRPC port included.
- */
-async function isOwnServer(httpPort: number, name: string): Promise<boolean> {
-  const { statusCode, body } = await request(`http://127.0.0.1:${httpPort}/api/v1/system-info`, {
-    headers: { host: name },
-    signal: AbortSignal.timeout(PROBE_MS),
-  });
-  await body.dump();
-  return statusCode === 200;
 }
 
 /**
@@ -120,11 +106,13 @@ async function startServer(options: EmbeddedTemporalOptions, ui: HiddenAddress |
   // Unused, but chosen here: webhooks could not be kept from ports that the server had chosen.
   const httpPort = await freePort();
   const metricsPort = await freePort();
+  const chosen = [port, httpPort, metricsPort, ...(ui === null ? [] : [ui.port])];
   const address = `127.0.0.1:${port}`;
-  const name = `${randomUUID()}.waybill`;
   const { databaseFile } = options;
-  const config = { ...DYNAMIC_CONFIG, ...options.dynamicConfig, 'frontend.httpAllowedHosts': [name] };
-  let inner: readonly number[] = [];
+  // Nobody knows a host name that its HTTP API accepts.
+  const closed = { 'frontend.httpAllowedHosts': [`${randomUUID()}.waybill`] };
+  const config = { ...DYNAMIC_CONFIG, ...options.dynamicConfig, ...closed };
+  let ports: readonly number[] = chosen;
   const service = await startService({
     ...options,
     name: 'Temporal',
@@ -142,21 +130,22 @@ async function startServer(options: EmbeddedTemporalOptions, ui: HiddenAddress |
       ...each('search-attribute', searchAttributeTypes, String),
     ],
     ready: async (pid) => {
-      const [isOwn] = await Promise.all([isOwnServer(httpPort, name), loadClient(), options.meanwhile?.()]);
-      if (!(isOwn && (await serves(address)))) return false;
-      inner = await listeningPorts(pid);
+      await Promise.all([loadClient(), options.meanwhile?.()]);
+      const listening = await listeningPorts(pid);
+      // Another server may have bound a port that we found free, and answer there.
+      if (!chosen.every((each) => listening.includes(each)) || !(await serves(address))) return false;
+      ports = await listeningPorts(pid);
       return true;
     },
     readyTimeoutMs: READY_TIMEOUT_MS,
     stopTimeoutMs: TEMPORAL_STOP_MS,
   });
-  const chosen = [port, httpPort, metricsPort, ...(ui === null ? [] : [ui.port])];
   return {
     ...service,
     /** `host:port` of the gRPC frontend. */
     address,
     port,
     /** All ports on which it listens: gRPC, HTTP, metrics, UI, and those of its services, which it chooses. */
-    ports: () => [...new Set([...chosen, ...inner])],
+    ports: () => ports,
   };
 }
