@@ -3,6 +3,8 @@
  * its end, or is ended with the start that needs it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 
 /**
  * The folder that all programs run in; only root can write to it. In the current folder others may have planted
@@ -31,7 +33,7 @@ interface ProgramOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A program that could not be started, or did not end with code 0. */
+/** A program that did not end with code 0. */
 export class ProgramError extends Error {
   readonly stderr: string;
   constructor(message: string, stderr: string) {
@@ -56,7 +58,8 @@ function signalAll(child: ChildProcess, name: NodeJS.Signals): void {
 /**
  * Runs a program to its end.
  * @returns its standard output
- * @throws ProgramError if it fails or takes too long; the signal's reason if that was aborted
+ * @throws ProgramError if it fails or takes too long; Error if it cannot be started; the signal's reason if that was
+ * aborted
  */
 export async function runProgram(
   command: string,
@@ -72,42 +75,31 @@ export async function runProgram(
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-
-  let tooLong = false;
   let killer: NodeJS.Timeout | undefined;
   const end = () => {
     signalAll(child, 'SIGTERM');
     killer ??= setTimeout(() => signalAll(child, 'SIGKILL'), KILL_AFTER_MS);
   };
-  const endLate = () => {
-    tooLong = true;
-    end();
-  };
-  const timer = timeoutMs === undefined ? undefined : setTimeout(endLate, timeoutMs);
+  const tooLong = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+  tooLong?.addEventListener('abort', end, { once: true });
   // A second Ctrl-C ends this process at once, without waiting.
   const abandon = () => signalAll(child, 'SIGKILL');
   process.once('exit', abandon);
   signal?.addEventListener('abort', end, { once: true });
   try {
     // `close`, not `exit`: only then is the output complete, and no process it started still writes to it.
-    const ending = await new Promise<string>((resolve, reject) => {
-      child.once('error', (error) => reject(new ProgramError(error.message, stderr)));
-      child.once('close', (code, killedBy) => resolve(killedBy ?? `code ${code}`));
-    });
+    const [[code, killedBy], stdout, stderr] = await Promise.all([
+      once(child, 'close'),
+      text(child.stdout),
+      text(child.stderr),
+    ]);
     signal?.throwIfAborted();
-    if (tooLong) throw new ProgramError(`${command} took longer than ${(timeoutMs ?? 0) / 1_000} s`, stderr);
-    if (ending !== 'code 0') throw new ProgramError(`${command} ended with ${ending}`, stderr);
+    if (tooLong?.aborted)
+      throw new ProgramError(`${command} took longer than ${(timeoutMs ?? 0) / 1_000} s`, stderr);
+    if (code !== 0) throw new ProgramError(`${command} ended with ${killedBy ?? `code ${code}`}`, stderr);
     return stdout;
   } finally {
-    clearTimeout(timer);
+    tooLong?.removeEventListener('abort', end);
     clearTimeout(killer);
     process.off('exit', abandon);
     signal?.removeEventListener('abort', end);
