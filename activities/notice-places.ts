@@ -12,17 +12,13 @@ export const MAX_NOTICES_AT_ONCE = 40;
  */
 const ASK_AGAIN_MS = { ofEshop: 1_000, ofAll: 375 } as const;
 
-export interface NoticePlaces {
-  /** @returns null if the e-shop got a place, which it has to leave; else in how many milliseconds to ask again */
-  enter(eshopId: number): number | null;
-  leave(eshopId: number): void;
-}
+export type NoticePlaces = ReturnType<typeof createNoticePlaces>;
 
 /**
  * An e-shop has at most one place.
  * @param now in milliseconds, on a clock that does not jump
  */
-export function createNoticePlaces(now: () => number = () => performance.now()): NoticePlaces {
+export function createNoticePlaces(now: () => number = () => performance.now()) {
   const underWay = new Set<number>();
   /** When the last notice without a place asks again. The next one asks after it, so that each has its turn. */
   const queues = new Map<number | 'all', number>();
@@ -34,13 +30,14 @@ export function createNoticePlaces(now: () => number = () => performance.now()):
   }
 
   return {
-    enter(eshopId) {
+    /** @returns null if the e-shop got a place, which it has to leave; else in how many milliseconds to ask again */
+    enter(eshopId: number): number | null {
       if (underWay.has(eshopId)) return comeAgain(eshopId, ASK_AGAIN_MS.ofEshop);
       if (underWay.size >= MAX_NOTICES_AT_ONCE) return comeAgain('all', ASK_AGAIN_MS.ofAll);
       underWay.add(eshopId);
       return null;
     },
-    leave(eshopId) {
+    leave(eshopId: number): void {
       underWay.delete(eshopId);
       if ((queues.get(eshopId) ?? 0) <= now()) queues.delete(eshopId);
     },

@@ -42,18 +42,7 @@ export interface Quotas {
 }
 
 /** The limits of one worker. */
-export interface Limits {
-  /**
-   * Waits for a permit if one becomes free within a moment. E-shops take turns; within a webhook the first to ask
-   * gets the first permit.
-   * @returns the permit; or in how many milliseconds to ask again; undefined if `signal` aborts first
-   */
-  acquire(destination: Destination, signal?: AbortSignal): Promise<Permit | number | undefined>;
-  /** The number of attempts that are under way or wait for a permit. */
-  open(): number;
-  /** @param share the part of each limit that the caller may fill; the rest is kept for other classes */
-  quotas(share: number): Quotas;
-}
+export type Limits = ReturnType<typeof createLimits>;
 
 /**
  * The bounds of the time after which a caller without a permit asks again, in milliseconds. Less: useless tries.
@@ -96,7 +85,7 @@ interface Usage {
 }
 
 /** @param now in milliseconds, on a clock that does not jump */
-export function createLimits(options: SchedulerOptions, now: () => number = () => performance.now()): Limits {
+export function createLimits(options: SchedulerOptions, now: () => number = () => performance.now()) {
   const { attempts, firstLimit, hungMs, claimAheadMs } = options;
   /** The greatest limit of a webhook and of a host. A host at its limit still gets one attempt of each webhook. */
   const greatestLimit = Math.max(firstLimit, attempts / 2);
@@ -251,7 +240,15 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   }
 
   return {
-    async acquire({ eshopId, webhookId, receiverHost }, signal) {
+    /**
+     * Waits for a permit if one becomes free within a moment. E-shops take turns; within a webhook the first to ask
+     * gets the first permit.
+     * @returns the permit; or in how many milliseconds to ask again; undefined if `signal` aborts first
+     */
+    async acquire(
+      { eshopId, webhookId, receiverHost }: Destination,
+      signal?: AbortSignal,
+    ): Promise<Permit | number | undefined> {
       const webhook = usageIn(webhooks, turnsOfWebhooks, webhookId);
       const eshop = usageIn(eshops, turnsOfEshops, eshopId);
       const host = receiverHost ?? '';
@@ -278,8 +275,10 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       uncount();
       return signal?.aborted === true ? undefined : comeAgain(full, now());
     },
-    open: () => open,
-    quotas: (share) => ({
+    /** The number of attempts that are under way or wait for a permit. */
+    open: (): number => open,
+    /** @param share the part of each limit that the caller may fill; the rest is kept for other classes */
+    quotas: (share: number): Quotas => ({
       eshop: Math.ceil(share * turnsOfEshops.limitOf('')),
       webhook: Math.ceil(share * firstLimit),
       eshops: quotasIn(eshops, share),

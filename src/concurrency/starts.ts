@@ -2,18 +2,7 @@
 import type { SchedulerOptions } from './settings.ts';
 
 /** The starts made by one worker. */
-export interface Starts {
-  /** Makes a call that starts a workflow. @throws the error of the call */
-  start<T>(call: () => Promise<T>): Promise<T>;
-  /** Notes that Temporal has answered a call, whatever the answer. */
-  answered(): void;
-  /** Notes that a delivery of the queue was taken up, with or without a permit: many within a second are a burst. */
-  attempted(): void;
-  /** Whether more attempts begin than under light load. */
-  isBurst(): boolean;
-  /** Whether a workflow may be started at once: Temporal answers, few starts are under way, and it is no burst. */
-  hasRoom(): boolean;
-}
+export type Starts = ReturnType<typeof createStarts>;
 
 /** The length of the period in which attempts are counted, in milliseconds. */
 const PERIOD_MS = 1_000;
@@ -26,7 +15,7 @@ export function createStarts(
     calmPerSecond,
   }: Pick<SchedulerOptions, 'silentMs' | 'startsUnderWay' | 'calmPerSecond'>,
   now: () => number = () => performance.now(),
-): Starts {
+) {
   /** When each call that is under way was made; the earliest call comes first. */
   const underWay = new Map<symbol, number>();
   /** When the first call since the last answer was made. */
@@ -58,7 +47,8 @@ export function createStarts(
   const isBurst = () => attemptsLately() > calmPerSecond;
 
   return {
-    async start(call) {
+    /** Makes a call that starts a workflow. @throws the error of the call */
+    async start<T>(call: () => Promise<T>): Promise<T> {
       const key = Symbol();
       underWay.set(key, now());
       unansweredSince ??= now();
@@ -68,14 +58,18 @@ export function createStarts(
         underWay.delete(key);
       }
     },
-    answered() {
+    /** Notes that Temporal has answered a call, whatever the answer. */
+    answered(): void {
       unansweredSince = null;
     },
-    attempted() {
+    /** Notes that a delivery of the queue was taken up, even without a permit: many within a second are a burst. */
+    attempted(): void {
       roll();
       period.attempts += 1;
     },
+    /** Whether more attempts begin than under light load. */
     isBurst,
+    /** Whether a workflow may be started at once: Temporal answers, few starts are under way, and it is no burst. */
     hasRoom: () => underWay.size < startsUnderWay && !isBurst() && !isSilent(),
   };
 }

@@ -8,18 +8,7 @@ import { createCounts } from './counts.ts';
 export type TurnKey = number | string;
 
 /** Gives places in turn: the waiting keys are served one after the other, and the work of a key as it arrived. */
-export interface Turns {
-  /**
-   * Waits for a place; give it back with `leave`.
-   * @returns false if `signal` aborts first: no place is held then
-   */
-  enter(key: TurnKey, signal?: AbortSignal): Promise<boolean>;
-  leave(key: TurnKey): void;
-  /** Runs work in its own place. */
-  run<T>(key: TurnKey, work: () => Promise<T>): Promise<T>;
-  /** How many places a key may have now. */
-  limitOf(key: TurnKey): number;
-}
+export type Turns = ReturnType<typeof createTurns>;
 
 /** How much work runs at the same time. */
 export interface TurnLimits {
@@ -28,11 +17,12 @@ export interface TurnLimits {
   readonly perKey?: number | ((key: TurnKey, free: number) => number);
 }
 
-export function createTurns({ total, perKey = total }: TurnLimits): Turns {
+export function createTurns({ total, perKey = total }: TurnLimits) {
   /** The waiting work by key; the order of the map is the order of the turns. */
   const waiting = new Map<TurnKey, (() => void)[]>();
   const running = createCounts<TurnKey>();
 
+  /** How many places a key may have now. */
   function limitOf(key: TurnKey): number {
     const free = total - running.all() + running.of(key);
     return Math.max(1, Math.floor(Math.min(free, typeof perKey === 'number' ? perKey : perKey(key, free))));
@@ -53,6 +43,10 @@ export function createTurns({ total, perKey = total }: TurnLimits): Turns {
     }
   }
 
+  /**
+   * Waits for a place; give it back with `leave`.
+   * @returns false if `signal` aborts first: no place is held then
+   */
   async function enter(key: TurnKey, signal?: AbortSignal): Promise<boolean> {
     if (signal?.aborted === true) return false;
     return await new Promise((resolve) => {
@@ -83,7 +77,8 @@ export function createTurns({ total, perKey = total }: TurnLimits): Turns {
     enter,
     leave,
     limitOf,
-    async run(key, work) {
+    /** Runs work in its own place. */
+    async run<T>(key: TurnKey, work: () => Promise<T>): Promise<T> {
       await enter(key);
       try {
         return await work();

@@ -25,20 +25,7 @@ const AGAIN_MS = 10;
 /** The time between two searches for retries whose workflow has not started. Less: load. More: late retries. */
 const SEARCH_MS = 5_000;
 
-interface Attempts {
-  /** Claims deliveries and begins their attempts. @throws the error of the database when it is unavailable */
-  step(): Promise<Next>;
-  /** Whether it could attempt a few more deliveries at once: no other deliveries wait. */
-  hasRoom(): boolean;
-  /**
-   * Attempts new deliveries that were written as claimed, up to the quotas of their webhooks and e-shops. The rest
-   * goes back to the queue.
-   * @returns how many were given back
-   */
-  start(claimed: readonly QueuedDelivery[]): Promise<number>;
-}
-
-export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptClass): Attempts {
+export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptClass) {
   const { sql, claim, isDiskFull, limits, options, policy, precedence, stopping } = deps;
   const share = shareOf[name];
   let searchedAt = Number.NEGATIVE_INFINITY;
@@ -57,6 +44,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
     return free >= options.worthAClaim || (free > 0 && inFlight.count(name) === 0);
   }
 
+  /** Claims deliveries and begins their attempts. @throws the error of the database when it is unavailable */
   async function step(): Promise<Next> {
     if (!precedence.mayClaim(name)) return options.tickMs;
     if (name === 'retry' && performance.now() - searchedAt > SEARCH_MS) {
@@ -82,8 +70,14 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
 
   return {
     step,
+    /** Whether it could attempt a few more deliveries at once: no other deliveries wait. */
     hasRoom: () => !stopping.aborted && precedence.isEmpty(name) && room() >= 1,
-    async start(claimed) {
+    /**
+     * Attempts new deliveries that were written as claimed, up to the quotas of their webhooks and e-shops. The rest
+     * goes back to the queue.
+     * @returns how many were given back
+     */
+    async start(claimed: readonly QueuedDelivery[]): Promise<number> {
       const free = stopping.aborted ? 0 : room();
       const accepted = takeWithin(claimed, limits.quotas(1)).taken.slice(0, free);
       inFlight.start(accepted, name);

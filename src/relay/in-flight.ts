@@ -18,14 +18,7 @@ import type { AttemptClass } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
 
 /** The deliveries in flight of one relay. */
-export interface InFlight {
-  /** How many deliveries of a class are in flight, except those that wait for a permit or for a slow receiver. */
-  count(name: AttemptClass): number;
-  /** Begins the attempts of claimed deliveries; returns at once. */
-  start(deliveries: readonly QueuedDelivery[], name: AttemptClass): void;
-  /** No further attempt begins; waits until none is in flight, at most as long as an attempt may take. */
-  end(): Promise<void>;
-}
+export type InFlight = ReturnType<typeof createInFlight>;
 
 /**
  * How a delivery whose attempt was not made goes on: it is deferred for a moment, it waits as its row says now, or
@@ -60,7 +53,7 @@ function returnPathAfter(outcome: AttemptOutcome | null): ReturnPath {
 /** The most deliveries that go back to the queue in one statement. */
 const RETURNED_TOGETHER = 100;
 
-export function createInFlight(deps: RelayDeps): InFlight {
+export function createInFlight(deps: RelayDeps) {
   const { sql, log, options, starts, stopping, precedence } = deps;
   /**
    * For each class, the deliveries that fill places, and when their requests may have begun. A delivery fills no
@@ -166,19 +159,22 @@ export function createInFlight(deps: RelayDeps): InFlight {
   }
 
   return {
-    count(name) {
+    /** How many deliveries of a class are in flight, except those that wait for a permit or for a slow receiver. */
+    count(name: AttemptClass): number {
       const slowSince = performance.now() - options.slowMs;
       const ids = counted[name];
       for (const [id, since] of ids) if (since < slowSince) ids.delete(id);
       return ids.size;
     },
-    start(deliveries, name) {
+    /** Begins the attempts of claimed deliveries; returns at once. */
+    start(deliveries: readonly QueuedDelivery[], name: AttemptClass): void {
       for (const delivery of deliveries) {
         const task = run(delivery, name).finally(() => running.delete(task));
         running.add(task);
       }
     },
-    async end() {
+    /** No further attempt begins; waits until none is in flight, at most as long as an attempt may take. */
+    async end(): Promise<void> {
       await Promise.all(running);
       clearInterval(renewing);
     },

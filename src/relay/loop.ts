@@ -33,13 +33,6 @@ interface LoopOptions {
   readonly options: Pick<SchedulerOptions, 'pollMs' | 'roomPollMs'>;
 }
 
-interface Loop {
-  /** Tells the loop that there may be work. */
-  wake(): void;
-  /** No further step begins; waits for the one under way. */
-  stop(): Promise<void>;
-}
-
 /** The longest rest after a long step, in milliseconds. Less: load. More: `WaybillOrderingStuck` fires meanwhile. */
 const MAX_REST_MS = 30_000;
 
@@ -52,7 +45,7 @@ export function restAfter(tookMs: number, leastMs: number): number {
 }
 
 /** Starts at once. */
-export function startLoop({ what, step, onFailure, onPass, log, options }: LoopOptions): Loop {
+export function startLoop({ what, step, onFailure, onPass, log, options }: LoopOptions) {
   const { pollMs, roomPollMs } = options;
   const stopping = new AbortController();
   /** Aborted when there may be work that the step under way has not seen. */
@@ -81,8 +74,10 @@ export function startLoop({ what, step, onFailure, onPass, log, options }: LoopO
 
   const running = run();
   return {
+    /** Tells the loop that there may be work. */
     wake: () => woken.abort(),
-    async stop() {
+    /** No further step begins; waits for the one under way. */
+    async stop(): Promise<void> {
       stopping.abort();
       woken.abort();
       await running;

@@ -27,18 +27,10 @@ import { createSuspects } from './suspects.ts';
 import { workflowStarter, workflowsOf } from './workflows.ts';
 
 /** A running relay. */
-export interface Relay {
-  /** Stops claiming, and waits for the calls under way, each of which has a deadline. */
-  stop(): Promise<void>;
-  /**
-   * Waits for the attempts that are still under way after the stop, at most as long as an attempt may take.
-   * Deliveries whose attempts have not begun are given back.
-   */
-  ended(): Promise<void>;
-}
+export type Relay = ReturnType<typeof startRelay>;
 
 /** Starts relaying at once. */
-export function startRelay(relay: RelayOptions): Relay {
+export function startRelay(relay: RelayOptions) {
   const { sql, sessionSql, log, onTemporal, starts, options } = relay;
   const stopping = new AbortController();
   const precedence = createPrecedence(options.patienceMs);
@@ -129,13 +121,18 @@ export function startRelay(relay: RelayOptions): Relay {
     });
 
   return {
-    async stop() {
+    /** Stops claiming, and waits for the calls under way, each of which has a deadline. */
+    async stop(): Promise<void> {
       stopping.abort();
       detach();
       await Promise.all(Object.values(loops).map((each) => each.stop()));
       // The connection may be gone already.
       await (await listening)?.unlisten().catch(() => {});
     },
+    /**
+     * Waits for the attempts that are still under way after the stop, at most as long as an attempt may take.
+     * Deliveries whose attempts have not begun are given back.
+     */
     ended: () => inFlight.end(),
   };
 }
