@@ -4,8 +4,8 @@ import { appendFile, chmod, chown, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import postgres from 'postgres';
+import type { User } from '../../src/embedded/own-files.ts';
 import { postgresPrograms, serverUser } from '../../src/embedded/postgres-cluster.ts';
-import type { User } from '../../src/embedded/private-folder.ts';
 import { freePort } from '../../test/support/servers/ports.ts';
 import type { PostgresPart } from './postgres.ts';
 

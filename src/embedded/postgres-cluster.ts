@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
 import { UserError } from '../lib/user-error.ts';
-import type { User } from './private-folder.ts';
+import type { User } from './own-files.ts';
 import { ProgramError, runProgram } from './run-program.ts';
 
 /** r-xr-xr-x */

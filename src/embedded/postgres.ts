@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, createRole } from '../db/connection/create-database.ts';
 import { reasonOf, UserError } from '../lib/user-error.ts';
 import type { DataDir } from './data-dir.ts';
+import { inaccessibleFolder, restrictFolder, type User } from './own-files.ts';
 import { freePort } from './ports.ts';
 import { createCluster, ensureServerUser, type Programs, postgresPrograms } from './postgres-cluster.ts';
-import { inaccessibleFolder, restrictFolder, type User } from './private-folder.ts';
 import { isAlive, isListed, type StopSignals } from './processes.ts';
 import { type ServiceOptions, startService, stopOrphan } from './service.ts';
 

@@ -11,7 +11,7 @@ import { createBackoff } from '../lib/backoff.ts';
 import { onceAMinute } from '../lib/once-a-minute.ts';
 import { reasonOf, UserError } from '../lib/user-error.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
-import type { User } from './private-folder.ts';
+import type { User } from './own-files.ts';
 import { commandLine, endProcess, isAlive, type StopSignals } from './processes.ts';
 import { childEnvironment, PROGRAMS_FOLDER } from './run-program.ts';
 

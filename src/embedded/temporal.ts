@@ -2,10 +2,31 @@
 import { randomUUID } from 'node:crypto';
 import { searchAttributeTypes } from '../temporal/search-attributes.ts';
 import { withoutProxy } from '../temporal/target.ts';
-import { DYNAMIC_CONFIG } from './dynamic-config.ts';
 import { freePort, listeningPorts } from './ports.ts';
 import { ExitedError, type ServiceOptions, startService } from './service.ts';
 import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
+
+/**
+ * Temporal's dynamic configuration, beyond the defaults: key → JSON value. `temporal-dynamic-config.yaml` has the
+ * same for the server of `docker-compose.temporal.yml`.
+ */
+export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>> = {
+  // How often timers are checked; the default of a second would make every shorter wait a second long.
+  'history.timerProcessorMaxTimeShift': '1ms',
+  // A queue of timers that is read this often within a second counts as stuck, and its timers of that second go to
+  // a slow reader (docs/decisions/0024). 0: none counts as stuck.
+  'history.queueReaderStuckCriticalAttempts': 0,
+  // The first attempt starts on the worker that scheduled it, without passing through the task queue. Older
+  // servers, such as 1.29, need the setting.
+  'system.enableActivityEagerExecution': true,
+  // Waiting tasks are dispatched by priority, and then from each e-shop in turn (workflows/priorities.ts).
+  'matching.enableFairness': true,
+  // Waiting tasks are written into one partition instead of four, so that turns are taken in the whole task queue:
+  // each partition takes its own turns.
+  'matching.numTaskqueueWritePartitions': 1,
+  // Tasks are read from that partition alone: each poll of the three empty ones would cost the server time.
+  'matching.numTaskqueueReadPartitions': 1,
+};
 
 export type EmbeddedTemporal = Awaited<ReturnType<typeof startTemporal>>;
 

@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
 import { withSecretFiles } from '../../src/config/secret-files.ts';
 import { variables } from '../../src/config/variables.ts';
-import { DYNAMIC_CONFIG } from '../../src/embedded/dynamic-config.ts';
+import { DYNAMIC_CONFIG } from '../../src/embedded/temporal.ts';
 import { atLeast } from '../../src/embedded/temporal-cli/program.ts';
 import { folderOfTest } from '../support/ends.ts';
 

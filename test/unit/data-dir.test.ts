@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { lockDataDir, putInPlace } from '../../src/embedded/data-dir-lock.ts';
-import { inaccessibleFolder } from '../../src/embedded/private-folder.ts';
+import { inaccessibleFolder } from '../../src/embedded/own-files.ts';
 import { UserError } from '../../src/lib/user-error.ts';
 import { folderOfTest } from '../support/ends.ts';
 
