@@ -41,6 +41,8 @@ export interface ReadyAttempt {
   /** When the attempt's number was requested, and when it was allocated, on a clock that does not jump. */
   readonly beginAt: number;
   readonly begunAt: number;
+  /** When its number was requested, on this machine's clock, which goes on while the machine sleeps. */
+  readonly requestedAt: Date;
   /** The database's clock, carried on from the beginning of the attempt. */
   readonly clock: Clock;
   readonly request: AttemptRequest;
@@ -78,6 +80,7 @@ export async function begin(
     return { kind: 'unprepared', error };
   }
   const beginAt = performance.now();
+  const requestedAt = new Date();
   const owner = uuidv7();
   const begun = await statements.begin({
     deliveryId: delivery.id,
@@ -103,6 +106,7 @@ export async function begin(
       owner,
       beginAt,
       begunAt: performance.now(),
+      requestedAt,
       clock: clockFrom(begun.startedAt),
       // Not by the database's clock: if that is wrong, receivers would refuse every signature.
       request: { ...request, at: new Date(), timeoutMs },

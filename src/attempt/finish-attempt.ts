@@ -38,8 +38,10 @@ export async function send(
   const { span } = attempt;
   underWay.add(attempt.delivery.id);
   try {
-    // This process may have been suspended meanwhile, and another process may be making the attempt by now.
-    if (performance.now() > attempt.beginAt + MAX_START_DELAY_MS)
+    // This process may have been suspended meanwhile, and another process may be making the attempt by now. If the
+    // clock was set ahead, the attempt is made again for nothing.
+    const delaysMs = [performance.now() - attempt.beginAt, Date.now() - attempt.requestedAt.getTime()];
+    if (Math.max(...delaysMs) > MAX_START_DELAY_MS)
       throw new InternalFailure('This attempt was interrupted before its request left.');
     const result = await span.within(() => sender.send(attempt.request, signal));
     if (result.outcome === 'internal') {
