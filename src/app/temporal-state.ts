@@ -16,8 +16,8 @@ const QUIET_MS = 30_000;
 const POLLED_MS = 90_000;
 
 interface TemporalStateOptions {
-  /** Called when it begins to be down, with the reason, and when it is up again, with null. */
-  readonly onChange?: (why: string | null) => void;
+  /** Called when it begins to be down, with the reason and a call's error, and when it is up again, with null. */
+  readonly onChange?: (why: string | null, error?: unknown) => void;
   /** In milliseconds, on a clock that does not jump. */
   readonly now?: () => number;
 }
@@ -26,6 +26,7 @@ export function createTemporalState({ onChange, now = () => performance.now() }:
   let answers: 'up' | 'down' | 'unknown' = 'unknown';
   let reached = false;
   let failedAt = Number.NEGATIVE_INFINITY;
+  let failure: unknown;
   const polledAt = new Map<PolledKind, number>();
   /** Whether the last change reported was to down. */
   let isDown = false;
@@ -44,15 +45,18 @@ export function createTemporalState({ onChange, now = () => performance.now() }:
     const why = problem();
     if ((why !== null) !== isDown) {
       isDown = why !== null;
-      onChange?.(why);
+      onChange?.(why, answers === 'down' ? failure : undefined);
     }
     return why;
   }
 
-  function set(to: 'up' | 'down'): void {
+  /** @param error that says that it is down */
+  function set(to: 'up' | 'down', error?: unknown): void {
     answers = to;
-    if (to === 'down') failedAt = now();
-    else {
+    if (to === 'down') {
+      failedAt = now();
+      failure = error;
+    } else {
       // Its first polls are still on their way.
       if (!reached) for (const kind of polledKinds) polledAt.set(kind, now());
       reached = true;
@@ -83,13 +87,13 @@ export function createTemporalState({ onChange, now = () => performance.now() }:
 }
 
 /** Logs each change: once a minute for each reason, since one call may fail while others succeed. */
-export function logChanges(log: Logger): (why: string | null) => void {
+export function logChanges(log: Logger): (why: string | null, error?: unknown) => void {
   const lines = onceAMinute();
-  return (why) => {
+  return (why, err) => {
     const leftOut = lines(why ?? '');
     if (leftOut === null) return;
     const more = leftOut === 0 ? {} : { leftOut };
     if (why === null) log.info(more, 'Temporal can be used again');
-    else log.warn({ why, ...more }, 'Temporal cannot be used');
+    else log.warn({ why, err, ...more }, 'Temporal cannot be used');
   };
 }

@@ -168,7 +168,7 @@ export async function startWorker(options: WorkerOptions) {
           await waitOrStop(options.timings?.afterFailureMs ?? AFTER_FAILURE_MS, stopping.signal);
         } else log.warn({ why }, 'Temporal may have been set back: workers with an empty cache take over');
       } catch (error) {
-        temporalState.set('down');
+        temporalState.set('down', error);
         if (endRelaying === null) {
           const alone = new AbortController();
           endRelaying = () => alone.abort();

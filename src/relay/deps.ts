@@ -65,8 +65,8 @@ export interface RelayOptions {
   readonly makeAttempt: MakeQueueAttempt;
   /** Called for deliveries that end without a workflow. */
   readonly watch: Pick<DeliveryWatch, 'ended'>;
-  /** Called with whether Temporal answered a call. */
-  readonly onTemporal: (state: 'up' | 'down') => void;
+  /** Called with whether Temporal answered a call, and with the error if it did not. */
+  readonly onTemporal: (state: 'up' | 'down', error?: unknown) => void;
   /** Called after each claim of a class, whatever the claim found. */
   readonly onClaim: (name: ClassName) => void;
   /** Called after every pass of every loop. */

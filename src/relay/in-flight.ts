@@ -149,7 +149,7 @@ export function createInFlight(deps: RelayDeps) {
       await attemptAndHandOver(delivery, name);
     } catch (error) {
       // If the delivery cannot be given back either, it is claimed again after its lease.
-      if (isOfTemporal(error)) deps.onTemporal('down');
+      if (isOfTemporal(error)) deps.onTemporal('down', error);
       if (isLoggedFailure())
         log.warn({ deliveryId: delivery.id, err: error, of: sourceOf(error) }, 'a step of a delivery failed');
       await giveBack(sql, [delivery], deps.policy.initialIntervalMs).catch(() => {});

@@ -70,7 +70,7 @@ export function startRelay(relay: RelayOptions) {
       options,
       onFailure(error) {
         // An error of the database says nothing about Temporal.
-        if (isOfTemporal(error)) onTemporal('down');
+        if (isOfTemporal(error)) onTemporal('down', error);
       },
       onPass: (result) => relay.onPass(what, result),
     });

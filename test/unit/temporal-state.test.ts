@@ -7,8 +7,12 @@ import { polledKinds } from '../../src/temporal/pollers.ts';
 function stateAt() {
   const clock = { ms: 0 };
   const changes: (string | null)[] = [];
-  const onChange = (why: string | null) => void changes.push(why);
-  return { clock, changes, temporal: createTemporalState({ onChange, now: () => clock.ms }) };
+  const errors: unknown[] = [];
+  const onChange = (why: string | null, error: unknown) => {
+    changes.push(why);
+    errors.push(error);
+  };
+  return { clock, changes, errors, temporal: createTemporalState({ onChange, now: () => clock.ms }) };
 }
 
 test('nothing is known before the first call, and an outage does not undo that it was reached', () => {
@@ -68,13 +72,13 @@ test('one kind of work for which no poll is accepted is enough, and is named', (
   expect(changes).toEqual(['Temporal accepts no poll for attempts', null]);
 });
 
-test('each change is reported once, by an answer or by the next question', () => {
-  const { clock, changes, temporal } = stateAt();
+test('each change is reported once, by an answer or by the next question, with the error of the call', () => {
+  const { clock, changes, errors, temporal } = stateAt();
   temporal.set('up');
   temporal.get();
   expect(changes).toEqual([]);
-  temporal.set('down');
-  temporal.set('down');
+  temporal.set('down', 'refused');
+  temporal.set('down', 'silent');
   temporal.get();
   temporal.set('up');
   const called = 'a call to Temporal failed, or it cannot be reached';
@@ -88,6 +92,7 @@ test('each change is reported once, by an answer or by the next question', () =>
   clock.ms = 90_001;
   temporal.get();
   expect(changes).toEqual([called, null, polls, null, polls]);
+  expect(errors).toEqual(['refused', undefined, undefined, undefined, undefined]);
 });
 
 test('a change is one line, with its reason; repeated within a minute it is none', () => {
@@ -98,8 +103,15 @@ test('a change is one line, with its reason; repeated within a minute it is none
   said('Temporal accepts no poll for steps');
   said(null);
   said('Temporal accepts no poll for steps');
+  said('a call to Temporal failed', new Error('8 RESOURCE_EXHAUSTED: busy'));
   expect(lines).toEqual([
     { level: 40, why: 'Temporal accepts no poll for steps', msg: 'Temporal cannot be used' },
     { level: 30, msg: 'Temporal can be used again' },
+    {
+      level: 40,
+      why: 'a call to Temporal failed',
+      err: expect.objectContaining({ message: '8 RESOURCE_EXHAUSTED: busy' }),
+      msg: 'Temporal cannot be used',
+    },
   ]);
 });
