@@ -2,7 +2,8 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { SendNotice } from '../src/attempt/notice-sender.ts';
+import type { SendNotice } from '../src/attempt/begin-attempt.ts';
+import type { SecretKeys } from '../src/attempt/prepare.ts';
 import type { Pool } from '../src/db/connection/pool.ts';
 import type { Notice } from '../src/db/notices/notice.ts';
 import { recordTry } from '../src/db/notices/outcome.ts';
@@ -18,6 +19,7 @@ export interface PostNoticeDeps {
   readonly sql: Pool;
   readonly log: Logger;
   readonly sendNotice: SendNotice;
+  readonly keys: SecretKeys;
   /** The waits between tries, in milliseconds; default {@link NOTICE_WAITS_MS}. Tests shorten them. */
   readonly noticeWaitsMs?: readonly number[];
 }
@@ -54,9 +56,11 @@ export async function postNotice(
   return await recordAccepted(deps, notice, []);
 }
 
-async function request({ sendNotice }: PostNoticeDeps, notice: Notice, subject: Subject) {
-  const { id: noticeId, eshopId, noticeUrl: url, noticeFormat, noticeSecret: secret, now: at } = notice;
-  if (url === null || secret === null) throw new Error('A notice that is wanted has a URL.');
+/** @throws Error if the e-shop's secret cannot be opened */
+async function request({ sendNotice, keys }: PostNoticeDeps, notice: Notice, subject: Subject) {
+  const { id: noticeId, eshopId, noticeUrl: url, noticeFormat, noticeSecret, now: at } = notice;
+  if (url === null || noticeSecret === null) throw new Error('A notice that is wanted has a URL.');
+  const secret = keys.decryptSecret(noticeSecret, { eshopId, of: 'notices' });
   const body = noticeBody(contentOf(notice, subject), noticeFormat);
   return await withHeartbeat(Context.current(), (signal) =>
     sendNotice({ noticeId, eshopId, url, secret, body, at }, signal),

@@ -3,7 +3,6 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import { makeAttempt } from '../attempt/make-attempt.ts';
-import { createNoticeSender } from '../attempt/notice-sender.ts';
 import { createPrepare } from '../attempt/prepare.ts';
 import { createStatements } from '../attempt/statements.ts';
 import { throughSessions } from '../db/connection/through-sessions.ts';
@@ -24,7 +23,6 @@ import { scheduleRetention } from '../temporal/schedule-retention.ts';
 import { createStartNotice } from '../temporal/start-notice.ts';
 import { createRecoveryStarter } from '../temporal/start-recovery.ts';
 import { connectionOptions } from '../temporal/target.ts';
-import { tracedDispatcher } from '../temporal/traced-starts.ts';
 import { sdkWorkers } from './sdk-workers.ts';
 import type { SessionDeps, SessionTerms } from './session-deps.ts';
 
@@ -136,7 +134,7 @@ function sharedParts(deps: SessionDeps, client: Client) {
   const { noticeWaitsMs, mailHeartbeatMs } = deps.timings ?? {};
   const mailTimes = mailHeartbeatMs === undefined ? {} : { mailHeartbeatMs };
   const temporalCalls = {
-    dispatcher: tracedDispatcher(createDispatcher(client, taskQueue, policy, mailTimes), traces),
+    dispatcher: createDispatcher(client, taskQueue, policy, mailTimes, traces),
     recoveries: createRecoveryStarter(client, taskQueue),
     startNotice: startOrReplace(
       createStartNotice(client, taskQueue, mailTimes),
@@ -148,7 +146,7 @@ function sharedParts(deps: SessionDeps, client: Client) {
   const attemptDeps = { ...deps, statements: createStatements(sql, execute), prepare: createPrepare(keys) };
   const activities = createActivities({
     ...attemptDeps,
-    sendNotice: createNoticeSender({ sender, keys }),
+    sendNotice: sender.sendNotice,
     ...(noticeWaitsMs === undefined ? {} : { noticeWaitsMs }),
     retentionMs: retention.periodMs,
     signalAttemptFailed: temporalCalls.dispatcher.signalAttemptFailed,

@@ -15,6 +15,9 @@ import { ownedMs } from './ownership.ts';
 import type { Prepare } from './prepare.ts';
 import type { AttemptStatements } from './statements.ts';
 
+/** Sends a notice, as `sender.send` sends an attempt. */
+export type SendNotice = Sender['sendNotice'];
+
 export interface AttemptDeps extends CompensationDeps {
   readonly statements: AttemptStatements;
   readonly sender: Pick<Sender, 'send'>;

@@ -37,6 +37,7 @@ import type { AttemptFailure } from '../attempt/outcome.ts';
 import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 import type { AttemptedDelivery } from '../db/reconciliation.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
+import { type NewSpan, type Traces, traced, untraced } from '../traces/traces.ts';
 import type { RecoveryStarter } from './start-recovery.ts';
 import {
   type Former,
@@ -71,6 +72,7 @@ export function createDispatcher(
   taskQueue: string,
   policy: RetryPolicy,
   mailTimes: MailTimes = {},
+  traces: Traces = untraced,
 ) {
   /** @returns false if this delivery already has a workflow that prevents the start */
   async function start(
@@ -133,11 +135,14 @@ export function createDispatcher(
     async startDelivery(delivery: QueuedDelivery, last?: QueueAttempt): Promise<void> {
       const attemptsMade = last?.number ?? delivery.attemptsMade;
       const previous = madeBefore(delivery, last);
-      await start({ ...delivery, attemptsMade }, previous, {
-        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        // An eager start overtakes waiting tasks. The workflow of a delivered event has only this task.
-        requestEagerStart: last !== undefined || previous.delivered !== undefined,
-      });
+      const startOnce = () =>
+        start({ ...delivery, attemptsMade }, previous, {
+          workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+          // An eager start overtakes waiting tasks. The workflow of a delivered event has only this task.
+          requestEagerStart: last !== undefined || previous.delivered !== undefined,
+        });
+      // A delivery without a trace gets no span.
+      await (delivery.traceparent === null ? startOnce() : traced(traces, spanOfStart(delivery), startOnce));
     },
     /** Starts a delivery's workflow again, by the present retry policy. @returns false if another worker was first */
     async restart(delivery: AttemptedDelivery, former: Former): Promise<boolean> {
@@ -168,6 +173,22 @@ export function createDispatcher(
         ...startAfterActions[former],
       });
     },
+  };
+}
+
+/** The span of a start, in the trace that its delivery comes from. */
+function spanOfStart({ id, traceparent }: QueuedDelivery): NewSpan {
+  return {
+    name: 'start deliverEvent',
+    kind: 'PRODUCER',
+    attributes: {
+      'messaging.system': 'temporal',
+      'messaging.operation.name': 'start',
+      'messaging.operation.type': 'send',
+      'messaging.destination.name': 'deliverEvent',
+      'messaging.message.id': id,
+    },
+    parent: traceparent,
   };
 }
 

@@ -33,6 +33,7 @@ async function linkOf(): Promise<string> {
     sql: api.sql,
     mailer: createMailer({ smtpUrl: server.url, from: 'waybill@warehouse.example', directory: '/nowhere' }),
     sendNotice: () => Promise.reject(new Error('none has a URL')),
+    keys: { decryptSecret: () => '' },
     log: pino({ level: 'silent' }),
     mailsUnderWay: { count: 0 },
     publicUrl,

@@ -2,7 +2,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
 import { createNoticePlaces, MAX_NOTICES_AT_ONCE } from '../../activities/notice-places.ts';
-import { createNoticeSender } from '../../src/attempt/notice-sender.ts';
 import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
@@ -41,7 +40,8 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
   const { deliverNotice } = noticeActivities({
     sql,
     mailer: { send: () => Promise.reject(new Error('nothing is mailed')) },
-    sendNotice: createNoticeSender({ sender, keys }),
+    sendNotice: sender.sendNotice,
+    keys,
   });
   const tell = (id: string) =>
     resultOrWait(new MockActivityEnvironment().run((notice: string) => deliverNotice(notice), id));

@@ -17,6 +17,7 @@ export const noticeActivities = (deps: Pick<NoticeDeps, 'sql' | 'mailer'> & Part
     publicUrl: null,
     policy: defaultRetryPolicy,
     sendNotice: () => Promise.reject(new Error('none has a URL')),
+    keys: { decryptSecret: () => '' },
     ...deps,
   });
 
