@@ -5,28 +5,19 @@
 import type { Pool } from '../db/connection/pool.ts';
 import type { Execute } from '../db/connection/through-sessions.ts';
 import {
-  type BegunAttempt,
   beginAttempts,
   type DeliveryForAttempt,
   loadForAttempts,
   type NewAttempt,
 } from '../db/deliveries/attempts.ts';
-import { type AttemptRecord, type Recorded, recordAttempts } from '../db/deliveries/results.ts';
+import { type AttemptRecord, recordAttempts } from '../db/deliveries/results.ts';
 import { grouped, groupedWrites } from '../db/grouped.ts';
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 
 /** A delivery that has ended: the deliveries behind it in its ordering group go on. */
 export type Ended = Pick<DeliveryForAttempt, 'id' | 'ordering'>;
 
-export interface AttemptStatements {
-  /** @returns undefined if there is no such delivery */
-  load(deliveryId: string): Promise<DeliveryForAttempt | undefined>;
-  /** @returns undefined if the attempt may not begin: see `beginAttempts` */
-  begin(attempt: NewAttempt): Promise<BegunAttempt | undefined>;
-  /** @returns undefined if nothing changed */
-  record(record: AttemptRecord): Promise<Recorded | undefined>;
-  settle(ended: Ended): Promise<void>;
-}
+export type AttemptStatements = ReturnType<typeof createStatements>;
 
 /**
  * The most rows of one statement: a record may have 256 KiB. Fewer: more statements. More: a large record delays the
@@ -40,21 +31,24 @@ function byDelivery(one: { readonly deliveryId: string }, other: { readonly deli
 }
 
 /** @param execute runs the statements that take many times longer to plan than to execute */
-export function createStatements(sql: Pool, execute: Execute): AttemptStatements {
+export function createStatements(sql: Pool, execute: Execute) {
   return {
-    load: grouped(MOST, async (ids) => {
+    /** @returns undefined if there is no such delivery */
+    load: grouped(MOST, async (ids: readonly string[]) => {
       const found = await execute((by) => loadForAttempts(by, ids));
       return (id) => found.get(id);
     }),
-    begin: grouped(MOST, async (attempts) => {
+    /** @returns undefined if the attempt may not begin: see `beginAttempts` */
+    begin: grouped(MOST, async (attempts: readonly NewAttempt[]) => {
       const begun = await execute((by) => beginAttempts(by, attempts.toSorted(byDelivery)));
       return ({ deliveryId }) => begun.get(deliveryId);
     }),
-    record: grouped(MOST, async (records) => {
+    /** @returns undefined if nothing changed */
+    record: grouped(MOST, async (records: readonly AttemptRecord[]) => {
       const recorded = await execute((by) => recordAttempts(by, records.toSorted(byDelivery)));
       return ({ deliveryId }) => recorded.get(deliveryId);
     }),
-    settle: groupedWrites(MOST, async (ended) => {
+    settle: groupedWrites(MOST, async (ended: readonly Ended[]) => {
       const latest = ended.some(({ ordering }) => ordering === 'latest');
       await settleOrdering(sql, { records: ended.map(({ id }) => id) }, latest);
     }),

@@ -36,17 +36,11 @@ interface WatchedAlarm {
   readonly tries?: number;
 }
 
-/** An attempt that an internal failure ended. */
-interface WatchedInterruption {
-  readonly deliveryId: string;
-  readonly error: unknown;
-}
-
 /** A listener to attempts and deliveries. */
 export interface DeliveryWatch {
   attempted(attempt: WatchedAttempt): void;
   /** An internal failure ended an attempt: it does not count, and is made again. */
-  interrupted(interruption: WatchedInterruption): void;
+  interrupted(interruption: { readonly deliveryId: string; readonly error: unknown }): void;
   ended(eventType: EventType, as: FinalState): void;
   deactivated(deactivation: WatchedDeactivation): void;
   alarmed(alarm: WatchedAlarm): void;
