@@ -36,33 +36,25 @@ export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
   target = log.child({ part: 'temporal-sdk' });
   if (installed) return;
   installed = true;
-  const install = (metrics?: MetricsExporterConfig) =>
-    Runtime.install({
-      // We handle the signals: the shutdown drains the worker in its turn.
-      shutdownSignals: [],
-      // Otherwise its native part writes to the terminal, in colors, at each try.
-      telemetryOptions: { logging: FORWARDED, ...(metrics === undefined ? {} : { metrics }) },
-      logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
-        const { error, ...rest } = meta ?? {};
-        const loud = level === 'WARN' || level === 'ERROR';
-        const leftOut = loud ? lines(`${level} ${message} ${error === undefined ? '' : reasonOf(error)}`) : 0;
-        if (leftOut === null) return;
-        const expected = EXPECTED.test(message);
-        const reason = error === undefined || expected ? {} : { reason: reasonOf(error) };
-        target?.[expected ? 'debug' : levels[level]](
-          { ...rest, ...reason, ...(leftOut === 0 ? {} : { leftOut }) },
-          message,
-        );
-      }),
-    });
-  if (metricsAddress === undefined) return void install();
-  try {
-    install(metricsAt(metricsAddress));
-  } catch (error) {
-    // Another process took the port meanwhile: deliveries do not depend on it.
-    log.warn({ err: error, metricsAddress }, "Temporal's SDK cannot show its metrics");
-    install();
-  }
+  const metrics = metricsAddress === undefined ? {} : { metrics: metricsAt(metricsAddress) };
+  Runtime.install({
+    // We handle the signals: the shutdown drains the worker in its turn.
+    shutdownSignals: [],
+    // Otherwise its native part writes to the terminal, in colors, at each try.
+    telemetryOptions: { logging: FORWARDED, ...metrics },
+    logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
+      const { error, ...rest } = meta ?? {};
+      const loud = level === 'WARN' || level === 'ERROR';
+      const leftOut = loud ? lines(`${level} ${message} ${error === undefined ? '' : reasonOf(error)}`) : 0;
+      if (leftOut === null) return;
+      const expected = EXPECTED.test(message);
+      const reason = error === undefined || expected ? {} : { reason: reasonOf(error) };
+      target?.[expected ? 'debug' : levels[level]](
+        { ...rest, ...reason, ...(leftOut === 0 ? {} : { leftOut }) },
+        message,
+      );
+    }),
+  });
 }
 
 function reasonOf(error: unknown): string {
