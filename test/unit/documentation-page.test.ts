@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { blocks, inline } from '../../site/markdown.ts';
 import { makeSite } from '../../site/pages.tsx';
-import type { OpenApiDocument } from '../../src/api/openapi/document.ts';
+import type { DocumentedSchema, OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { anchor } from '../../src/domain/text.ts';
 
 const hostile = '<script>alert("1")</script><img src=x onerror=alert(1)>';
@@ -28,7 +28,11 @@ test('Markdown: headings have anchors, lists and code are shown as such', () => 
 });
 
 test('every text of the document is escaped on the page', () => {
-  const schema = { type: 'object', description: hostile, properties: { [hostile]: { const: hostile } } };
+  const schema: DocumentedSchema = {
+    type: 'object',
+    description: hostile,
+    properties: { [hostile]: { const: hostile } },
+  };
   const operation = {
     summary: hostile,
     description: hostile,

@@ -1,4 +1,5 @@
 /** The OpenAPI document, as read by our own pages. */
+import type { JsonSchema } from '@valibot/to-json-schema';
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -9,27 +10,14 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, DocumentedSchema>> };
 }
 
-export interface DocumentedSchema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly format?: string;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly default?: unknown;
-  readonly readOnly?: boolean;
+/** A schema without booleans in the place of schemas, which the document has nowhere. */
+export interface DocumentedSchema
+  extends Omit<JsonSchema, 'properties' | 'items' | 'allOf' | 'anyOf' | 'oneOf'> {
   readonly properties?: Readonly<Record<string, DocumentedSchema>>;
-  readonly required?: readonly string[];
   readonly items?: DocumentedSchema;
   readonly allOf?: readonly DocumentedSchema[];
   readonly anyOf?: readonly DocumentedSchema[];
   readonly oneOf?: readonly DocumentedSchema[];
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly maxItems?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly examples?: readonly unknown[];
 }
 
 export interface DocumentedMedia {
