@@ -5,6 +5,7 @@
  *
  * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file.
  */
+import type { MadeRequest } from '../concurrency/limits.ts';
 import type { DeliveryForAttempt } from '../db/deliveries/attempts.ts';
 import { closeDelivery, deferAttempt, exhaustRetries, startWindow } from '../db/deliveries/deliveries.ts';
 import { type AttemptDeps, type Beginning, begin } from './begin-attempt.ts';
@@ -67,16 +68,17 @@ async function makeOrDefer(
   if (permit === undefined) throw new Stopping('This attempt was interrupted before it began.');
   if (typeof permit === 'number') return await defer(deps, delivery, command, permit);
   signals?.onPermit?.('granted');
-  let request: RequestMade | null = null;
+  let request: MadeRequest | null = null;
+  const onRecorded = (made: MadeRequest) => {
+    request = made;
+  };
   try {
-    const attempted = await beginAndSend(deps, command, { delivery, takenAt }, signals?.abort);
-    request = attempted.request;
-    return attempted.outcome;
+    return await beginAndSend(deps, command, { delivery, takenAt, onRecorded }, signals?.abort);
   } catch (error) {
     if (!(error instanceof LookupsFull)) throw error;
     return await defer(deps, delivery, command, permit.lookupsFull());
   } finally {
-    permit.release(request?.accepted ?? null, request?.ms);
+    permit.release(request);
   }
 }
 
@@ -93,43 +95,44 @@ async function defer(
   return lastChance ? { kind: 'deferred', reason, ms } : skipped(delivery, reason);
 }
 
-interface RequestMade {
-  readonly accepted: boolean;
-  /** How long it took, in milliseconds, until its response was read. */
-  readonly ms: number;
+/** An attempt that has its permit. */
+interface Permitted {
+  readonly delivery: DeliveryForAttempt;
+  readonly takenAt: number;
+  /** Called with the request, once its result is in the records or somebody else's. */
+  readonly onRecorded: (request: MadeRequest) => void;
 }
 
-/** The attempt itself, once it has its permit. */
+/** The attempt itself. */
 async function beginAndSend(
   deps: AttemptDeps,
   command: AttemptCommand,
-  { delivery, takenAt }: { readonly delivery: DeliveryForAttempt; readonly takenAt: number },
+  { delivery, takenAt, onRecorded }: Permitted,
   signal: AbortSignal | undefined,
-): Promise<{ readonly outcome: AttemptOutcome; readonly request: RequestMade | null }> {
+): Promise<AttemptOutcome> {
   const { read, beginning } = await beginAsItIs(deps, delivery, command);
   switch (beginning.kind) {
     case 'outdated':
       throw new InternalFailure('This attempt already has its result, or its webhook keeps changing.');
     case 'unprepared':
-      return { outcome: await cannotBePrepared(deps, command, beginning.error), request: null };
+      return await cannotBePrepared(deps, command, beginning.error);
     case 'skipped':
       // This process is making the attempt, but the records show no owner: a caller that waits for the end of an
       // ownership would not wait at all.
       if (beginning.reason === 'underWay' && read.underWayUntil === null)
         throw new InternalFailure('This attempt is under way already.');
-      return { outcome: await skip(deps, read, command, beginning.reason), request: null };
+      return await skip(deps, read, command, beginning.reason);
     case 'ready':
   }
   const sentAt = performance.now();
   const answered = await send(deps, { ...beginning.attempt, takenAt }, signal);
   const request = { accepted: answered.result.outcome === 'success', ms: performance.now() - sentAt };
   const recorded = await record(deps, answered, command);
-  if (recorded !== null) return { outcome: verdictOf(recorded), request };
+  onRecorded(request);
+  if (recorded !== null) return verdictOf(recorded);
   // The delivery has ended elsewhere, another owner has the attempt, or the answer of the statement was lost.
   const ended = await deps.statements.load(delivery.id);
-  const outcome =
-    ended === undefined ? ({ kind: 'notAttempted', reason: 'closed' } as const) : skipped(ended, 'closed');
-  return { outcome, request };
+  return ended === undefined ? { kind: 'notAttempted', reason: 'closed' } : skipped(ended, 'closed');
 }
 
 /** Begins the attempt. If the webhook has changed since the delivery was read, reads the delivery once more. */

@@ -18,13 +18,18 @@ export interface Destination {
   readonly receiverHost: string | null;
 }
 
+/** A request that says something about its receiver. */
+export interface MadeRequest {
+  /** Whether the receiver accepted it. */
+  readonly accepted: boolean;
+  /** How long it took, in milliseconds, until its response was read. */
+  readonly ms: number;
+}
+
 /** The right to make one attempt. */
 export interface Permit {
-  /**
-   * @param accepted whether the receiver accepted the request; null if the attempt says nothing about the receiver
-   * @param requestMs how long the request took, in milliseconds; default: as long as the permit was held
-   */
-  release(accepted: boolean | null, requestMs?: number): void;
+  /** @param request null if the attempt says nothing about the receiver */
+  release(request: MadeRequest | null): void;
   /**
    * Call this before `release` when too many lookups of the e-shop are under way, most likely of names that no server
    * answers for. The webhook is closed for a while. Its host is not closed, since other e-shops may use it too.
@@ -196,22 +201,22 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     const since = now();
     const usages = [webhook, eshop];
     return {
-      release(answer, requestMs) {
+      release(request) {
         const at = now();
-        const accepted = webhook.host === host ? answer : null;
+        const said = webhook.host === host ? request : null;
         // The time for which the permit was held does not count: our own database may be slow.
-        const slow = (requestMs ?? at - since) >= hungMs;
-        const hung = accepted === false && slow;
+        const slow = said !== null && said.ms >= hungMs;
+        const hung = slow && !said.accepted;
         for (const usage of usages) {
           usage.endedAt = at;
           usage.meanMs += (at - since - usage.meanMs) / 8;
           // Places become free as usual: new callers need not wait until callers turned away have asked again.
-          if (accepted !== null && !hung) usage.nextAt = 0;
+          if (said !== null && !hung) usage.nextAt = 0;
         }
         // An accepted attempt adds one: while all are accepted, the limit doubles each round. A slow one moves it
         // by one towards the first limit, so that slow receivers do not fill the worker. A hanging one halves it.
         const most = slow ? Math.max(firstLimit, webhook.limit - 1) : greatestLimit;
-        if (accepted === true) webhook.limit = Math.min(most, webhook.limit + 1);
+        if (said?.accepted) webhook.limit = Math.min(most, webhook.limit + 1);
         else if (hung) webhook.limit = Math.max(1, webhook.limit / 2);
         uncount();
         for (const { turns, key } of usages) turns.leave(key);

@@ -1,7 +1,14 @@
 /** How many attempts may be under way at once: a slow receiver fills only its own limit. */
 import { describe, expect, test } from 'vitest';
-import { createLimits, type Destination, type Permit } from '../../src/concurrency/limits.ts';
+import {
+  createLimits,
+  type Destination,
+  type MadeRequest,
+  type Permit,
+} from '../../src/concurrency/limits.ts';
 import { type SchedulerOptions, schedulerDefaults, settingsFor } from '../../src/concurrency/settings.ts';
+
+const taken: MadeRequest = { accepted: true, ms: 1 };
 
 function make(some: Partial<SchedulerOptions> = {}) {
   let at = 1_000_000;
@@ -20,7 +27,7 @@ function make(some: Partial<SchedulerOptions> = {}) {
   async function attempts(destination: Destination, count: number, ms: number, accepted: boolean) {
     const made = await permits(destination, count);
     at += ms;
-    for (const permit of made) permit.release(accepted);
+    for (const permit of made) permit.release({ accepted, ms });
     return made.length;
   }
   function pass(ms: number): void {
@@ -68,7 +75,7 @@ describe('a webhook', () => {
     for (let round = 0; round < 8; round += 1) {
       const held = await permits(to(1), 5);
       pass(10_000);
-      for (const permit of held) permit.release(false, 10);
+      for (const permit of held) permit.release({ accepted: false, ms: 10 });
     }
     expect(await permits(to(1), 50)).toHaveLength(options.firstLimit);
   });
@@ -96,7 +103,7 @@ describe('a webhook', () => {
     expect(held.flat()).toHaveLength(options.attempts / 2);
     expect(await permits(to(1_000, 1_000), 20)).toHaveLength(20);
     // Each place that becomes free is taken again.
-    for (const permit of held.flat()) permit.release(false);
+    for (const permit of held.flat()) permit.release({ accepted: false, ms: 1 });
     const again = await Promise.all(ids.map((id) => permits(to(id, id), 1)));
     expect(again.flat()).toHaveLength(options.attempts / 2);
   });
@@ -126,7 +133,7 @@ describe('a webhook', () => {
     const held = await permits(slow, 200);
     expect(held).toHaveLength(options.attempts / 2);
     expect(await permits(neighbor, 20)).toHaveLength(1);
-    for (const permit of held.splice(0, 20)) permit.release(true);
+    for (const permit of held.splice(0, 20)) permit.release(taken);
     // What has become free is not taken again by the first.
     expect(await permits(slow, 20)).toHaveLength(0);
     expect(await permits(neighbor, 20)).toHaveLength(9);
@@ -147,7 +154,7 @@ describe('a webhook', () => {
     former?.lookupsFull();
     const moved = await permits(to(1, 1, 'new.example'), 50);
     expect(moved).toHaveLength(options.firstLimit - 1);
-    former?.release(false);
+    former?.release({ accepted: false, ms: 5_000 });
     for (const permit of moved) permit.release(null);
     expect(await permits(to(1, 1, 'new.example'), 50)).toHaveLength(options.firstLimit);
     expect(limits.open()).toBe(options.firstLimit);
@@ -188,10 +195,10 @@ describe('an e-shop', () => {
     const ask = async (destination: Destination, name: string) => {
       const permit = await limits.acquire(destination);
       order.push(name);
-      if (typeof permit === 'object') permit.release(true);
+      if (typeof permit === 'object') permit.release(taken);
     };
     const asked = [ask(to(1), 'many'), ask(to(1), 'many'), ask(to(1), 'many'), ask(to(2, 2), 'one')];
-    for (const permit of first) permit.release(true);
+    for (const permit of first) permit.release(taken);
     await Promise.all(asked);
     expect(order.indexOf('one')).toBeLessThan(2);
   });
@@ -215,7 +222,7 @@ describe('who gets no permit', () => {
     const held = await permits(to(1), 20);
     const waiting = limits.acquire(to(1));
     expect(limits.open()).toBe(21);
-    held[0]?.release(true);
+    held[0]?.release(taken);
     expect(await waiting).toMatchObject({ release: expect.any(Function) });
   });
 
@@ -238,7 +245,7 @@ describe('who gets no permit', () => {
     const waiting = limits.acquire(to(1), stop.signal);
     stop.abort();
     expect(await waiting).toBeUndefined();
-    for (const permit of held) permit.release(true);
+    for (const permit of held) permit.release(taken);
     expect(limits.open()).toBe(0);
     expect(await permits(to(1), 1)).toHaveLength(1);
   });
@@ -281,7 +288,7 @@ describe('what may be claimed', () => {
     const { limits, to, permits } = make({ claimAheadMs: 5 });
     const held = await permits(to(1), 200);
     expect(limits.quotas(1).webhooks.get(1)).toBe(0);
-    for (const permit of held) permit.release(accepted);
+    for (const permit of held) permit.release({ accepted, ms: 1 });
     expect(limits.quotas(1).webhooks.get(1)).toBeGreaterThan(0);
   });
 
