@@ -73,15 +73,21 @@ const SILENT_NAMES = 1_000;
 /** The name with this number, less than a thousand, for which the name server stays silent. */
 export const silentName = (index: number) => `silent${index}.example`;
 
+/** Makes a folder that is removed with the stack. */
+export async function temporaryFolder(shutdown: Shutdown): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-stack-'));
+  await shutdown.add(() => rm(directory, { recursive: true, force: true }));
+  // If started by root, Postgres runs as its own user, who has to enter the folder.
+  await chmod(directory, 0o755);
+  return directory;
+}
+
 async function startParts(
   shutdown: Shutdown,
   say: (text: string) => void,
   { slowLink = false, cores }: Conditions,
 ): Promise<Stack> {
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
-  await shutdown.add(() => rm(directory, { recursive: true, force: true }));
-  // If started by root, Postgres runs as its own user, who has to enter the folder.
-  await chmod(directory, 0o755);
+  const directory = await temporaryFolder(shutdown);
   say('starting Postgres and Temporal …');
   const postgres = await startDatabase(join(directory, 'database'));
   await shutdown.add(postgres.stop);

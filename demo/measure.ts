@@ -3,9 +3,9 @@
  * follows each change until it has arrived at a receiver here.
  */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import * as v from 'valibot';
+import { listen as listenAt } from '../src/lib/listen.ts';
 import { delay, pollUntil } from '../src/lib/poll-until.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { Client } from './client.ts';
@@ -173,24 +173,13 @@ async function listen(run: string, { host, port }: MeasureOptions) {
       if (index !== undefined && !arrivals.has(Number(index))) arrivals.set(Number(index), at);
     });
   });
-  server.listen(port, host);
-  await once(server, 'listening').catch((error: unknown) => {
+  const { port: taken, close } = await listenAt(server, port, host).catch((error: unknown) => {
     throw new UserError(
       `Nothing can listen at ${host}:${port}: ${error instanceof Error ? error.message : error}`,
     );
   });
-  const address = server.address();
   const shownHost = host.includes(':') ? `[${host}]` : host;
-  return {
-    url: `http://${shownHost}:${address !== null && typeof address === 'object' ? address.port : port}/`,
-    arrivals,
-    async close() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return { url: `http://${shownHost}:${taken}/`, arrivals, close };
 }
 
 /** By nearest rank; null for an empty list. */

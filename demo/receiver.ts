@@ -2,12 +2,12 @@
  * A receiver as an e-shop would write it, with the kit: every delivery is verified, and the valid ones are counted
  * per webhook. For some webhooks it fails.
  */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryStore, Refused, receiver } from '../receiver/src/index.ts';
 import { nodeListener } from '../receiver/src/node.ts';
 import { type EventType, eventTypeNames } from '../src/domain/event-types.ts';
+import { listen } from '../src/lib/listen.ts';
 import type { ReceiverBehavior } from './scenes.ts';
 
 /** The number of an attempt, from 1. */
@@ -61,10 +61,7 @@ export async function startReceiver(): Promise<DemoReceiver> {
     outgoing.writeHead(refuses, { 'content-type': 'text/plain' });
     outgoing.end(refuses === 410 ? 'This shop has moved away.' : 'Down for maintenance.');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  const { port, close } = await listen(server, 0);
 
   return {
     url: `http://127.0.0.1:${port}`,
@@ -72,12 +69,7 @@ export async function startReceiver(): Promise<DemoReceiver> {
     delivered: (webhookId, kind) => delivered.get(keyOf(webhookId, kind)) ?? 0,
     rejected: (webhookId) => rejected.get(keyOf(webhookId)) ?? 0,
     refused: () => refused,
-    async close() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close,
   };
 }
 

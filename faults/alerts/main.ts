@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { positiveInteger, positiveNumber, wholeNumber } from '../../bench/options.ts';
+import { temporaryFolder } from '../../bench/stack.ts';
 import { table } from '../../bench/statistics.ts';
 import { build } from '../../test/support/programs/build.ts';
 import { stopOnInterruption } from '../../test/support/programs/stop-on-interruption.ts';
-import { temporaryFolder } from '../stack/stack.ts';
 import { type Installation, startInstallation } from './installation.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 

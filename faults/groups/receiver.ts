@@ -1,10 +1,10 @@
 /**
  * Receivers that are hostile on the wire. Each can spoil only its own deliveries: those to the others come in time.
  */
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { listenLocally } from '../../test/support/servers/ports.ts';
 import type { Fault, Scene } from '../fault.ts';
 import type { Outcome } from '../logbook.ts';
 import type { Arrival } from '../receivers.ts';
@@ -84,12 +84,9 @@ function fault(hostile: Hostile): Fault {
           ? createServer(onSocket)
           : createTlsServer({ key: pem('server.key'), cert: pem(certificate) }, onSocket);
       server.on('connection', (socket: Socket) => sockets.add(socket));
-      server.listen(0, RECEIVER_HOST);
-      await once(server, 'listening');
+      const port = await listenLocally(server, 0, RECEIVER_HOST);
       servers.set(scene, { server, sockets });
-      const address = server.address();
-      if (address === null || typeof address === 'string') throw new Error('The receiver has no port.');
-      const url = `${certificate === undefined ? 'http' : 'https'}://${RECEIVER_HOST}:${address.port}/hostile`;
+      const url = `${certificate === undefined ? 'http' : 'https'}://${RECEIVER_HOST}:${port}/hostile`;
       // A receiver that never accepts anything gets one delivery, which deactivates its webhook.
       const type = outcome === 'delivered' ? 'CREATE_ORDER' : 'UPDATE_ORDER_STATUS';
       const webhookId = await scene.shop.subscribe(url, type);

@@ -5,6 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
+import { temporaryFolder } from '../../bench/stack.ts';
 import { createPool, type Pool } from '../../src/db/connection/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
@@ -15,7 +16,7 @@ import { policyVariables } from '../policies.ts';
 import { mountSmallDisk, type SmallDisk } from './disk.ts';
 import { signalTree } from './processes.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
-import { type BasicStack, RECEIVER_HOST, temporaryFolder } from './stack.ts';
+import { type BasicStack, RECEIVER_HOST } from './stack.ts';
 
 /** More log files than Postgres keeps ready. */
 const MAX_LOG_FILES = 20;

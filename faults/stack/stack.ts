@@ -1,10 +1,10 @@
 /** The stack under faults: Postgres, Temporal, mail server and two processes of Waybill, with TCP proxies between. */
 
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Setting } from '../../bench/sections/section.ts';
+import { temporaryFolder } from '../../bench/stack.ts';
 import { createPool, type Pool } from '../../src/db/connection/pool.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
@@ -76,15 +76,6 @@ export interface Stack extends BasicStack {
 /** Waits until the API says that it is ready. */
 export async function untilReady(apiUrl: string): Promise<void> {
   await until('readiness', async () => (await fetch(`${apiUrl}/readyz`).catch(() => undefined))?.ok);
-}
-
-/** Makes a folder that is removed with the stack. */
-export async function temporaryFolder(shutdown: Shutdown): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-faults-'));
-  await shutdown.add(() => rm(directory, { recursive: true, force: true }));
-  // If started by root, Postgres runs as its own user, who has to enter the folder.
-  await chmod(directory, 0o755);
-  return directory;
 }
 
 /**

@@ -1,5 +1,4 @@
 /** The receiver of `waybill listen`: verifies requests with the receiver's kit, and answers or forwards them. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { entityIdIn, entityIdInTarget } from '../../receiver/src/delivery.ts';
 import type { ReceivedRequest as Received } from '../../receiver/src/judgment.ts';
@@ -9,6 +8,7 @@ import { Refused } from '../../receiver/src/refused.ts';
 import { responseTo } from '../../receiver/src/responses.ts';
 import { secretSource } from '../../receiver/src/secrets.ts';
 import { type VerifiedHeaders, verify } from '../../receiver/src/verify.ts';
+import { listen } from '../lib/listen.ts';
 import { reasonOf, UserError } from '../lib/user-error.ts';
 
 export interface ReceivedRequest {
@@ -150,20 +150,7 @@ export async function startListening(options: {
     return response;
   });
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  server.listen(options.port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch (error) {
+  return await listen(server, options.port).catch((error: unknown) => {
     throw new UserError(`Cannot listen on port ${options.port} of 127.0.0.1: ${reasonOf(error)}.`);
-  }
-  const address = server.address();
-  return {
-    port: address !== null && typeof address === 'object' ? address.port : options.port,
-    async close(): Promise<void> {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  });
 }

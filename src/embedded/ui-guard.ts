@@ -3,8 +3,8 @@
  * resolves to this machine (DNS rebinding) could read and end all workflows. The proxy accepts only our own.
  */
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, request } from 'node:http';
+import { listen } from '../lib/listen.ts';
 import { isLocalHost } from '../lib/local-host.ts';
 import { freePort } from './ports.ts';
 
@@ -49,16 +49,5 @@ export async function startUiGuard(ui: HiddenAddress, preferredPort = 0) {
     outgoing.on('close', () => passed.destroy());
     incoming.pipe(passed);
   });
-  const listening = (port: number) => once(server.listen(port, '127.0.0.1'), 'listening');
-  await listening(preferredPort).catch(() => listening(0));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('No free TCP port on this machine.');
-  return {
-    port: address.port,
-    async close(): Promise<void> {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return await listen(server, preferredPort).catch(() => listen(server, 0));
 }
