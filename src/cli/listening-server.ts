@@ -11,11 +11,8 @@ import { type VerifiedHeaders, verify } from '../../receiver/src/verify.ts';
 import { listen } from '../lib/listen.ts';
 import { reasonOf, UserError } from '../lib/user-error.ts';
 
-export interface ReceivedRequest {
+export interface ReceivedRequest extends Pick<Received, 'method' | 'target'> {
   readonly at: Date;
-  readonly method: string;
-  /** Path and query. */
-  readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** The verified delivery; null if it is not from this instance. */

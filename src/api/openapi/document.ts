@@ -1,5 +1,6 @@
 /** The OpenAPI document, as read by our own pages. */
 import type { JsonSchema } from '@valibot/to-json-schema';
+import type { DescribeRouteOptions } from 'hono-openapi';
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -27,12 +28,8 @@ export interface DocumentedMedia {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 
-export interface DocumentedOperation {
-  readonly operationId?: string;
-  readonly summary?: string;
-  readonly description?: string;
-  readonly tags?: readonly string[];
-  readonly security?: readonly object[];
+export interface DocumentedOperation
+  extends Pick<DescribeRouteOptions, 'operationId' | 'summary' | 'description' | 'tags' | 'security'> {
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: string;
