@@ -158,6 +158,10 @@ test('a secret of one’s own is taken at creation and at regeneration', async (
   expect(sent(short.text).secret).toBe('too short');
   const regenerated = await send(`/console/webhooks/${id}/rotate`, { ...rotate, secret: `${own}!` });
   expect(plain(regenerated.text)).toContain(`${own}!`);
+  expect(plain(regenerated.text)).toContain('The previous secret is also used for signing until');
+  const again = sent((await ask(`/console/webhooks/${id}/rotate`)).text);
+  const atOnce = await send(`/console/webhooks/${id}/rotate`, { ...again, atOnce: 'true' });
+  expect(plain(atOnce.text)).not.toContain('The previous secret');
 });
 
 test('as much can be typed as the API allows, and what is too long comes back with the error', async () => {

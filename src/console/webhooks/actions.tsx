@@ -12,7 +12,7 @@ import { typesOf } from '../../domain/webhook-types.ts';
 import { piece, type Query, queryText, type Rejection, rejectionOf } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { Input } from '../form-fields.tsx';
+import { Check, Input } from '../form-fields.tsx';
 import { respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { fromField, Time, windowText } from '../times.tsx';
@@ -92,10 +92,7 @@ const confirmations = {
         </p>
       )}
       <OwnSecret />
-      <label class="check">
-        <input type="checkbox" name="overlap" value="0" />
-        <span>Stop using the current secret immediately, because it may have leaked</span>
-      </label>
+      <Check name="atOnce" label="Stop using the current secret immediately, because it may have leaked" />
     </ConfirmPage>
   ),
 } as const;
@@ -149,7 +146,7 @@ export function webhookActionRoutes(app: ConsoleApp, deps: ConsoleDeps, pages: W
   app.post('/webhooks/:id/rotate', async (c) => {
     const { form, api } = c.var;
     try {
-      const overlap = form.overlap === '0' ? '?overlap=0' : '';
+      const overlap = form.atOnce === 'true' ? '?overlap=0' : '';
       const path = `/v21/webhooks/${piece(c.req.param('id'))}/regenerate-secret${overlap}`;
       const { data: webhook } = await api.send(webhookWithSecretSchema, 'PUT', path, ownSecretOf(form));
       secrets.keep(c, webhook.id, webhook.secret);
