@@ -33,7 +33,7 @@ export async function claimMail(
 ): Promise<{ readonly others: readonly string[] } | { readonly waitMs: number }> {
   const { id, eshopId, kind, recipient, addressId } = notice;
   return await transaction(sql, async (tx) => {
-    await tx`select from eshops where id = ${eshopId} for update`;
+    await tx`select from eshops where id = ${eshopId} for no key update`;
     const [included] = await tx<{ ms: number }[]>`
       select ceil(extract(epoch from merging_until - now()) * 1000)::float8 as ms from notices
       where id = ${id} and merging_until > now() and merging_id <> ${id}`;

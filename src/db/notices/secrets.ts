@@ -10,7 +10,7 @@ interface SealedSecret {
 export const sealedNoticeSecrets: SealedTable<SealedSecret, Buffer> = {
   read: (tx, limit, after) => tx<SealedSecret[]>`
     select id as eshop_id, notice_secret as secret from eshops
-    where notice_secret is not null and id > ${after?.eshopId ?? 0} order by id limit ${limit} for update`,
+    where notice_secret is not null and id > ${after?.eshopId ?? 0} order by id limit ${limit} for no key update`,
   write: (tx, secret, { eshopId }) => tx`update eshops set notice_secret = ${secret} where id = ${eshopId}`,
 };
 
@@ -24,7 +24,7 @@ export type ReplaceNoticeSecret = (sealed: SealedSecret) => {
 export async function replaceNoticeSecrets(tx: Transaction, replace: ReplaceNoticeSecret, dryRun: boolean) {
   const rows = await tx<(SealedSecret & { readonly name: string; readonly email: string })[]>`
     select id as eshop_id, name, email, notice_secret as secret from eshops
-    where notice_secret is not null order by id for update`;
+    where notice_secret is not null order by id for no key update`;
   const eshops: { readonly eshopId: number; readonly name: string; readonly email: string }[] = [];
   for (const row of rows) {
     const { eshopId, name, email } = row;

@@ -26,7 +26,7 @@ export const sealedWebhooks: SealedTable<SealedSecrets, Resealed> = {
   read: (tx, limit, after) => tx<SealedSecrets[]>`
     select id, eshop_id, secret, headers, case when previous_secret_until > now() then previous_secret end as previous_secret,
       deleted_at is not null as deleted
-    from webhooks where id > ${after?.id ?? 0} and secret <> '' order by id limit ${limit} for update`,
+    from webhooks where id > ${after?.id ?? 0} and secret <> '' order by id limit ${limit} for no key update`,
   write: (tx, { secret, headers, previousSecret }, { id }) => tx`
     update webhooks set secret = ${secret}, headers = ${headers}, previous_secret = ${previousSecret}
     where id = ${id}`,
@@ -84,7 +84,7 @@ export async function replaceSecrets(
       select w.id, w.eshop_id, s.name as eshop_name, s.email, w.secret, w.headers, w.header_names, w.asymmetric,
         case when w.previous_secret_until > now() then w.previous_secret end as previous_secret
       from webhooks w join eshops s on s.id = w.eshop_id
-      where w.deleted_at is null order by w.eshop_id, w.id for update of w`;
+      where w.deleted_at is null order by w.eshop_id, w.id for no key update of w`;
     const newKeys = await replaceSigningKeys(tx, replaceKeys, dryRun);
     const lost = new Map<number, LostSecrets>();
     const ofEshop = (eshop: Pick<LostSecrets, 'eshopId' | 'name' | 'email'>) => {

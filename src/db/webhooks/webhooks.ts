@@ -60,7 +60,7 @@ export async function lockWebhook(tx: Sql, eshopId: number, id: number): Promise
   return await firstRow(tx<LockedWebhook[]>`
     select id, ${settingsColumns(tx)}, headers, generation, paused_until,
       coalesce(paused_until > clock_timestamp(), false) as is_paused
-    from webhooks where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null for update`);
+    from webhooks where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null for no key update`);
 }
 
 /** A webhook that this transaction has just written. */
