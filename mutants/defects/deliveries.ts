@@ -100,7 +100,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Of requests for a redelivery that arrive at the same moment, several create one each.',
     caughtBy: catchers(
       'test/api/delivery-operations.test.ts',
-      'a redelivery asked for ten times at once is created once',
+      'a redelivery a redelivery asked for ten times at once is created once',
     ),
   },
   {
@@ -122,7 +122,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'A receiver gets again what it has accepted in the meantime.',
     caughtBy: catchers(
       'test/api/recoveries.test.ts',
-      'what is found by all that became of the event here: what was delivered again, or is being delivered, is not lost',
+      'what is found what was delivered again, or is being delivered, is not found',
     ),
   },
   {

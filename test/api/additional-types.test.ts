@@ -63,7 +63,7 @@ describe('the record', () => {
 });
 
 describe('events', () => {
-  test('of each type go to it, of others not', async () => {
+  test('events of each of its types go to the webhook, events of others do not', async () => {
     const [{ id }, all] = [await created(), await created({ additionalTypes: eventTypeNames })];
     await order();
     await change();
@@ -78,7 +78,7 @@ describe('events', () => {
     expect(ofProduct).toMatchObject({ type: 'UPDATE_PRODUCT', webhookIds: [all.id] });
   });
 
-  test('go by what it has at present: changed, deactivated, activated, deleted, or changed with SQL', async () => {
+  test('events go by the types that the webhook has at present: changed, deactivated, activated, deleted, or changed with SQL', async () => {
     const { id } = await created();
     await order();
     let count = 0;
@@ -105,7 +105,7 @@ describe('events', () => {
     expect(await api.sql`select from webhook_types where webhook_id = ${id} and subscribed`).toHaveLength(0);
   });
 
-  test('that an operator triggers go to it, too', async () => {
+  test('events that an operator triggers go to the webhook, too', async () => {
     const { id } = await created();
     const event = { eshopId: eshop.eshopId, type: 'UPDATE_ORDER', entityId: 'test', record: {} } as const;
     expect(await recordTestEvent(api.sql, event)).toMatchObject({ deliveries: [{ webhookId: id }] });
@@ -121,7 +121,7 @@ describe('what was missed', () => {
     return data.count;
   };
 
-  test('is what it had the type of at that time', async () => {
+  test('a webhook has missed what it had the type of at that time', async () => {
     const { id } = await created({ webhookType: 'CREATE_ORDER', additionalTypes: [] });
     await order('1');
     await change('1');
@@ -138,7 +138,7 @@ describe('what was missed', () => {
     expect(data.missed.count).toBe(2);
   });
 
-  test('before the webhook existed, is what has one of its present types', async () => {
+  test('before it existed, a webhook has missed what has one of its present types', async () => {
     await order('1');
     await change('1');
     const { id } = await created({ webhookType: 'CREATE_RETURN', additionalTypes: [] });

@@ -189,7 +189,7 @@ describe('from a cursor on', () => {
     }
   }
 
-  test('everything, oldest first, and then only what is new', async () => {
+  test('a list from a cursor on has everything, oldest first, and then only what is new', async () => {
     await webhook();
     await webhook();
     const made = all(await fire('1'), await fire('2'));
@@ -246,7 +246,7 @@ describe('from a cursor on', () => {
     await expect.poll(() => readOn(before), SOON).toMatchObject({ read: [...slow, after] });
   });
 
-  test('from now on: what is still being written is not missed', async () => {
+  test('a list from now on misses nothing that is still being written', async () => {
     await webhook();
     const { apiKey, shop } = eshop;
     const kit = waybill({

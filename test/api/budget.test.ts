@@ -124,7 +124,7 @@ test('readyz has a connection of its own', async () => {
 });
 
 describe('more requests under way than the budget', () => {
-  test('are refused with 429 and said in the headers; others are not', async () => {
+  test('requests beyond the budget are refused with 429 and said in the headers; others are not', async () => {
     const two = await twoEshops({ requests: 5 });
     const release = await lockOrder(two);
     const first = patches(two, 5);
@@ -147,7 +147,7 @@ describe('more requests under way than the budget', () => {
     expect((await two.busy.shop.request('GET', '/v21/orders/locked')).status).toBe(200);
   });
 
-  test('are not what fifty connections at full speed make', async () => {
+  test('fifty connections at full speed stay within the budget', async () => {
     api = await createTestApi();
     const { shop } = api;
     const statuses = new Set<number>();
@@ -165,7 +165,7 @@ describe('more requests under way than the budget', () => {
 });
 
 describe('more bytes than the budget', () => {
-  test('received: the next request is refused, until the time that is said', async () => {
+  test('after too many bytes received, the next request is refused, until the time that is said', async () => {
     const two = await twoEshops({ bytesPerSecond: 10_000 });
     const body = { sku: 'P', name: 'P', note: 'x'.repeat(4000) };
     const answers = [];
@@ -179,7 +179,7 @@ describe('more bytes than the budget', () => {
     expect((await two.other.shop.request('GET', '/v21/orders')).status).toBe(200);
   });
 
-  test('sent count too', async () => {
+  test('bytes that are sent count too', async () => {
     const { busy } = await twoEshops({ bytesPerSecond: 4_000 });
     const statuses = [];
     for (let i = 0; i < 160; i++) statuses.push((await busy.shop.request('GET', '/v21/orders')).status);
@@ -241,7 +241,7 @@ describe('imports', () => {
   });
   afterAll(() => shared.drop());
 
-  test('of rubbish lines without number let everything else have its turn', async () => {
+  test('imports of rubbish lines without number let everything else have its turn', async () => {
     const { eshop, app } = shared;
     const response = await app.request(path, {
       method: 'POST',
@@ -273,7 +273,7 @@ describe('imports', () => {
     expect(most).toBeLessThan(2_000);
   });
 
-  test('pay for a line that takes long to check', async () => {
+  test('an import pays for a line that takes long to check', async () => {
     const { api, busy } = await twoEshops({ bytesPerSecond: 1024 * MIB });
     const left = async () => bytesLeft(await busy.shop.request('GET', '/v21/orders'));
     const before = await left();
@@ -285,7 +285,7 @@ describe('imports', () => {
     expect(before - (await left())).toBeGreaterThan(10 * MIB);
   });
 
-  test('of one e-shop take turns with those of another', async () => {
+  test('imports of one e-shop take turns with those of another', async () => {
     const busy = await shared.newEshop();
     const other = await shared.newEshop();
     const send = (eshop: TestEshop, lines: number) =>
@@ -306,7 +306,7 @@ describe('imports', () => {
     expect(ended).toBe(30);
   });
 
-  test('count among the requests under way until their end', async () => {
+  test('imports count among the requests under way until their end', async () => {
     const two = await twoEshops({ requests: 1 });
     let end = () => {};
     const body = new ReadableStream({

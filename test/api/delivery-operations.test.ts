@@ -65,27 +65,30 @@ async function refusesStrangers(method: string, operation: string) {
 }
 
 describe('the payload', () => {
-  test.each(['v2', 'v21'] as const)('of a POST webhook of %s is its body, byte for byte', async (version) => {
-    const { id } = await newDelivery({ payloadVersion: version, webhookType: 'UPDATE_ORDER' });
-    const body = render(sampleOf('UPDATE_ORDER'), { version, withPackingLists: false });
-    const answer = await payload(id);
-    expect(answer.text).toContain(`"data":${body}`);
-    expect(answer.body).toEqual({
-      statusCode: 200,
-      message: 'Payload found.',
-      data: JSON.parse(body),
-      request: { method: 'POST', url: minimalWebhook.url, contentType: 'application/json' },
-    });
-  });
+  test.each(['v2', 'v21'] as const)(
+    'the payload of a POST webhook of %s is its body, byte for byte',
+    async (version) => {
+      const { id } = await newDelivery({ payloadVersion: version, webhookType: 'UPDATE_ORDER' });
+      const body = render(sampleOf('UPDATE_ORDER'), { version, withPackingLists: false });
+      const answer = await payload(id);
+      expect(answer.text).toContain(`"data":${body}`);
+      expect(answer.body).toEqual({
+        statusCode: 200,
+        message: 'Payload found.',
+        data: JSON.parse(body),
+        request: { method: 'POST', url: minimalWebhook.url, contentType: 'application/json' },
+      });
+    },
+  );
 
-  test('has the packing lists that the webhook asks for', async () => {
+  test('the payload has the packing lists that the webhook asks for', async () => {
     const parameters = { withPackingLists: true };
     const { id } = await newDelivery({ webhookType: 'UPDATE_ORDER', parameters });
     const body = render(sampleOf('UPDATE_ORDER'), { version: 'v2', withPackingLists: true });
     expect((await payload(id)).text).toContain(`"data":${body}`);
   });
 
-  test('lacks the personal data that the webhook does without; the event has them', async () => {
+  test('the payload lacks the personal data that the webhook does without; the event has them', async () => {
     const parameters = { withoutPersonalData: true };
     const { id, webhookId } = await newDelivery({ parameters });
     const sent = (await payload(id)).data;
@@ -101,7 +104,7 @@ describe('the payload', () => {
     expect((await payload(id)).data.recipientName).toBeNull();
   });
 
-  test('of a GET webhook is the URL with the identifier', async () => {
+  test('the payload of a GET webhook is the URL with the identifier', async () => {
     const { id } = await newDelivery({ method: 'GET' }, 'č 1/2');
     const answer = await payload(id);
     expect(answer.data).toBeNull();
@@ -112,7 +115,7 @@ describe('the payload', () => {
     });
   });
 
-  test('of an open delivery is what the webhook as it is now gets, held or not', async () => {
+  test('the payload of an open delivery is what the webhook as it is now gets, held or not', async () => {
     const { id, webhookId } = await newDelivery();
     await makeAttempt(api.sql, id, 1, { nextAttemptAt: new Date() });
     const changed = {
@@ -129,7 +132,7 @@ describe('the payload', () => {
     expect(JSON.parse(answer.text).request.url).toBe('https://other.example/');
   });
 
-  test('of an ended delivery is what its last attempt sent, whatever the webhook became', async () => {
+  test('the payload of an ended delivery is what its last attempt sent, whatever the webhook became', async () => {
     const { id, webhookId } = await newDelivery();
     const change = (fields: object) =>
       request('PUT', `/v21/webhooks/${webhookId}`, { ...minimalWebhook, ...fields });
@@ -146,18 +149,19 @@ describe('the payload', () => {
     expect(JSON.parse(answer.text).request).toMatchObject({ method: 'POST', url: minimalWebhook.url });
   });
 
-  test('of one that ended without an attempt is what the webhook would get', async () => {
+  test('the payload of a delivery that ended without an attempt is what the webhook would get', async () => {
     const { id, webhookId } = await newDelivery();
     await closeDelivery(api.sql, id, 'expired');
     await request('PUT', `/v21/webhooks/${webhookId}`, { ...minimalWebhook, method: 'GET' });
     expect((await payload(id)).data).toBeNull();
   });
 
-  test("another e-shop's and a deleted webhook's do not exist", () => refusesStrangers('GET', 'payload'));
+  test('the payloads of another e-shop and of a deleted webhook do not exist', () =>
+    refusesStrangers('GET', 'payload'));
 });
 
 describe('a redelivery', () => {
-  test('is a new delivery of the same event to the same webhook, on its way at once', async () => {
+  test('a redelivery is a new delivery of the same event to the same webhook, on its way at once', async () => {
     const { id, webhookId } = await newDelivery();
     await deliver(id);
     const woken = api.notified();
@@ -194,14 +198,14 @@ describe('a redelivery', () => {
     ['delivered', deliver],
     ['expired', (id: string) => closeDelivery(api.sql, id, 'expired')],
     ['canceled', (id: string) => closeDelivery(api.sql, id, 'canceled')],
-  ])('can be had of a delivery that is %s', async (state, end) => {
+  ])('a redelivery can be had of a delivery that is %s', async (state, end) => {
     const { id } = await newDelivery();
     await end(id);
     expect((await request('GET', `/v21/deliveries/${id}`)).data.state).toBe(state);
     expect((await redeliver(id)).status).toBe(200);
   });
 
-  test('needs an active webhook: after its deactivation for this very delivery, 400 until it is activated', async () => {
+  test('a redelivery needs an active webhook: after its deactivation for this very delivery, 400 until it is activated', async () => {
     const { id, webhookId } = await newDelivery();
     await exhaustDelivery(api.sql, id);
     expect((await redeliver(id)).body).toEqual({
@@ -213,7 +217,7 @@ describe('a redelivery', () => {
     expect((await redeliver(id)).status).toBe(200);
   });
 
-  test('waits for the end of the delivery, and of an earlier redelivery of the same event', async () => {
+  test('a redelivery waits for the end of the delivery, and of an earlier redelivery of the same event', async () => {
     const { id } = await newDelivery();
     expect((await redeliver(id)).body).toEqual({
       statusCode: 409,
@@ -235,7 +239,7 @@ describe('a redelivery', () => {
     expect((await redeliver(id)).status).toBe(200);
   });
 
-  test('needs its event: one that is no longer kept is a 409', async () => {
+  test('a redelivery needs its event: one that is no longer kept is a 409', async () => {
     const { id } = await newDelivery();
     await deliver(id);
     await api.sql`delete from events where id = (select event_id from deliveries where id = ${id})`;
@@ -246,7 +250,7 @@ describe('a redelivery', () => {
     });
   });
 
-  test('asked for ten times at once is created once', async () => {
+  test('a redelivery asked for ten times at once is created once', async () => {
     const { id, webhookId } = await newDelivery();
     await deliver(id);
     const answers = await Promise.all(Array.from({ length: 10 }, () => redeliver(id)));
@@ -257,7 +261,7 @@ describe('a redelivery', () => {
     expect((await request('GET', `/v21/webhooks/${webhookId}/deliveries`)).data).toHaveLength(2);
   });
 
-  test('of one webhook does not wait for another webhook of the same event', async () => {
+  test('a redelivery to one webhook does not wait for another webhook of the same event', async () => {
     const { webhookId: other } = await newDelivery();
     const { id } = await newDelivery();
     await deliver(id);

@@ -43,7 +43,7 @@ const hasProgram = (program: string, args: string[]) =>
   );
 
 describe('are valid', () => {
-  test('for a shell', async () => {
+  test('the examples for a shell are valid', async () => {
     const all = inLanguage('curl');
     expect(all.length).toBeGreaterThan(70);
     const file = join(folder, 'all.sh');
@@ -51,13 +51,13 @@ describe('are valid', () => {
     await run('bash', ['-n', file]);
   });
 
-  test('for Node.js', () => {
+  test('the examples for Node.js are valid', () => {
     for (const { name, text } of inLanguage('Node.js')) {
       expect(() => new Script(`(async () => {\n${text}\n})`), name).not.toThrow();
     }
   });
 
-  test('for Python', async () => {
+  test('the examples for Python are valid', async () => {
     const files = await Promise.all(
       inLanguage('Python').map(async ({ text }, index) => {
         const file = join(folder, `example_${index}.py`);
@@ -68,7 +68,7 @@ describe('are valid', () => {
     await run('python3', ['-m', 'py_compile', ...files]);
   });
 
-  test('for PHP, where it is installed', async (context) => {
+  test('the examples for PHP are valid, where it is installed', async (context) => {
     if (!(await hasProgram('php', ['-v']))) return context.skip();
     for (const [index, { text }] of inLanguage('PHP').entries()) {
       const file = join(folder, `example-${index}.php`);
@@ -191,7 +191,7 @@ describe.each([
   ['curl', 'bash', (text: string) => ['-c', text.replace('curl ', 'curl -sS ')]],
   ['Node.js', process.execPath, (text: string) => ['--input-type=module', '-e', text]],
 ] as const)('%s', (label, program, args) => {
-  test('gets from a running API what it asks for', async () => {
+  test('the example gets from a running API what it asks for', async () => {
     const eshop = await api.newEshop();
     await stockedProduct(eshop, 'TEA-GREEN-100', '0');
     const env = { ...process.env, WAYBILL_URL: server.url, API_KEY: eshop.apiKey, TOKEN: eshop.shop.token };

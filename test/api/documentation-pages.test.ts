@@ -159,7 +159,7 @@ describe('search', () => {
 });
 
 describe('what the server serves', () => {
-  test('is what the build has made, file by file', async () => {
+  test('the server serves what the build has made, file by file', async () => {
     const entries = readdirSync(BUILT, { recursive: true, withFileTypes: true }).filter((entry) =>
       entry.isFile(),
     );
@@ -171,7 +171,7 @@ describe('what the server serves', () => {
     }
   });
 
-  test('names the public URL in the place of the first instance, and nothing else is different', async () => {
+  test('the served pages name the public URL in the place of the first instance, and nothing else is different', async () => {
     const publicUrl = 'https://shop.example/waybill';
     const other = await createTestApi({ publicUrl });
     for (const path of ['/docs/guides/quickstart/', '/docs/guides/quickstart.md', '/docs/openapi.json']) {
@@ -183,7 +183,7 @@ describe('what the server serves', () => {
     await other.drop();
   });
 
-  test('is asked for again only if it has changed; what pages load, once', async () => {
+  test('a page is asked for again only if it has changed; what pages load, once', async () => {
     const page = await api.app.request('/docs/events/');
     const etag = page.headers.get('etag') ?? '';
     expect(page.headers.get('cache-control')).toBe('no-cache');
@@ -195,7 +195,7 @@ describe('what the server serves', () => {
     expect(headers.get('content-type')).toBe('text/css; charset=utf-8');
   });
 
-  test('is read and compressed once, however often it is asked for', async () => {
+  test('a page is read and compressed once, however often it is asked for', async () => {
     const { readFile } = promises;
     const read: string[] = [];
     vi.spyOn(promises, 'readFile').mockImplementation(async (...args) => {
@@ -227,7 +227,7 @@ describe('what the server serves', () => {
     expect(read.filter((file) => file.endsWith('docs/events/index.html'))).toHaveLength(1);
   });
 
-  test('lists for language models what they can read', async () => {
+  test('the server lists for language models what they can read', async () => {
     const answer = await api.app.request('/docs/llms.txt');
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const links = [...(await answer.text()).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);

@@ -77,14 +77,14 @@ function expectErrorResponse(answer: string, status: number, phrase: string): vo
 }
 
 describe('a request that takes too long to arrive is ended', () => {
-  test('in its body', async () => {
+  test('a request whose body takes too long to arrive is ended', async () => {
     const uploads = Array.from({ length: 20 }, () => loginHead(1000));
     const running = await listening({ uploadMs: 200 });
     const answers = await Promise.all(uploads.map((head) => open(running, `${head}{"username":`).ended));
     for (const answer of answers) expectErrorResponse(answer, 408, 'Request Timeout');
   });
 
-  test('in its head', async () => {
+  test('a request whose head takes too long to arrive is ended', async () => {
     const { ended } = open(
       await listening({ headMs: 200 }),
       'POST /v21/users/login HTTP/1.1\r\nHost: x\r\nX-',
@@ -128,7 +128,7 @@ describe('a login has at most 16 KiB', () => {
     });
   });
 
-  test('of a length that is said: chunks are refused unread', async () => {
+  test('a login says its length: chunks are refused unread', async () => {
     const { ended } = open(
       await listening(),
       'POST /v21/users/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
@@ -156,7 +156,7 @@ describe('a body in pieces', () => {
       return `${piece.length.toString(16)}\r\n${piece}\r\n`;
     }).join('');
 
-  test('is refused while it arrives when they are very small and very many', async () => {
+  test('a body in very small and very many pieces is refused while it arrives', async () => {
     // The body never ends: the answer comes first.
     const { ended } = open(await listening(), head() + chunks(' '.repeat(1000), 1));
     const answer = await ended;
@@ -168,7 +168,7 @@ describe('a body in pieces', () => {
   test.each([
     ['a few small ones', 60, 1],
     ['many of a usual size', 500_000, 100],
-  ])('is received: %s', async (_what, length, size) => {
+  ])('a body in pieces is received: %s', async (_what, length, size) => {
     const text = JSON.stringify({ name: 'P' }).padEnd(length, ' ');
     const connection = open(await listening(), `${head()}${chunks(text, size)}0\r\n\r\n`);
     await until('the answer', async () => connection.text().includes('"statusCode"'));

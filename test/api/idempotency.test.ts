@@ -48,7 +48,7 @@ describe('a repeated request', () => {
     ['products', { sku: 'a', name: 'A' }],
     ['receivings', { eshopReceivingId: 'a', supplier: 'S', products: [{ sku: 'TEA', quantity: 1 }] }],
     ['returns', { eshopReturnId: 'a', returnedOrderProducts: [{ sku: 'TEA', quantity: 1 }] }],
-  ])('creates one of the %s, with its event and delivery', async (kind, body) => {
+  ])('a repeated request creates one of the %s, with its event and delivery', async (kind, body) => {
     await createWebhook(shop, { webhookType: `CREATE_${kind.slice(0, -1).toUpperCase()}` });
     const events = await rows('events');
     const notified = api.notified();
@@ -59,7 +59,7 @@ describe('a repeated request', () => {
     expect(api.notified()).toBe(notified + 1);
   });
 
-  test('moves stock once', async () => {
+  test('a repeated request moves stock once', async () => {
     expect(
       (await twice((headers) => warehouse('POST', '/v21/warehouse/stock-movements', MOVEMENT, headers)))
         .status,
@@ -67,7 +67,7 @@ describe('a repeated request', () => {
     expect(await available()).toBe(9998);
   });
 
-  test('makes one webhook, and tells its secret again', async () => {
+  test('a repeated request makes one webhook, and tells its secret again', async () => {
     const first = await twice((headers) => shop('POST', '/v21/webhooks', minimalWebhook, headers));
     expect(first.data.secret).toMatch(/^whsec_/);
     expect(await rows('webhooks')).toBe(1);
@@ -77,7 +77,7 @@ describe('a repeated request', () => {
     expect(again.data.secret).not.toBe(first.data.secret);
   });
 
-  test('redelivers once, and recovers once', async () => {
+  test('a repeated request redelivers once, and recovers once', async () => {
     const { id: webhookId } = await createWebhook(shop);
     await shop('POST', '/v21/orders', minimalOrder('a'));
     const [delivery] = await api.sql<
@@ -104,7 +104,7 @@ describe('a repeated request', () => {
     expect(await rows('recoveries')).toBe(1);
   });
 
-  test('is the same however it is written, with defaults and without', async () => {
+  test('a repeated request is the same however it is written, with defaults and without', async () => {
     const body = { ...minimalOrder('a'), note: 'n' };
     const first = await shop('POST', '/v21/orders', body, under('k'));
     const other = `{ "note":"n", "priority": 0,\n "orderProducts":[{"quantity":"1","sku":"TEA"}],"eshopOrderId":"a","createdAt":null}`;
@@ -118,7 +118,7 @@ describe('a repeated request', () => {
 });
 
 describe('a key', () => {
-  test('belongs to one request: another body, path, method or query is a 422', async () => {
+  test('a key belongs to one request: another body, path, method or query is a 422', async () => {
     await move('k');
     const { id } = await createWebhook(shop);
     await shop('PUT', `/v21/webhooks/${id}/regenerate-secret`, undefined, under('r'));
@@ -144,7 +144,7 @@ describe('a key', () => {
     expect(await rows('orders')).toBe(0);
   });
 
-  test('belongs to one role of one e-shop', async () => {
+  test('a key belongs to one role of one e-shop', async () => {
     const other = await api.newEshop();
     const product = { sku: 'X', name: 'X' };
     for (const request of [shop, warehouse, other.shop.request]) {
@@ -153,7 +153,7 @@ describe('a key', () => {
     }
   });
 
-  test('is free again after an error other than 409', async () => {
+  test('a key is free again after an error other than 409', async () => {
     const order = minimalOrder('a', { orderProducts: [{ sku: 'NONE', quantity: 1 }] });
     expect((await shop('POST', '/v21/orders', order, under('k'))).status).toBe(400);
     await shop('POST', '/v21/products', { sku: 'NONE', name: 'n' });
@@ -165,7 +165,7 @@ describe('a key', () => {
     expect(await rows('stored_responses')).toBe(1);
   });
 
-  test('is free again after an internal failure, with nothing done', async () => {
+  test('a key is free again after an internal failure, with nothing done', async () => {
     await api.sql.unsafe(`
       create function no_answers() returns trigger language plpgsql as $$ begin raise exception 'full' using errcode = '53100'; end $$;
       create trigger none before insert on stored_responses for each row execute function no_answers()`);
@@ -179,7 +179,7 @@ describe('a key', () => {
     expect(await available()).toBe(9998);
   });
 
-  test('is refused while its request is under way; one that dies holds no key', async () => {
+  test('a key is refused while its request is under way; one that dies holds no key', async () => {
     let first: ReturnType<Request> | undefined;
     await api.sql.begin(async (tx) => {
       await tx`select from products where eshop_id = ${eshop.eshopId} for update`;
@@ -200,14 +200,14 @@ describe('a key', () => {
     expect(await available()).toBe(9998);
   });
 
-  test('has a lock that nobody can aim at the work of others: it is not a hash that can be inverted', async () => {
+  test('a key has a lock that nobody can aim at the work of others: it is not a hash that can be inverted', async () => {
     await api.sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(hashtextextended(${`answer ${eshop.eshopId} warehouse k`}, 0))`;
       expect((await move('k')).status).toBe(200);
     });
   });
 
-  test('many at once do it once', async () => {
+  test('many requests with one key at once do it once', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => move('k')));
     for (const { status } of answers) expect([200, 409]).toContain(status);
     expect(
@@ -216,7 +216,7 @@ describe('a key', () => {
     expect(await available()).toBe(9998);
   });
 
-  test('ends after 24 hours', async () => {
+  test('a key ends after 24 hours', async () => {
     await move('k');
     await api.sql`update stored_responses set created_at = now() - interval '23 hours' where eshop_id = ${eshop.eshopId}`;
     expect((await move('k')).headers.get(REPLAYED)).toBe('true');
@@ -226,19 +226,24 @@ describe('a key', () => {
     expect((await move('k', { ...MOVEMENT, count: '-3' })).headers.get(REPLAYED)).toBe('true');
   });
 
-  test.each(['', 'x'.repeat(256), 'é'])('of other characters or lengths is refused: %j', async (key) => {
-    const answer = await shop('POST', '/v21/products', { sku: 'X', name: 'X' }, { 'Idempotency-Key': key });
-    expect(answer.status).toBe(400);
-    expect(answer.body.message).toBe('Idempotency-Key must consist of 1 to 255 printable ASCII characters.');
-  });
+  test.each(['', 'x'.repeat(256), 'é'])(
+    'a key of other characters or lengths is refused: %j',
+    async (key) => {
+      const answer = await shop('POST', '/v21/products', { sku: 'X', name: 'X' }, { 'Idempotency-Key': key });
+      expect(answer.status).toBe(400);
+      expect(answer.body.message).toBe(
+        'Idempotency-Key must consist of 1 to 255 printable ASCII characters.',
+      );
+    },
+  );
 
-  test('may have any printable characters', async () => {
+  test('a key may have any printable characters', async () => {
     const key = `"${'~!'.repeat(126)} "`.slice(0, 255);
     expect((await move(key)).status).toBe(200);
     expect((await move(key)).headers.get(REPLAYED)).toBe('true');
   });
 
-  test('is refused by every other write, and ignored by reads', async () => {
+  test('a key is refused by every other write, and ignored by reads', async () => {
     const document: OpenApiDocument = JSON.parse((await shop('GET', '/openapi.json')).text);
     const taking: string[] = [];
     for (const [path, operations] of Object.entries(document.paths)) {
@@ -320,7 +325,7 @@ describe('a stored response', () => {
     return row;
   };
 
-  test('is sealed, and resealed with a new master key', async () => {
+  test('a stored response is sealed, and resealed with a new master key', async () => {
     const { data } = await shop('POST', '/v21/webhooks', minimalWebhook, under('k'));
     const owner = { eshopId: eshop.eshopId, role: 'shop', key: 'k' };
     const before = (await stored())?.response ?? Buffer.alloc(0);
@@ -345,7 +350,7 @@ describe('a stored response', () => {
     expect((await shop('POST', '/v21/webhooks', minimalWebhook, under('k'))).data.secret).toBe(data.secret);
   });
 
-  test('goes with the personal data of its customer, and the order is not created again', async () => {
+  test('a stored response goes with the personal data of its customer, and the order is not created again', async () => {
     const order = minimalOrder('hers', { recipientEmail: 'zoe@customer.example' });
     await shop('POST', '/v21/orders', order, under('k'));
     await shop('POST', '/v21/orders', minimalOrder('his'), under('l'));
@@ -357,7 +362,7 @@ describe('a stored response', () => {
     expect((await shop('GET', '/v21/orders/hers')).data.recipientEmail).toBeNull();
   });
 
-  test('is in the export of its e-shop without its content, and is deleted with it', async () => {
+  test('a stored response is in the export of its e-shop without its content, and is deleted with it', async () => {
     await move('k');
     const exported: object[] = [];
     await exportEshop(api.sql, eshop.eshopId, async (slice) => {

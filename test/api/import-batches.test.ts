@@ -129,7 +129,7 @@ describe('what the database itself refuses', () => {
   );
   const cleanUp = () => api.sql.unsafe('drop function if exists refuse_thirteen cascade');
 
-  test('fails its own line alone, and gives its key back', async () => {
+  test('what the database itself refuses fails its own line alone, and gives its key back', async () => {
     try {
       const lines = Array.from({ length: 30 }, (_, index) =>
         movement(index === 12 ? 13 : 1, {}, { idempotencyKey: `k-${index}` }),

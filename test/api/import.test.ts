@@ -190,7 +190,7 @@ async function sendRaw(bytes: Buffer, pieces = bytes.length): Promise<Result[]> 
 }
 
 describe('lines', () => {
-  test('end with LF or CRLF, the last with nothing; empty ones are skipped and counted', async () => {
+  test('lines end with LF or CRLF, the last with nothing; empty ones are skipped and counted', async () => {
     const line = JSON.stringify(movement(1, { note: 'ž' }));
     for (const pieces of [1, 7, 10_000]) {
       const results = await sendRaw(Buffer.from(`\n${line}\r\n \n\n${line}`), pieces);
@@ -201,7 +201,7 @@ describe('lines', () => {
     }
   });
 
-  test('none: an empty answer', async () => {
+  test('no lines get an empty answer', async () => {
     expect(await send('')).toEqual([]);
   });
 });
@@ -237,7 +237,7 @@ describe('the outcome is that of one line after the other', () => {
 describe('a key', () => {
   const keyed = (key: string, line: object) => ({ ...line, idempotencyKey: key });
 
-  test('makes a line sent again change nothing', async () => {
+  test('a key makes a line sent again change nothing', async () => {
     const lines = [keyed('k-1', movement(1)), keyed('k-2', movement(2))];
     const first = await send(...lines);
     expect(first.map(({ idempotencyKey, repeated }) => [idempotencyKey, repeated])).toEqual([
@@ -257,7 +257,7 @@ describe('a key', () => {
     expect(await stock()).toMatchObject({ available: '13' });
   });
 
-  test('of another line is refused', async () => {
+  test('a key of another line is refused', async () => {
     const results = await send(keyed('k', movement(1)), keyed('k', movement(2)), keyed('k', movement(1)));
     expect(results.map(({ statusCode }) => statusCode)).toEqual([200, 409, 200]);
     expect(results[1]).toMatchObject({
@@ -266,7 +266,7 @@ describe('a key', () => {
     expect(await stock()).toMatchObject({ available: '11' });
   });
 
-  test('of the same line in another spelling is the same: fields in another order, a decimal, a null', async () => {
+  test('a key of the same line in another spelling is the same: fields in another order, a decimal, a null', async () => {
     const { operation, body } = movement('1.5');
     const spelled = {
       operation,
@@ -283,13 +283,13 @@ describe('a key', () => {
     expect(await send(other)).toMatchObject([{ statusCode: 409 }]);
   });
 
-  test('of a line that failed is free', async () => {
+  test('a key of a line that failed is free', async () => {
     const line = keyed('k', movement(-20));
     expect(await send(line)).toMatchObject([{ statusCode: 409, idempotencyKey: 'k' }]);
     expect(await send(movement(20), line)).toMatchObject([{ statusCode: 200 }, { statusCode: 200, line: 2 }]);
   });
 
-  test('is another one in another e-shop, and forgotten after 30 days', async () => {
+  test('a key is another one in another e-shop, and forgotten after 30 days', async () => {
     await send(keyed('k', movement(1)));
     eshop = await api.newEshop();
     await stockedProduct(eshop, 'TEA', '10');
@@ -300,7 +300,7 @@ describe('a key', () => {
     expect(await send(keyed('k', movement(1)))).toMatchObject([{ message: 'Stock movement recorded.' }]);
   });
 
-  test('that is old stays until the retention: no import waits until millions of them are removed', async () => {
+  test('an old key stays until the retention: no import waits until millions of them are removed', async () => {
     await api.sql`
       insert into import_keys (eshop_id, key, fingerprint, created_at)
       select ${eshop.eshopId}, 'old-' || n, '', now() - interval '31 days' from generate_series(1, 3) n`;
@@ -315,7 +315,7 @@ describe('a key', () => {
     ]);
   });
 
-  test('sent twice at once is applied once', async () => {
+  test('a key sent twice at once is applied once', async () => {
     const lines = Array.from({ length: 10 }, (_, index) => keyed(`k-${index}`, movement(1)));
     const answers = await Promise.all([send(...lines), send(...lines), send(...lines)]);
     expect(answers.flat().filter(({ repeated }) => repeated === true)).toHaveLength(20);
@@ -400,7 +400,7 @@ test('what an operator takes away ends an open import: no further line is applie
 });
 
 describe('the request itself', () => {
-  test('must be NDJSON, of the warehouse', async () => {
+  test('an import must be NDJSON, of the warehouse', async () => {
     const line = JSON.stringify(movement(1));
     expect((await eshop.warehouse.request('POST', path, line)).status).toBe(415);
     expect((await eshop.shop.request('POST', path, line, ndjson)).status).toBe(403);

@@ -135,7 +135,7 @@ describe('problems in one answer', () => {
     expect(Number(/at least (\d+) more$/.exec(answer.body.message)?.[1])).toBeLessThan(500);
   });
 
-  test('are not looked for in an object with more fields than any has', async () => {
+  test('problems are not looked for in an object with more fields than any has', async () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`"{${n}`, n]));
     const order = (line: object) =>
@@ -189,7 +189,7 @@ describe('a record has at most 256 KiB', () => {
     expect(patched.status, patched.text.slice(0, 300)).toBe(200);
   }
 
-  test('created', async () => {
+  test('a record of more than 256 KiB cannot be created', async () => {
     const full = minimalOrder('full', { orderProducts: lots(1000), trackingNumbers: [], note: note(4000) });
     expect((await api.shop('POST', '/v21/orders', full)).status).toBe(200);
     const files = Array.from({ length: 60 }, (_, index) => ({
@@ -207,7 +207,7 @@ describe('a record has at most 256 KiB', () => {
     expect((await api.shop('GET', '/v21/orders/over')).status).toBe(404);
   });
 
-  test('changed by a few bytes', async () => {
+  test('no record is changed by a few bytes to more than 256 KiB', async () => {
     await almostFull('almost');
     const { data: before } = await api.shop('GET', '/v21/orders/almost');
     expect((await api.shop('PATCH', '/v21/orders/almost', { note: note(4000) })).status).toBe(200);
@@ -220,7 +220,7 @@ describe('a record has at most 256 KiB', () => {
     });
   });
 
-  test('by the packing lists of the warehouse', async () => {
+  test('no record gets more than 256 KiB by the packing lists of the warehouse', async () => {
     const packingLists = Array.from({ length: 1000 }, (_, index) => ({
       packageNumber: index + 1,
       quantity: 1,
@@ -259,7 +259,7 @@ describe('names that every object inherits are unknown fields', () => {
     }
   });
 
-  test('in a query and in a line of an import too', async () => {
+  test('names that every object inherits are unknown fields in a query and in a line of an import too', async () => {
     for (const name of names) {
       expect((await api.shop('GET', `/v21/orders?${name}=1`)).body.message, name).toBe(
         `${name}: unknown field`,
@@ -287,7 +287,7 @@ describe('a list', () => {
   }
   const list = (items: number) => api.shop('GET', `/v21/orders?items=${items}`);
 
-  test('whose records are too large for one answer is refused, naming what always fits; that fits', async () => {
+  test('a list whose records are too large for one answer is refused, naming what always fits; that fits', async () => {
     await copies(40, 250_000);
     const refused = await list(100);
     expect(refused.status).toBe(400);
@@ -302,7 +302,7 @@ describe('a list', () => {
     expect(fitting.body.pagination).toMatchObject({ items: 30 });
   });
 
-  test('of a hundred ordinary records comes complete and in order', async () => {
+  test('a list of a hundred ordinary records comes complete and in order', async () => {
     await copies(100, 10);
     const { body } = await list(100);
     const all = await api.database.sql<{ eshopOrderId: string }[]>`

@@ -180,14 +180,14 @@ describe('the limit of an address', () => {
   const wrongOnce = (eshop: TestEshop, name: number) =>
     from(eshop, { username: `name ${name}`, password: 'x' });
 
-  test('is not used up by successes', async () => {
+  test('the limit of an address is not used up by successes', async () => {
     const eshop = await strict.newEshop();
     for (let i = 0; i < 12; i++) expect((await from(eshop)).status).toBe(200);
     for (let i = 0; i < 5; i++) expect((await wrongOnce(eshop, i)).status).toBe(401);
     expect((await wrongOnce(eshop, 5)).status).toBe(429);
   });
 
-  test('is not used up by what a locked account goes on trying', async () => {
+  test('the limit of an address is not used up by what a locked account goes on trying', async () => {
     const eshop = await strict.newEshop();
     const loose = await createTestApi({ loginLimits: { perAddress: 15 }, trustProxy: true });
     const { username, password } = loose.eshop.shop;
@@ -205,7 +205,7 @@ describe('the limit of an address', () => {
     expect((await from(eshop)).status).toBe(200);
   });
 
-  test('that guesses with unknown keys have used up keeps no right key out', async () => {
+  test('an address whose limit guesses with unknown keys have used up keeps no right key out', async () => {
     const eshop = await strict.newEshop();
     const guess = () => from(eshop, { password: 'x' }, 'wb_guessed');
     for (let i = 0; i < 5; i++) expect((await guess()).status).toBe(401);
@@ -213,7 +213,7 @@ describe('the limit of an address', () => {
     expect((await from(eshop)).status).toBe(200);
   });
 
-  test('that guesses at one e-shop have used up stands for that one, and no other', async () => {
+  test('a limit that guesses at one e-shop have used up stands for that one, and no other', async () => {
     const [guessed, other] = [await strict.newEshop(), await strict.newEshop()];
     for (let i = 0; i < 5; i++) expect((await wrongOnce(guessed, i)).status).toBe(401);
     expect((await wrongOnce(guessed, 5)).status).toBe(429);
@@ -221,7 +221,7 @@ describe('the limit of an address', () => {
     expect((await from(other)).status).toBe(200);
   });
 
-  test('of an unconfigured proxy, shared by everybody behind it, is warned of once', async () => {
+  test('the limit of an unconfigured proxy, shared by everybody behind it, is warned of once', async () => {
     expect(log.filter((line) => line.includes('TRUST_PROXY'))).toHaveLength(1);
     expect(JSON.parse(log[0] ?? '')).toMatchObject({ level: pino.levels.values.warn });
   });

@@ -8,7 +8,7 @@ const api = await apiOfFile();
 await stockedProducts(api.eshop);
 
 describe('creation refuses', () => {
-  test('with all problems of schema and rules at once', async () => {
+  test('creation is refused with all problems of schema and rules at once', async () => {
     const answer = await api.shop('POST', '/v21/orders', {
       eshopOrderId: 'many',
       color: 'red',
@@ -55,7 +55,7 @@ test("another e-shop's product is not known", async () => {
 });
 
 describe('updates', () => {
-  test('obey the same rules, over the order as it would become', async () => {
+  test('updates obey the same rules, over the order as it would become', async () => {
     await api.shop('POST', '/v21/orders', fullOrder('upd'));
     const patch = async (body: object) => (await api.shop('PATCH', '/v21/orders/upd', body)).body.message;
     expect(await patch({ orderType: 'b2c' })).toBe(

@@ -165,7 +165,7 @@ describe('packing lists', () => {
   const put = (id: string, body: object) =>
     api.warehouse('PUT', `/v21/warehouse/orders/${id}/packing-lists`, body);
 
-  test('are there when asked for, in both forms, and fire UPDATE_ORDER', async () => {
+  test('packing lists are there when asked for, in both forms, and fire UPDATE_ORDER', async () => {
     await api.shop('POST', '/v21/orders', fullOrder('pack'));
     const answer = await put('pack', lists);
     expect(answer.status, answer.text).toBe(200);
@@ -208,7 +208,7 @@ describe('packing lists', () => {
     expect((await detail('/v2/orders/pack?withPackingLists=true'))[1].packingLists).toEqual([]);
   });
 
-  test('refuse a wrong check digit and products that are not on the order', async () => {
+  test('packing lists with a wrong check digit or products that are not on the order are refused', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('pack-2'));
     const packed = (sku: string, sscc?: string) => ({
       sku,
@@ -228,7 +228,7 @@ describe('packing lists', () => {
 });
 
 describe('events', () => {
-  test('create a delivery for each webhook that is active, of the type, of the e-shop and not deleted', async () => {
+  test('events create a delivery for each webhook that is active, of the type, of the e-shop and not deleted', async () => {
     const other = await api.newEshop();
     const { eshopId } = api.eshop;
     const first = await insertWebhook(api.sql, eshopId, 'CREATE_ORDER');
@@ -261,7 +261,7 @@ describe('events', () => {
     });
   });
 
-  test('hold the moment: quick updates give as many different snapshots', async () => {
+  test('events hold the moment: quick updates give as many different snapshots', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('quick'));
     const notes = Array.from({ length: 8 }, (_, index) => `note ${index}`);
     await Promise.all(notes.map((note) => api.shop('PATCH', '/v21/orders/quick', { note })));
@@ -271,7 +271,7 @@ describe('events', () => {
     expect(snapshots.sort()).toEqual(notes);
   });
 
-  test('fire nothing when nothing changes, even if it is written differently', async () => {
+  test('no event fires when nothing changes, even if it is written differently', async () => {
     await api.shop('POST', '/v21/orders', fullOrder('same'));
     const { data } = await api.shop('GET', '/v21/orders/same');
     const again = await api.shop('PATCH', '/v21/orders/same', {
@@ -286,7 +286,7 @@ describe('events', () => {
     expect(await fired('same')).toEqual(['CREATE_ORDER']);
   });
 
-  test('go with the whole write or not at all', async () => {
+  test('events go with the whole write or not at all', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('whole', { note: 'before' }));
     // A trigger that stands for any failure between the order's row and the commit.
     await api.sql.unsafe(`

@@ -123,7 +123,7 @@ describe('identifiers', () => {
 });
 
 describe('the list', () => {
-  test('is paged, filtered and in both forms', async () => {
+  test('the list is paged, filtered and in both forms', async () => {
     const eshop = await api.newEshop();
     const { shop, warehouse } = eshop;
     await stockedProducts(eshop);

@@ -23,7 +23,7 @@ describe('the warehouse', () => {
     expect((await api.shop('POST', `/v21/receivings/${id}/cancel`)).status).toBe(409);
   });
 
-  test('stocked: one movement per enabled line, of what was counted or else announced', async () => {
+  test('a stocked receiving makes one movement per enabled line, of what was counted or else announced', async () => {
     const [tea, cup, out] = [await calls.product('1'), await calls.product(), await calls.product()];
     const id = await calls.announced(
       { sku: tea, quantity: 10 },

@@ -38,7 +38,7 @@ const given = {
 const typeOf = (value: unknown) => (Array.isArray(value) ? 'array' : typeof value);
 
 describe('an announcement', () => {
-  test('with every field has exactly the fields shown, in both forms', async () => {
+  test('an announcement with every field has exactly the fields shown, in both forms', async () => {
     const sku = await calls.product();
     const body = {
       ...calls.minimal([{ sku, quantity: '2.50', lot: 'L1', expirationDate: '2030-01-01T01:00:00+01:00' }]),
@@ -103,7 +103,7 @@ describe('an announcement', () => {
     );
   });
 
-  test('is made once, and wakes the relay', async () => {
+  test('an announcement is made once, and wakes the relay', async () => {
     const sku = await calls.product();
     await insertWebhook(api.sql, api.eshop.eshopId, 'CREATE_RECEIVING');
     const woken = api.notified();
@@ -116,7 +116,7 @@ describe('an announcement', () => {
     expect(await calls.stockOf(sku)).toMatchObject({ awaiting: '1' });
   });
 
-  test('of more units than a product can have is refused whole', async () => {
+  test('an announcement of more units than a product can have is refused whole', async () => {
     const sku = await calls.product();
     const body = calls.minimal([{ sku, quantity: 1_000_000_000 }]);
     expect((await api.shop('POST', '/v21/receivings', body)).status).toBe(409);
@@ -148,7 +148,7 @@ describe('an update', () => {
     expect(await calls.stockOf(tea)).toMatchObject({ awaiting: '5' });
   });
 
-  test('of another identifier, of none that is, or by another e-shop', async () => {
+  test('an update of another identifier, of none that is, or by another e-shop is refused', async () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 1 });
     expect((await calls.shop('PATCH', id, { eshopReceivingId: 'x' })).status).toBe(400);

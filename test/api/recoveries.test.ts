@@ -84,7 +84,7 @@ test.each([true, false])(
 );
 
 describe('what is found', () => {
-  test('unless asked for otherwise, what failed, what expired and what was missed', async () => {
+  test('unless asked for otherwise, it finds what failed, what expired and what was missed', async () => {
     for (const state of ['failed', 'expired', 'canceled', 'missed', 'delivered', 'pending'] as const) {
       await loseEvents(lost, state, [state]);
     }
@@ -152,7 +152,7 @@ describe('what is found', () => {
     expect((await request('PUT', `/v21/webhooks/${webhookId}`, data)).status).toBe(200);
   });
 
-  test('by the time of the event: from `since` on and before `until`', async () => {
+  test('events are found by their time: from `since` on and before `until`', async () => {
     const times = ['2026-11-20T10:00:00.000Z', '2026-11-20T11:00:00.000Z', '2026-11-20T12:00:00.000Z'];
     for (const time of times) {
       const id = await insertEventAt(api.sql, new Date(time), { eshopId: eshop.eshopId });
@@ -172,7 +172,7 @@ describe('what is found', () => {
     });
   });
 
-  test('by all that became of the event here: what was delivered again, or is being delivered, is not lost', async () => {
+  test('what was delivered again, or is being delivered, is not found', async () => {
     const [, again = '', open = '', twice = ''] = await loseEvents(lost, 'failed', ['1', '2', '3', '4']);
     const [accepted = ''] = await loseEvents(lost, 'delivered', ['5']);
     for (const [id, state] of [
@@ -188,7 +188,7 @@ describe('what is found', () => {
     expect(await preview({ include: ['canceled'] })).toMatchObject({ count: 1 });
   });
 
-  test('of however many events: they are counted in parts', async () => {
+  test('events are counted in parts, however many there are', async () => {
     await loseEvents(lost, 'failed', ['1', '2', '3', '4', '5']);
     await loseEvents(lost, 'delivered', ['6']);
     await loseEvents(lost, 'missed', ['7', '8']);
@@ -204,7 +204,7 @@ describe('what is found', () => {
     expect(await countLostEvents(api.sql, search, { atOnce: 2, enough: 3 })).toMatchObject({ count: 4 });
   });
 
-  test('of this webhook alone', async () => {
+  test('only what this webhook has lost is found', async () => {
     await loseEvents(lost, 'failed', ['1', '2']);
     webhookId = await newWebhook();
     expect(await preview()).toMatchObject({ count: 0, estimatedDurationMs: 0 });
@@ -236,7 +236,7 @@ describe('what is found', () => {
 });
 
 describe('a recovery', () => {
-  test('creates a new delivery of each event, and tells how far it has come', async () => {
+  test('a recovery creates a new delivery of each event, and tells how far it has come', async () => {
     const events = await loseEvents(lost, 'failed', ['1', '2', '3', '4']);
     const before = api.notified();
     const asked = await recover();
@@ -287,7 +287,7 @@ describe('a recovery', () => {
     });
   });
 
-  test('asked for again, is the same one while it is under way, and finds only what failed again afterwards', async () => {
+  test('a recovery asked for again is the same while it is under way, and finds only what failed again afterwards', async () => {
     await loseEvents(lost, 'failed', ['1', '2']);
     const body = { since: hourAgo(), include: ['failed', 'expired'] };
     const first = await recover(body);
@@ -308,7 +308,7 @@ describe('a recovery', () => {
     expect(later.recoveryId).not.toBe(recoveryId);
   });
 
-  test('asked for at the same moment by many, is one', async () => {
+  test('a recovery asked for at the same moment by many is one', async () => {
     await loseEvents(lost, 'failed', ['1', '2', '3']);
     const since = hourAgo();
     const answers = await Promise.all(Array.from({ length: 8 }, () => recover({ since })));
@@ -318,7 +318,7 @@ describe('a recovery', () => {
     expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(3);
   });
 
-  test('is in the way of another one while it looks for its events, and no longer', async () => {
+  test('a recovery is in the way of another one while it looks for its events, and no longer', async () => {
     await loseEvents(lost, 'failed', ['1']);
     const { recoveryId } = (await recover()).data;
     const other = await recover({ include: ['canceled'] });
@@ -346,7 +346,7 @@ describe('a recovery', () => {
     expect((await ids())[0]).toEqual([]);
   });
 
-  test('creates nothing of what was delivered in the meantime', async () => {
+  test('a recovery creates nothing of what was delivered in the meantime', async () => {
     const [, second = ''] = await loseEvents(lost, 'failed', ['1', '2']);
     const { recoveryId } = (await recover()).data;
     await endDeliveries(lost, 'delivered', [second]);
@@ -374,7 +374,7 @@ describe('a recovery', () => {
     expect(refused.body.message).toContain(created[0]?.id);
   });
 
-  test('lets only a bounded number wait, and goes on as they are taken', async () => {
+  test('a recovery lets only a bounded number wait, and goes on as they are taken', async () => {
     const entityIds = Array.from({ length: 130 }, (_, index) => `order ${index}`);
     const events = await loseEvents(lost, 'failed', entityIds);
     const { recoveryId } = (await recover()).data;
@@ -398,7 +398,7 @@ describe('a recovery', () => {
     expect((await read(recoveryId)).data).toMatchObject({ done: 130, left: 0 });
   });
 
-  test('only tries whether anybody takes again what nobody took', async () => {
+  test('a recovery only tries whether anybody takes again what nobody took', async () => {
     await loseEvents(
       lost,
       'failed',
@@ -416,7 +416,7 @@ describe('a recovery', () => {
 });
 
 describe('its control', () => {
-  test('paused it creates nothing, resumed it continues, canceled it ends; each twice is as good as once', async () => {
+  test('a paused recovery creates nothing, a resumed one continues, a canceled one ends; each twice is as good as once', async () => {
     await loseEvents(lost, 'failed', ['1', '2']);
     const { recoveryId } = (await recover()).data;
     for (const message of ['Recovery paused.', 'Recovery paused.']) {
@@ -448,7 +448,7 @@ describe('its control', () => {
     }
   });
 
-  test('one that is completed cannot be canceled', async () => {
+  test('a completed recovery cannot be canceled', async () => {
     const { recoveryId, count } = (await recover()).data;
     expect(count).toBe(0);
     await runOn(recoveryId);
@@ -479,7 +479,7 @@ describe('its control', () => {
     expect((await control(recoveryId, 'resume')).status).toBe(409);
   });
 
-  test('each change is for the relay to pass on', async () => {
+  test('each change of a recovery is for the relay to pass on', async () => {
     await loseEvents(lost, 'failed', ['1']);
     const { recoveryId } = (await recover()).data;
     const version = async () => {
@@ -499,7 +499,7 @@ describe('its control', () => {
     expect(await version()).toBe(5);
   });
 
-  test('with its webhook deleted it ends, and does not exist any more', async () => {
+  test('a recovery ends with its webhook, and does not exist any more', async () => {
     await loseEvents(lost, 'failed', ['1']);
     const { recoveryId } = (await recover()).data;
     await request('DELETE', path('').slice(0, -1));

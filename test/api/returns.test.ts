@@ -107,7 +107,7 @@ describe('the warehouse', () => {
     expect((await api.shop('PUT', `/v21/warehouse/returns/${id}/status`, { status: 'x' })).status).toBe(403);
   });
 
-  test('completed: one movement per line that goes back or of which nothing was decided', async () => {
+  test('a completed return makes one movement per line that goes back or of which nothing was decided', async () => {
     const skus = await Promise.all(Array.from({ length: 5 }, () => calls.product()));
     const id = await calls.announced(...skus.map((sku) => ({ sku, quantity: 3, returnReason: 'unwanted' })));
     const resolutions = ['returnToInventory', 'qualityHold', 'dispose', 'sendBack'];
@@ -140,7 +140,7 @@ describe('the warehouse', () => {
     expect(await calls.fired(String(data[0].id))).toEqual(['CREATE_STOCK_MOVEMENT_RETURN']);
   });
 
-  test('rejected: nothing comes back; counted only while it is there', async () => {
+  test('of a rejected return nothing comes back; it is counted only while it is there', async () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 3 });
     await calls.way(id, 'arrived');

@@ -210,7 +210,7 @@ test('an import: what was refused changes nothing, and the newest event is the p
 });
 
 describe('what a webhook missed', () => {
-  test('is what it had asked for at that time', async () => {
+  test('a webhook has missed what it had asked for at that time', async () => {
     const eshop = await api.newEshop();
     const { shop, warehouse } = eshop;
     const id = await webhook(eshop, asking);

@@ -16,7 +16,7 @@ const move = (body: object) => api.warehouse('POST', '/v21/warehouse/stock-movem
 const stockOf = async (sku: string) => (await api.shop('GET', `/v2/products/${sku}`)).data.stock;
 
 describe('a movement', () => {
-  test('is answered with id, balance and time, and read in both versions as it was written', async () => {
+  test('a movement is answered with id, balance and time, and read in both versions as it was written', async () => {
     const sku = await product('0.25');
     const answer = await move({
       type: 'completition',

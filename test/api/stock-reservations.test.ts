@@ -32,7 +32,7 @@ const movementsOf = async (sku: string) =>
   (await api.shop('GET', `/v2/stock-movements?sku=${sku}&type=order`)).data;
 
 describe('an order that becomes received', () => {
-  test('reserves the sum of its lines', async () => {
+  test('an order that becomes received reserves the sum of its lines', async () => {
     const sku = await product('10');
     const id = await order(lines([sku, 2], [sku, '1.5']));
     expect(await stockOf(sku)).toMatchObject({ available: '10', reserved: '0' });
@@ -41,7 +41,7 @@ describe('an order that becomes received', () => {
     expect((await movementsOf(sku)).length).toBe(0);
   });
 
-  test('short of two products: 409 that names both, and nothing is reserved', async () => {
+  test('an order short of two products is a 409 that names both, and nothing is reserved', async () => {
     const [enough, few, none] = [await product('10'), await product('1'), await product('0')];
     const id = await order(lines([enough, 1], [few, 2], [none, 1]));
     const refused = await move(id, 'received');
@@ -76,7 +76,7 @@ describe('units that are reserved are sold to nobody else', () => {
     ['processing', ['processing']],
     ['packed', ['processing', 'packed']],
     ['waitingForCarrier', ['processing', 'packed', 'waitingForCarrier']],
-  ])('while their order is %s', async (_status, statuses) => {
+  ])('reserved units are sold to nobody else while their order is %s', async (_status, statuses) => {
     const sku = await product('1');
     const [first, second] = [await order(lines([sku, 1])), await order(lines([sku, 1]))];
     await way(first, 'received', ...statuses);
@@ -120,7 +120,7 @@ describe('an order that does not go on frees its units', () => {
 });
 
 describe('an order that goes onTheWay', () => {
-  test('consumes what it reserved: one movement per line, in the status change', async () => {
+  test('an order that goes onTheWay consumes what it reserved: one movement per line, in the status change', async () => {
     const [tea, cup] = [await product('10'), await product('3')];
     const id = await order([
       { sku: tea, quantity: 2, lot: 'A' },

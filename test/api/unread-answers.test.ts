@@ -139,7 +139,7 @@ test.each([
 });
 
 describe('requests that are sent one behind the other', () => {
-  test('are not all begun before the first response is read, and all are answered in the end', async () => {
+  test('requests sent one behind the other are not all begun before the first response is read, and all are answered', async () => {
     const { url, handled } = await start(1_000);
     const socket = unread(url, 300);
     await until('as many as may be in progress', async () => handled() >= MAX_IN_PROGRESS);
@@ -155,7 +155,7 @@ describe('requests that are sent one behind the other', () => {
     await until('all answers', async () => answers === 300);
   });
 
-  test('that are more than any client sends end their connection', async () => {
+  test('more requests one behind the other than any client sends end their connection', async () => {
     const { url } = await start(10_000);
     const socket = unread(url, MAX_IN_PROGRESS + MAX_QUEUED_REQUESTS + 1);
     socket.resume();
@@ -164,7 +164,7 @@ describe('requests that are sent one behind the other', () => {
 });
 
 describe('what an e-shop has not read of all its answers together', () => {
-  test('is bounded: it is refused more, and nobody else is', async () => {
+  test('what an e-shop has not read is bounded: it is refused more, and nobody else is', async () => {
     const { url, handled } = await start(200, 60_000, LARGE);
     const socket = unread(url, 3);
     await until('the handlers', async () => handled() === 3);
@@ -178,7 +178,7 @@ describe('what an e-shop has not read of all its answers together', () => {
     await until('room', async () => (await statusOf(url)) === 200);
   });
 
-  test('is bounded for those as well that came before the first had an answer', async () => {
+  test('what an e-shop has not read is bounded also for requests that came before the first had an answer', async () => {
     const { url, handled } = await start(200, 60_000, LARGE);
     for (let i = 0; i < 40; i += 1) unread(url, 1, '/turns');
     await until('room', async () => (await statusOf(url)) === 429);
@@ -187,7 +187,7 @@ describe('what an e-shop has not read of all its answers together', () => {
     expect(handled()).toBeLessThanOrEqual(2 + 2 * 4);
   });
 
-  test('makes its imports pause until it has read them', async () => {
+  test('the imports of an e-shop pause until it has read its answers', async () => {
     const { url } = await start(200, 60_000, LARGE);
     expect(Number(await (await fetch(`${url}/paced`)).text())).toBeGreaterThanOrEqual(290);
   });

@@ -115,14 +115,14 @@ test('an inactive webhook can be tested, with both secrets while one is replaced
 
 describe('what is wrong is said in a sentence', () => {
   const outcome = async (url: string) => (await tryOut((await create({ url })).id)).data;
-  test('a private address', async () => {
+  test('a private address is said in a sentence', async () => {
     expect(await outcome('http://10.0.0.5/')).toMatchObject({
       response: null,
       outcome: 'failure',
       error: 'destination 10.0.0.5 is in a private range',
     });
   });
-  test('a redirect, which is not followed', async () => {
+  test('a redirect, which is not followed, is said in a sentence', async () => {
     receiver.respond({ status: 302, headers: { location: 'https://shop.example/elsewhere' } });
     expect(await outcome(receiver.url)).toMatchObject({
       response: { status: 302, headers: { location: 'https://shop.example/elsewhere' } },
