@@ -1,8 +1,9 @@
 /**
  * The parts that are started here because none are configured.
  *
- * Module embedded, which imports config, db, lib, temporal. Begin: `service.ts` runs a server, `postgres.ts` and
- * `temporal.ts` are the two.
+ * Module embedded, which imports config, db, lib, temporal. Begin: this file, in the order of a start. It prepares
+ * the folder (`data-dir.ts`, `own-files.ts`, `data-dir-lock.ts`), finds the programs (`temporal-binary.ts`,
+ * `postgres-cluster.ts`) and starts the servers (`postgres.ts`, `temporal.ts`); `service.ts` watches and stops them.
  */
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -100,6 +100,31 @@ async function tail(path: string | undefined, from: number): Promise<string> {
 }
 
 /**
+ * Starts the process of a server.
+ * @returns `ended` resolves when it is gone; `logged`: where its lines in the log begin, in bytes
+ * @throws UserError if it cannot be run
+ */
+async function startProcess({ name, command, args, env, user, logFile }: ServiceOptions) {
+  if (logFile !== undefined) await rotateLog(logFile);
+  const output = logFile === undefined ? ('ignore' as const) : openSync(logFile, 'a', 0o600);
+  const logged = typeof output === 'number' ? fstatSync(output).size : 0;
+  const child = spawn(command, args, {
+    detached: true,
+    stdio: ['ignore', output, output],
+    ...user,
+    env: { ...childEnvironment(), ...env?.() },
+    cwd: PROGRAMS_FOLDER,
+  });
+  if (typeof output === 'number') closeSync(output);
+  // It must not keep this process running; `stop` ends it.
+  child.unref();
+  const ended = once(child, 'exit').catch((error: unknown) => error);
+  const { pid } = child;
+  if (pid === undefined) throw new UserError(`${name} cannot be started: ${String(await ended)}`);
+  return { pid, ended, logged };
+}
+
+/**
  * Starts a server and waits until it serves.
  * @throws ExitedError with its last output if it ends instead
  * @throws UserError with its last output if it does not serve in time or cannot be run
@@ -112,24 +137,7 @@ export async function startService(options: ServiceOptions) {
 
   /** One run of the process. Resolves when it is ready; `ended` resolves when it is gone. */
   async function launch(signal?: AbortSignal): Promise<{ ended: Promise<unknown> }> {
-    if (options.logFile !== undefined) await rotateLog(options.logFile);
-    const output =
-      options.logFile === undefined ? ('ignore' as const) : openSync(options.logFile, 'a', 0o600);
-    const logged = typeof output === 'number' ? fstatSync(output).size : 0;
-    const child = spawn(options.command, options.args, {
-      detached: true,
-      stdio: ['ignore', output, output],
-      ...options.user,
-      env: { ...childEnvironment(), ...options.env?.() },
-      cwd: PROGRAMS_FOLDER,
-    });
-    if (typeof output === 'number') closeSync(output);
-    // It must not keep this process running; `stop` ends it.
-    child.unref();
-    const ended = once(child, 'exit').catch((error: unknown) => error);
-    const { pid: started } = child;
-    if (started === undefined)
-      throw new UserError(`${options.name} cannot be started: ${String(await ended)}`);
+    const { pid: started, ended, logged } = await startProcess(options);
     pid = started;
     if (options.pidFile !== undefined)
       await writeFile(options.pidFile, `${started}\n`).catch(async (error: unknown) => {
