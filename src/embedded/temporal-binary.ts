@@ -31,17 +31,15 @@ export interface TemporalSearch extends Pick<FetchContext, 'report'>, Partial<Om
   readonly release?: Release | null;
 }
 
-type Ready = Required<TemporalSearch>;
-
 /** The user's cache folder for Waybill, in the system's usual place. */
-export function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
+function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
   if (env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME)) return join(env.XDG_CACHE_HOME, 'waybill');
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'waybill');
   return join(homedir(), '.cache', 'waybill');
 }
 
 /** The first `temporal` on PATH that is new enough; reports older ones. Skips relative ones: the current folder. */
-async function onPath({ env, report }: Ready): Promise<string | null> {
+async function onPath({ env, report }: FetchContext): Promise<string | null> {
   for (const directory of (env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
     const path = join(directory, EXECUTABLE);
     const exists = await access(path, constants.X_OK).then(
@@ -98,7 +96,7 @@ async function removeAbandoned(cache: string): Promise<void> {
 }
 
 /** Gets the program from one source, moved into place in one step. */
-async function getFrom({ get }: (typeof sources)[number], search: Ready, release: Release, place: string) {
+async function getFrom(get: typeof downloadArchive, search: FetchContext, release: Release, place: string) {
   // On the same file system as its place, so that one rename moves it there.
   const work = await mkdtemp(join(search.cacheDirectory, WORK_PREFIX));
   try {
@@ -120,17 +118,15 @@ function reason(error: unknown): string {
  * Finds a Temporal program that can run a dev server, or downloads one into the cache folder.
  * @throws UserError that names the ways out; the signal's reason if that was aborted
  */
-export async function findTemporal(search: TemporalSearch): Promise<string> {
-  const env = search.env ?? childEnvironment();
-  const ready: Ready = {
-    report: search.report,
-    signal: search.signal ?? new AbortController().signal,
-    env,
-    cacheDirectory: search.cacheDirectory ?? userCacheDirectory(env),
-    release: search.release === undefined ? releaseFor() : search.release,
-  };
-  const { report, signal, cacheDirectory: cache, release } = ready;
-  const found = await onPath(ready);
+export async function findTemporal({
+  report,
+  signal = new AbortController().signal,
+  env = childEnvironment(),
+  cacheDirectory = userCacheDirectory(env),
+  release = releaseFor(),
+}: TemporalSearch): Promise<string> {
+  const search: FetchContext = { report, signal, env, cacheDirectory };
+  const found = await onPath(search);
   if (found !== null) return found;
   const failures: string[] = [];
   if (release === null) {
@@ -138,14 +134,14 @@ export async function findTemporal(search: TemporalSearch): Promise<string> {
       `no hash of the program is known for ${process.platform} on ${process.arch}, so nothing is downloaded`,
     );
   } else {
-    const place = join(cache, `temporal-cli-${release.version}`, EXECUTABLE);
+    const place = join(cacheDirectory, `temporal-cli-${release.version}`, EXECUTABLE);
     // Its hash is checked at every start: the cache folder may have been changed since.
     if (await hasSha256(place, release.programSha256)) return place;
-    await usableCache(cache);
-    await removeAbandoned(cache);
+    await usableCache(cacheDirectory);
+    await removeAbandoned(cacheDirectory);
     for (const source of sources) {
       try {
-        return await getFrom(source, ready, release, place);
+        return await getFrom(source.get, search, release, place);
       } catch (error) {
         signal.throwIfAborted();
         failures.push(`${source.name} failed (${reason(error)})`);

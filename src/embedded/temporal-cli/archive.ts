@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EnvHttpProxyAgent, interceptors, request } from 'undici';
+import { aborted } from '../../lib/wait-or-stop.ts';
 import { runProgram } from '../run-program.ts';
 import { EXECUTABLE, type FetchContext, TOTAL_MS, withProgress } from './program.ts';
 import type { Release } from './release.ts';
@@ -29,14 +30,6 @@ function proxyOf(env: NodeJS.ProcessEnv): { readonly httpsProxy: string; readonl
 function refusedByProxy(error: unknown): Error | undefined {
   const [, status] = /^Proxy response \((\d+)\)/.exec(error instanceof Error ? error.message : '') ?? [];
   return status === undefined ? undefined : new Error(`the proxy answered ${status}`);
-}
-
-/** Rejects with the signal's reason once that is aborted. */
-function abortOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.throwIfAborted();
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
 }
 
 /** Downloads an archive and extracts the program into `into`; nothing of it is run. */
@@ -66,7 +59,10 @@ export async function downloadArchive(
         const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MAX_REDIRECTS }));
         // Not with `fetch`, which hides the proxy's answer, and whose signal does not abort a request that waits
         // for a proxy.
-        const answered = Promise.race([request(url, { dispatcher, signal: cutOff }), abortOf(cutOff)]);
+        const over = aborted(cutOff).then((): never => {
+          throw cutOff.reason;
+        });
+        const answered = Promise.race([request(url, { dispatcher, signal: cutOff }), over]);
         const { statusCode, headers, body } = await answered
           .catch((error: unknown) => {
             throw refusedByProxy(error) ?? error;
