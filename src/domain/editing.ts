@@ -37,28 +37,13 @@ interface Editing<Rec extends object, Input extends object, Context> {
 }
 
 /** Pure functions from the record before to the record after; `body` is the unchecked body of the request. */
-export interface Edits<Rec, Context> {
-  /** @throws Problem 400 naming everything that is wrong */
-  make(body: unknown, context: Context): Rec;
-  /**
-   * PUT: a field left out becomes null or its default.
-   * @throws Problem 400, or 409 if it is too late for the change
-   */
-  replace(record: Rec, body: unknown, context: Context): Rec;
-  /**
-   * PATCH: only the fields sent are changed, lists as a whole.
-   * @throws Problem 400, or 409 if it is too late for the change
-   */
-  patch(record: Rec, body: unknown, context: Context): Rec;
-  /** The SKUs of the lines in an unchecked body; look them up before the rules are applied. */
-  skusIn(body: unknown): string[];
-}
+export type Edits<Rec extends object, Context> = ReturnType<typeof editsOf<Rec, object, Context>>;
 
 const skuSchema = identifier();
 
 export function editsOf<Rec extends object, Input extends object, Context>(
   kind: Editing<Rec, Input, Context>,
-): Edits<Rec, Context> {
+) {
   const { lines, schema, updateSchema = schema } = kind;
   const { noun, idField, responseOnly } = kind.entry;
 
@@ -87,11 +72,21 @@ export function editsOf<Rec extends object, Input extends object, Context>(
   }
 
   return {
-    make: (body, context) =>
+    /** @throws Problem 400 naming everything that is wrong */
+    make: (body: unknown, context: Context): Rec =>
       kind.apply(validate(schema, writable(body), { rules, before: null, context }), null, context),
-    replace: (record, body, context) => update(record, body, context, [idField]),
-    patch: (record, body, context) => update(record, body, context, 'all'),
-    skusIn(body) {
+    /**
+     * PUT: a field left out becomes null or its default.
+     * @throws Problem 400, or 409 if it is too late for the change
+     */
+    replace: (record: Rec, body: unknown, context: Context): Rec => update(record, body, context, [idField]),
+    /**
+     * PATCH: only the fields sent are changed, lists as a whole.
+     * @throws Problem 400, or 409 if it is too late for the change
+     */
+    patch: (record: Rec, body: unknown, context: Context): Rec => update(record, body, context, 'all'),
+    /** The SKUs of the lines in an unchecked body; look them up before the rules are applied. */
+    skusIn(body: unknown): string[] {
       const sent = lines !== undefined && isObject(body) ? itemsOf(body[lines.field]) : [];
       const skus = sent.map((line) => (isObject(line) ? line.sku : undefined));
       return [...new Set(skus.filter((sku) => v.is(skuSchema, sku)))];
