@@ -141,11 +141,11 @@ async function send(
   }
 }
 
-/** Fails a step that only waits. @param wait until it is retried, in milliseconds; default: as after a failure */
-export function deferral(message: string, wait?: number): ApplicationFailure {
+/** Fails a step that is to be tried again. @param wait until then, in milliseconds; default: as after a failure */
+export function deferral(message: string, wait?: number, type = 'NoticeDeferred'): ApplicationFailure {
   return ApplicationFailure.create({
     message,
-    type: 'NoticeDeferred',
+    type,
     category: ApplicationFailureCategory.BENIGN,
     ...(wait === undefined ? {} : { nextRetryDelay: wait }),
   });

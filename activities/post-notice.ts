@@ -1,6 +1,5 @@
 /** A notice to the URL of its e-shop (docs/interface.md, N7): six tries within an hour. */
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { SendNotice } from '../src/attempt/begin-attempt.ts';
 import type { SecretKeys } from '../src/attempt/prepare.ts';
@@ -50,7 +49,9 @@ export async function postNotice(
       log.warn({ ...nameOf(notice), reason: error }, 'a notice was given up: its URL does not accept it');
       return { outcome: 'refused' };
     }
-    throw failed(Math.max(wait, Math.min(retryAfterMs ?? 0, MAX_ASKED_WAIT_MS)));
+    const waitMs = Math.max(wait, Math.min(retryAfterMs ?? 0, MAX_ASKED_WAIT_MS));
+    // The error is in the database: it names a host.
+    throw deferral('the URL did not accept the notice', waitMs, 'NoticeNotTaken');
   }
   Context.current().heartbeat([]);
   return await recordAccepted(deps, notice, []);
@@ -76,17 +77,6 @@ async function inTurn<T>(places: NoticePlaces, eshopId: number, act: () => Promi
   } finally {
     places.leave(eshopId);
   }
-}
-
-/** @param wait in milliseconds */
-function failed(wait: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    // The error is in the database: it names a host.
-    message: 'the URL did not accept the notice',
-    type: 'NoticeNotTaken',
-    category: ApplicationFailureCategory.BENIGN,
-    nextRetryDelay: wait,
-  });
 }
 
 function contentOf({ id, eshopId, eshopName, at }: Notice, subject: Subject): NoticeContent {
