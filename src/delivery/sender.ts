@@ -45,13 +45,11 @@ export interface SenderOptions {
 }
 
 /**
- * The part of a short attempt in which its connection must be made. Less: a receiver that connects slowly fails.
- * More: the attempt may end before it is known that our resolver or proxy does not answer, and count against the
- * receiver.
+ * The part of a short attempt in which its connection must be made, and of that time the part for its lookups.
+ * Less: a receiver that connects slowly fails. More: the time is over before it is known that our resolver or proxy
+ * does not answer, and the attempt may count against the receiver.
  */
-const CONNECT_SHARE = 0.8;
-/** Lookups have to end well before the connection's time-out, so that the reason of a failure is known. */
-const LOOKUP_SHARE = 0.8;
+const SHARE = 0.8;
 
 /**
  * A connection in steady use never ends by itself. Less: more handshakes. More: it is noticed later that a receiver
@@ -61,12 +59,12 @@ export const MAX_CONNECTION_AGE_MS = 60_000;
 
 export function createSender(options: SenderOptions) {
   const { timeoutMs, allowCidrs, dnsServers = [], version, ca } = options;
-  const { connectTimeoutMs = Math.min(5_000, Math.ceil(timeoutMs * CONNECT_SHARE)) } = options;
+  const { connectTimeoutMs = Math.min(5_000, Math.ceil(timeoutMs * SHARE)) } = options;
   const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS } = options;
   const proxy = options.proxyUrl === undefined ? {} : { proxy: outboundProxy(options.proxyUrl) };
   const ownEndpoints = options.own ?? createOwnEndpoints();
   const guard = createAddressGuard(allowCidrs, ownEndpoints);
-  const resolver = createResolver({ servers: dnsServers, timeoutMs: connectTimeoutMs * LOOKUP_SHARE });
+  const resolver = createResolver({ servers: dnsServers, timeoutMs: connectTimeoutMs * SHARE });
   const connectorFor = (eshopId: number) =>
     createConnector({
       guard,
