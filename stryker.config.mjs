@@ -10,7 +10,7 @@ export default {
     'src/domain/**/*.ts',
     'workflows/next-step.ts',
     'src/attempt/{decisions,lateness,prepare,situation}.ts',
-    'src/delivery/{address-guard,destination,excerpt,failure-attribution,failure-message,fault,local-names,own-endpoints,request,retry-after,signature}.ts',
+    'src/delivery/{address-guard,excerpt,failure-attribution,failure-message,fault,local-names,own-endpoints,request,retry-after,signature}.ts',
   ],
   coverageAnalysis: 'perTest',
   // Values made when their module is loaded: tables, schemas, samples. Every test would have to judge each mutant of

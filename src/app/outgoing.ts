@@ -1,8 +1,7 @@
 /** The sender of requests, and the check of destinations, as configured. */
 import type { ApiDeps } from '../api/deps.ts';
 import type { Config } from '../config/config.ts';
-import { createAddressGuard } from '../delivery/address-guard.ts';
-import { destinationProblem } from '../delivery/destination.ts';
+import { createAddressGuard, destinationProblem } from '../delivery/address-guard.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import { userAgentOf } from '../delivery/request.ts';
 import { createSender, type Sender } from '../delivery/sender.ts';

@@ -7,9 +7,8 @@
 import { lookup } from 'node:dns/promises';
 import { createAddressGuard } from './address-guard.ts';
 import type { AttemptResult } from './answer.ts';
-import { certificateEnd } from './certificate.ts';
 import { createConnections } from './connections.ts';
-import { createConnector } from './connector.ts';
+import { certificateEnd, createConnector } from './connector.ts';
 import { exchange } from './exchange.ts';
 import { isInternalFailure } from './failure-attribution.ts';
 import { buildNotice, type NoticeRequest } from './notice-request.ts';

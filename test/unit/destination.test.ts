@@ -1,7 +1,6 @@
 /** The check of a URL at its registration. */
 import { expect, test } from 'vitest';
-import { createAddressGuard } from '../../src/delivery/address-guard.ts';
-import { destinationProblem } from '../../src/delivery/destination.ts';
+import { createAddressGuard, destinationProblem } from '../../src/delivery/address-guard.ts';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 
 const own = createOwnEndpoints();

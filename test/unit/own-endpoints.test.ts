@@ -1,7 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { expect, test, vi } from 'vitest';
-import { createAddressGuard } from '../../src/delivery/address-guard.ts';
-import { destinationProblem } from '../../src/delivery/destination.ts';
+import { createAddressGuard, destinationProblem } from '../../src/delivery/address-guard.ts';
 import { combinedResolver, createOwnEndpoints, followNames } from '../../src/delivery/own-endpoints.ts';
 
 const everything = ['0.0.0.0/0', '::/0'];
