@@ -49,7 +49,7 @@ export const tenantDefects: readonly Defect[] = [
     noticed: 'A user of the warehouse sees e-shops that nobody gave it.',
     caughtBy: catchers(
       'test/console/warehouse.test.ts',
-      'others do not exist, whether they are there or not',
+      'others other e-shops do not exist, whether they are there or not',
     ),
   },
   {
@@ -60,7 +60,7 @@ export const tenantDefects: readonly Defect[] = [
     noticed: 'The list of all deliveries shows those of other e-shops.',
     caughtBy: catchers(
       'test/console/warehouse.test.ts',
-      'others are in no list of all, and nothing is asked of their deliveries',
+      'others other e-shops are in no list of all, and nothing is asked of their deliveries',
     ),
   },
 ];

@@ -51,7 +51,7 @@ async function entered(headers: Record<string, string> = {}) {
 }
 
 describe('the link', () => {
-  test('is exchanged for a cookie that scripts and other sites cannot use, and leads to all e-shops', async () => {
+  test('the link is exchanged for a cookie that scripts and other sites cannot use, and leads to all e-shops', async () => {
     const { answer, cookies, ask } = await entered();
     const [cookie = ''] = answer.set;
     for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/console']) expect(cookie).toContain(part);
@@ -64,7 +64,7 @@ describe('the link', () => {
     expect(page.text).toContain('anna · operator');
   });
 
-  test('opens once', async () => {
+  test('the link opens once', async () => {
     await entered();
     const late = visitorOf(site, ORIGIN);
     expect((await late.ask(path)).status).toBe(403);
@@ -72,7 +72,7 @@ describe('the link', () => {
     expect((await late.ask('/console/all')).status).toBe(403);
   });
 
-  test('is not used up by a request that only checks whether it exists', async () => {
+  test('the link is not used up by a request that only checks whether it exists', async () => {
     const answer = await site.fetch(
       new Request(`${ORIGIN}${path}`, { method: 'HEAD', headers: { host: new URL(ORIGIN).host } }),
     );
@@ -80,7 +80,7 @@ describe('the link', () => {
     await entered();
   });
 
-  test('is the one that was printed: any other opens nothing, and does not use it up', async () => {
+  test('no link but the one that was printed opens anything, or uses that one up', async () => {
     const guess = visitorOf(site, ORIGIN);
     const wrong = `${path.slice(0, -1)}${path.endsWith('A') ? 'B' : 'A'}`;
     for (const other of [wrong, '/console/enter', '/console/enter?token=']) {
@@ -112,7 +112,7 @@ describe('by another name', () => {
     '127.0.0.1.evil.example:4711',
     'localhost.evil.example',
     '',
-  ])('of this machine, made to lead here, nothing is answered: %s', async (host) => {
+  ])('to another name made to lead to this machine nothing is answered: %s', async (host) => {
     const { cookies } = await entered();
     const rebound = visitorOf(site, ORIGIN, cookies);
     for (const page of ['/console/all', path, '/console/assets/console.css']) {
@@ -131,15 +131,18 @@ describe('by another name', () => {
 });
 
 describe('pages of others', () => {
-  test.each(['cross-site', 'same-site'])('read nothing and send nothing: %s', async (site) => {
-    const { ask } = await entered();
-    const headers = { 'sec-fetch-site': site };
-    expect((await ask('/console/all', undefined, headers)).status).toBe(403);
-    const { csrf } = await ask('/console/all/recoveries');
-    const asked = 'pause 01994ab0-0000-7000-8000-000000000001';
-    expect((await ask('/console/all/recoveries', { csrf, asked }, headers)).status).toBe(403);
-    expect(controlled).toEqual([]);
-  });
+  test.each(['cross-site', 'same-site'])(
+    'pages of other sites read nothing and send nothing: %s',
+    async (site) => {
+      const { ask } = await entered();
+      const headers = { 'sec-fetch-site': site };
+      expect((await ask('/console/all', undefined, headers)).status).toBe(403);
+      const { csrf } = await ask('/console/all/recoveries');
+      const asked = 'pause 01994ab0-0000-7000-8000-000000000001';
+      expect((await ask('/console/all/recoveries', { csrf, asked }, headers)).status).toBe(403);
+      expect(controlled).toEqual([]);
+    },
+  );
 
   test('a form without the token of this session is refused, with it it is taken', async () => {
     const { ask } = await entered();
@@ -172,7 +175,7 @@ describe('pages of others', () => {
     expect((await ask('/console/all/recoveries', shorter)).status).toBe(200);
   });
 
-  test('are given no access by any header, may not frame it, and its own load nothing from elsewhere', async () => {
+  test('pages of others get no access by any header and may not frame it, and its own load nothing from elsewhere', async () => {
     const { ask } = await entered();
     const { headers } = await ask('/console/all', undefined, { origin: 'http://evil.example' });
     expect(headers.get('access-control-allow-origin')).toBeNull();

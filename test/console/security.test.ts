@@ -70,7 +70,7 @@ describe('signing in', () => {
     'javascript:alert(1)',
     '/console/\r\nset-cookie: a=b',
     '/console/\t',
-  ])('leads nowhere else: %s', async (next) => {
+  ])('signing in leads nowhere else: %s', async (next) => {
     expect((await browser().signIn(person, { next })).headers.get('location')).toBe('/console');
   });
 
@@ -78,7 +78,7 @@ describe('signing in', () => {
     ['/console/orders/../webhooks?a=b', '/console/webhooks?a=b'],
     ['/console/\\evil.example', '/console//evil.example'],
     ['/console/orders/ž', '/console/orders/%C5%BE'],
-  ])('leads to %s as it is normalized', async (next, location) => {
+  ])('signing in leads to %s as it is normalized', async (next, location) => {
     expect((await browser().signIn(person, { next })).headers.get('location')).toBe(location);
   });
 
@@ -224,7 +224,7 @@ describe('signing in', () => {
 });
 
 describe('a session ends', () => {
-  test('at the sign-out, also for anyone who has copied its cookie', async () => {
+  test('a session ends at the sign-out, also for anyone who has copied its cookie', async () => {
     const mine = await signedIn();
     const thief = browser(new Map(mine.cookies));
     const { csrf } = await mine.ask('/console');
@@ -255,7 +255,7 @@ describe('a session ends', () => {
     expect(await seen()).not.toEqual(before);
   });
 
-  test('with the password, the user, and while the e-shop is disabled', async () => {
+  test('a session ends with the password, the user, and while the e-shop is disabled', async () => {
     const { eshopId } = await api.newEshop();
     const other = await newPerson(api.sql, eshopId, 'shop');
     const first = await signedIn(other);
@@ -270,7 +270,7 @@ describe('a session ends', () => {
     expect((await second.ask('/console')).status).toBe(303);
   });
 
-  test('its id is not in the database', async () => {
+  test('the id of a session is not in the database', async () => {
     const mine = await signedIn();
     const id = mine.cookies.get('waybill_session') ?? '';
     const rows = await api.sql`select * from console_sessions`;
@@ -282,7 +282,7 @@ describe('a session ends', () => {
 describe('forms', () => {
   const forms = () => ['/console/sign-out', '/console/webhooks', ...acts()];
 
-  test('without the token of the session, with that of another, or from another site nothing is done', async () => {
+  test('a form without the token of the session, with that of another, or from another site does nothing', async () => {
     const mine = await signedIn();
     const { csrf } = await mine.ask('/console');
     const { csrf: others } = await (await signedIn()).ask('/console');
@@ -345,7 +345,7 @@ describe('forms', () => {
     expect([again.status, again.text]).toEqual([409, expect.stringContaining('counts only once')]);
   });
 
-  test('a large one is refused', async () => {
+  test('a large form is refused', async () => {
     const mine = await signedIn();
     const { csrf } = await mine.ask('/console');
     const answer = await mine.ask('/console/webhooks', { csrf, description: 'x'.repeat(70_000) });
@@ -487,7 +487,7 @@ describe('a page that is followed', () => {
       }),
     );
 
-  test('is sent as it is, and ends with its session', async () => {
+  test('a page that is followed is sent as it is, and ends with its session', async () => {
     const mine = await signedIn();
     const response = await follow(mine, `/console/deliveries/${seeded.failed}`);
     expect(response.headers.get('content-type')).toContain('text/event-stream');
@@ -497,7 +497,7 @@ describe('a page that is followed', () => {
     expect(await eventsUntil('over', ending)).toContain('event: over');
   });
 
-  test('is one of the console, for somebody who is signed in, and shows nothing of another e-shop', async () => {
+  test('a page that is followed is one of the console, for who is signed in, and shows nothing of another e-shop', async () => {
     const mine = await signedIn();
     for (const path of ['https://evil.example/', '/docs', '/v21/webhooks', '/consolevil', of('/console')])
       expect((await mine.ask(of(path))).status, path).toBe(400);
@@ -511,7 +511,7 @@ describe('a page that is followed', () => {
     expect(text).not.toContain('event: page');
   });
 
-  test('ends when the process is to stop', async () => {
+  test('a page that is followed ends when the process is to stop', async () => {
     const mine = await signedIn();
     const stopping = new AbortController();
     const before = app;
@@ -522,7 +522,7 @@ describe('a page that is followed', () => {
     expect(await response.text()).not.toContain('event: over');
   });
 
-  test('gives its place back, also where nobody reads it, or its turn on the connection never comes', async () => {
+  test('a followed page gives its place back, also where nobody reads it, or its turn on the connection never comes', async () => {
     const server = await serveConsole(api.deps);
     const mine = await signedIn();
     const cookie = `waybill_session=${mine.cookies.get('waybill_session')}`;
@@ -551,7 +551,7 @@ describe('a page that is followed', () => {
     await server.close();
   });
 
-  test('does not keep its session, and leaves room for other e-shops', async () => {
+  test('a page that is followed does not keep its session, and leaves room for other e-shops', async () => {
     const mine = await signedIn();
     await api.sql`update console_sessions set last_seen_at = now() - interval '30 minutes'`;
     const seen = async () => (await api.sql`select max(last_seen_at) as at from console_sessions`)[0]?.at;

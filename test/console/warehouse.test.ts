@@ -78,7 +78,7 @@ async function* eventsOf({ body }: Response): AsyncGenerator<string> {
 }
 
 describe('one e-shop of several', () => {
-  test('is turned to by its number, and stays the one shown', async () => {
+  test('an e-shop is turned to by its number, and stays the one shown', async () => {
     const mine = await signedIn();
     expect((await mine.ask('/console/orders')).text).toContain(`SO-${api.eshop.eshopId}`);
     expect((await mine.ask(`/console/orders?eshop=${second.eshopId}`)).text).toContain(
@@ -89,7 +89,7 @@ describe('one e-shop of several', () => {
     expect(again.text).not.toContain(`SO-${api.eshop.eshopId}`);
   });
 
-  test('is found by what belongs to it: a webhook, a delivery, an event', async () => {
+  test('an e-shop is found by what belongs to it: a webhook, a delivery, an event', async () => {
     const mine = await signedIn();
     const [event] = await api.sql<{ id: string }[]>`select id from events where eshop_id = ${second.eshopId}`;
     for (const path of [
@@ -179,12 +179,12 @@ describe('others', () => {
     '/console/orders?eshop=999999',
   ];
 
-  test('do not exist, whether they are there or not', async () => {
+  test('other e-shops do not exist, whether they are there or not', async () => {
     const mine = await signedIn();
     for (const path of paths()) expect([path, (await mine.ask(path)).status]).toEqual([path, 404]);
   });
 
-  test('are not reached by a header or a cookie', async () => {
+  test('other e-shops are not reached by a header or a cookie', async () => {
     const mine = await signedIn();
     mine.cookies.set('waybill_eshop', String(stranger.eshopId));
     const header = { 'hx-request': 'true', 'x-waybill-eshop': String(stranger.eshopId) };
@@ -194,7 +194,7 @@ describe('others', () => {
     }
   });
 
-  test('are in no list of all, and nothing is asked of their deliveries', async () => {
+  test('other e-shops are in no list of all, and nothing is asked of their deliveries', async () => {
     const mine = await signedIn();
     for (const path of ['/console/all', '/console/all/deliveries', '/console/all/webhooks']) {
       const { status, text } = await mine.ask(`${path}?among=${stranger.eshopId}`);
@@ -399,7 +399,7 @@ describe('all together', () => {
 });
 
 describe('waybill user eshops', () => {
-  test('gives and takes, at once also from who is signed in', async () => {
+  test('the command gives and takes e-shops, at once also from who is signed in', async () => {
     const mine = await signedIn();
     expect((await mine.ask('/console/all')).status).toBe(200);
     expect(JSON.parse(await seen('--remove', String(second.eshopId), '--json'))).toEqual({
@@ -424,7 +424,7 @@ describe('waybill user eshops', () => {
     [() => ['--username', developer.username, '--add', String(second.eshopId)], 'only warehouse users'],
     [() => ['--username', worker.username, '--add', '999999'], 'E-shop 999999 does not exist'],
     [() => ['--username', worker.username, '--add', 'a'], '--add must be the numbers of e-shops'],
-  ])('refuses in a sentence, %#', async (given, message) => {
+  ])('the command refuses in a sentence, %#', async (given, message) => {
     const args = ['user', 'eshops', '--eshop', String(worker.eshopId), ...given()];
     const { error, code } = await triedWaybill(args, { DATABASE_URL: api.database.url });
     expect([error?.includes(message), code]).toEqual([true, 1]);

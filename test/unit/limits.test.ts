@@ -37,12 +37,12 @@ function make(some: Partial<SchedulerOptions> = {}) {
 }
 
 describe('a webhook', () => {
-  test('nobody knows gets its first limit', async () => {
+  test('a webhook that nobody knows gets its first limit', async () => {
     const { to, permits, options } = make();
     expect(await permits(to(1), 50)).toHaveLength(options.firstLimit);
   });
 
-  test('that accepts gets more, and one that hangs less, down to one', async () => {
+  test('a webhook that accepts gets more, and one that hangs less, down to one', async () => {
     const { to, permits, attempts } = make();
     for (let round = 0; round < 4; round += 1) await attempts(to(1), 20, 10, true);
     expect((await permits(to(1), 100)).length).toBe(100);
@@ -50,7 +50,7 @@ describe('a webhook', () => {
     expect(await permits(to(2, 2), 5)).toHaveLength(1);
   });
 
-  test('that accepts slowly gets no more than its first limit, however many it had before', async () => {
+  test('a webhook that accepts slowly gets no more than its first limit, however many it had before', async () => {
     const { to, permits, attempts, options } = make();
     for (let round = 0; round < 4; round += 1) await attempts(to(1), 20, 10, true);
     expect(await attempts(to(1), 100, 14_000, true)).toBe(100);
@@ -63,14 +63,14 @@ describe('a webhook', () => {
     expect(await permits(to(3, 3), 100)).toHaveLength(options.firstLimit);
   });
 
-  test('hangs if its attempts end by their time-out, however short that is', async () => {
+  test('a webhook hangs if its attempts end by their time-out, however short that is', async () => {
     const { to, permits, attempts, options } = make(settingsFor(1_000));
     await attempts(to(1), 1, 1_000, false);
     expect(await permits(to(1), 50)).toHaveLength(options.firstLimit / 2);
     expect(settingsFor(15_000)).toEqual(schedulerDefaults);
   });
 
-  test('that answers at once does not hang while our own database is slow', async () => {
+  test('a webhook that answers at once does not hang while our own database is slow', async () => {
     const { to, permits, pass, options } = make();
     for (let round = 0; round < 8; round += 1) {
       const held = await permits(to(1), 5);
@@ -80,13 +80,13 @@ describe('a webhook', () => {
     expect(await permits(to(1), 50)).toHaveLength(options.firstLimit);
   });
 
-  test('that fails quickly keeps its limit', async () => {
+  test('a webhook that fails quickly keeps its limit', async () => {
     const { to, permits, attempts, options } = make();
     for (let round = 0; round < 8; round += 1) await attempts(to(1), 5, 10, false);
     expect(await permits(to(1), 50)).toHaveLength(options.firstLimit);
   });
 
-  test('that hangs takes nothing from another one of its e-shop or its host', async () => {
+  test('a webhook that hangs takes nothing from another one of its e-shop or its host', async () => {
     const { to, permits } = make();
     await permits(to(1), 20);
     expect(await permits(to(2), 1)).toHaveLength(1);
@@ -95,7 +95,7 @@ describe('a webhook', () => {
     expect(await onOneHost.permits(to(2, 2, 'one.example'), 1)).toHaveLength(1);
   });
 
-  test('that hangs waits where as many hang as fill half of all places, however many their e-shops', async () => {
+  test('a webhook that hangs waits where as many hang as fill half of all places, however many their e-shops', async () => {
     const { to, permits, attempts, options } = make();
     const ids = Array.from({ length: 2 * options.attempts }, (_, index) => index + 1);
     for (const id of ids) await attempts(to(id, id), 1, 5_000, false);
@@ -108,14 +108,14 @@ describe('a webhook', () => {
     expect(again.flat()).toHaveLength(options.attempts / 2);
   });
 
-  test('beyond its first attempt it shares the limit of its host', async () => {
+  test('beyond its first attempt a webhook shares the limit of its host', async () => {
     const { to, permits } = make({ attempts: 40 });
     await permits(to(1, 1, 'one.example'), 20);
     await permits(to(2, 2, 'one.example'), 1);
     expect(await permits(to(2, 2, 'one.example'), 1)).toHaveLength(0);
   });
 
-  test('shares the limit of its host also where hundreds ask at one moment', async () => {
+  test('a webhook shares the limit of its host also where hundreds ask at one moment', async () => {
     const { to, permits, options } = make();
     const webhooks = Array.from({ length: 20 }, (_, index) => to(index, index, 'one.example'));
     const held = (await Promise.all(webhooks.map((each) => permits(each, 20)))).flat();
@@ -126,7 +126,7 @@ describe('a webhook', () => {
     expect(await permits(to(50, 50, 'one.example'), 20)).toHaveLength(20);
   });
 
-  test('of another e-shop gets its part of a host that one e-shop has filled, as that one ends', async () => {
+  test('the webhook of another e-shop gets its part of a host that one e-shop has filled, as that one ends', async () => {
     const { to, permits, attempts, options } = make();
     const [slow, neighbor] = [to(1, 1, 'one.example'), to(2, 2, 'one.example')];
     for (let round = 0; round < 4; round += 1) await attempts(slow, 20, 1_000, true);
@@ -139,7 +139,7 @@ describe('a webhook', () => {
     expect(await permits(neighbor, 20)).toHaveLength(9);
   });
 
-  test('that is prompt may have many wait, though it fills the limit of its host alone', async () => {
+  test('a webhook that is prompt may have many wait, though it fills the limit of its host alone', async () => {
     const { limits, to, permits, attempts, options } = make({ claimAheadMs: 500 });
     for (let round = 0; round < 30; round += 1) await attempts(to(1), 20, 10, true);
     await permits(to(1), options.attempts / 2);
@@ -147,7 +147,7 @@ describe('a webhook', () => {
     expect(limits.open()).toBe(options.attempts / 2 + 1);
   });
 
-  test('that moved to another host is unknown there, whatever ends at the former one', async () => {
+  test('a webhook that moved to another host is unknown there, whatever ends at the former one', async () => {
     const { limits, to, permits, attempts, options } = make();
     for (let round = 0; round < 8; round += 1) await attempts(to(1), 1, 5_000, false);
     const [former] = await permits(to(1), 1);
@@ -160,7 +160,7 @@ describe('a webhook', () => {
     expect(limits.open()).toBe(options.firstLimit);
   });
 
-  test('whose lookups were too many is closed for a while', async () => {
+  test('a webhook whose lookups were too many is closed for a while', async () => {
     const { limits, to, permits, pass, options } = make();
     const [permit] = await permits(to(1), 1);
     expect(permit?.lookupsFull()).toBe(options.hungMs);
@@ -173,14 +173,14 @@ describe('a webhook', () => {
 });
 
 describe('an e-shop', () => {
-  test('takes half of what is free, and the next one half of the rest', async () => {
+  test('an e-shop takes half of what is free, and the next one half of the rest', async () => {
     const { to, permits } = make({ attempts: 40, firstLimit: 100 });
     const held = [];
     for (const eshopId of [1, 2, 3]) held.push((await permits(to(eshopId, eshopId), 60)).length);
     expect(held).toEqual([20, 10, 5]);
   });
 
-  test('with one delivery does not wait behind another with hundreds', async () => {
+  test('an e-shop with one delivery does not wait behind another with hundreds', async () => {
     const { limits, to, permits } = make({
       attempts: 3,
       firstLimit: 100,
@@ -205,7 +205,7 @@ describe('an e-shop', () => {
 });
 
 describe('who gets no permit', () => {
-  test('is told to come again, later and later while nothing becomes free', async () => {
+  test('who gets no permit is told to come again, later and later while nothing becomes free', async () => {
     const { limits, to, permits, pass } = make();
     await permits(to(1), 20);
     pass(60_000);
@@ -216,7 +216,7 @@ describe('who gets no permit', () => {
     expect(later).toBeGreaterThanOrEqual(soon ?? Number.NaN);
   });
 
-  test('waits for a prompt receiver, and begins when a place becomes free', async () => {
+  test('who gets no permit waits for a prompt receiver, and begins when a place becomes free', async () => {
     const { limits, to, permits, attempts } = make({ claimAheadMs: 60_000 });
     for (let round = 0; round < 20; round += 1) await attempts(to(1), 1, 5, false);
     const held = await permits(to(1), 20);
@@ -226,7 +226,7 @@ describe('who gets no permit', () => {
     expect(await waiting).toMatchObject({ release: expect.any(Function) });
   });
 
-  test('gives up at a webhook that begins to hang, without closing its e-shop', async () => {
+  test('who waits gives up at a webhook that begins to hang, without closing its e-shop', async () => {
     const { limits, to, permits, attempts } = make({ claimAheadMs: 20 });
     for (let round = 0; round < 30; round += 1) await attempts(to(1), 1, 5, false);
     // Another webhook of the e-shop takes long, so that each caller sent away would delay the next for as long.
@@ -237,7 +237,7 @@ describe('who gets no permit', () => {
     expect(limits.quotas(1).eshops.get(1)).toBe(80);
   });
 
-  test('holds nothing once it is told to stop', async () => {
+  test('who waits holds nothing once it is told to stop', async () => {
     const { limits, to, permits, attempts } = make({ claimAheadMs: 60_000 });
     for (let round = 0; round < 20; round += 1) await attempts(to(1), 1, 5, false);
     const held = await permits(to(1), 20);
@@ -252,7 +252,7 @@ describe('who gets no permit', () => {
 });
 
 describe('what may be claimed', () => {
-  test('of a prompt webhook is as much as begins within a moment, less what is open', async () => {
+  test('of a prompt webhook as much may be claimed as begins within a moment, less what is open', async () => {
     const { limits, to, permits, attempts } = make({ claimAheadMs: 500 });
     for (let round = 0; round < 30; round += 1) await attempts(to(1), 20, 10, true);
     const before = limits.quotas(1).webhooks.get(1) ?? 0;
@@ -261,7 +261,7 @@ describe('what may be claimed', () => {
     expect(limits.quotas(1).webhooks.get(1)).toBe(before - 10);
   });
 
-  test('of one that takes seconds is no more than its places, and nothing once they are taken', async () => {
+  test('of a webhook that takes seconds no more may be claimed than its places, and nothing once they are taken', async () => {
     const { limits, to, permits, pass } = make({ claimAheadMs: 500 });
     await permits(to(1), 15);
     pass(3_000);
@@ -270,7 +270,7 @@ describe('what may be claimed', () => {
     expect(limits.quotas(1).webhooks.get(1)).toBe(0);
   });
 
-  test('of a share of it no more than that is ever open', async () => {
+  test('of a share of a webhook no more than that is ever open', async () => {
     const { limits, to, permits, options } = make({ claimAheadMs: 500 });
     const half = options.firstLimit / 2;
     expect(limits.quotas(0.5).webhook).toBe(half);
@@ -284,15 +284,18 @@ describe('what may be claimed', () => {
   test.each([
     ['accepts', true],
     ['fails quickly', false],
-  ])('of one that %s is something again, however many were sent away before', async (_, accepted) => {
-    const { limits, to, permits } = make({ claimAheadMs: 5 });
-    const held = await permits(to(1), 200);
-    expect(limits.quotas(1).webhooks.get(1)).toBe(0);
-    for (const permit of held) permit.release({ accepted, ms: 1 });
-    expect(limits.quotas(1).webhooks.get(1)).toBeGreaterThan(0);
-  });
+  ])(
+    'of a webhook that %s something may be claimed again, however many were sent away before',
+    async (_, accepted) => {
+      const { limits, to, permits } = make({ claimAheadMs: 5 });
+      const held = await permits(to(1), 200);
+      expect(limits.quotas(1).webhooks.get(1)).toBe(0);
+      for (const permit of held) permit.release({ accepted, ms: 1 });
+      expect(limits.quotas(1).webhooks.get(1)).toBeGreaterThan(0);
+    },
+  );
 
-  test('of those about whom nothing is known is a little', () => {
+  test('of webhooks about which nothing is known a little may be claimed', () => {
     const { limits, options } = make({ claimAheadMs: 500 });
     expect(limits.quotas(1)).toEqual({
       eshop: 100,
