@@ -35,13 +35,17 @@ async function note(sql: Sql, name: ClaimedClass): Promise<void> {
     on conflict (name) do update set value = excluded.value`;
 }
 
-/** The classes that a worker has claimed within two notes of it, as SQL. */
+/**
+ * The classes that a worker has claimed within two notes of it, as SQL. Other settings are no numbers, and Postgres may
+ * check conditions on `s` alone before it joins.
+ */
 export const claimedLately = (sql: Sql) => sql`
   array(
     select n.class
     from unnest(${Object.keys(CLASS).map(settingOf)}::text[], ${Object.values(CLASS)}::smallint[]) n (setting, class)
     join settings s on s.name = n.setting
-    where s.value::numeric > extract(epoch from now()) - ${(2 * NOTED_EVERY_MS) / 1_000}::int)`;
+    where case when s.name = n.setting
+      then s.value::numeric > extract(epoch from now()) - ${(2 * NOTED_EVERY_MS) / 1_000}::int end)`;
 
 /** How long ago each class was last claimed, in seconds, at most half a minute too long; absent if it never was. */
 export async function readLastClaims(sql: Sql): Promise<Readonly<Partial<Record<ClaimedClass, number>>>> {
