@@ -36,8 +36,8 @@ async function note(sql: Sql, name: ClaimedClass): Promise<void> {
 }
 
 /**
- * The classes that a worker has claimed within two notes of it, as SQL. Other settings are no numbers, and Postgres may
- * check conditions on `s` alone before it joins.
+ * The classes that a worker has claimed within two notes of it, as SQL. Other settings are no numbers, and Postgres
+ * may check conditions on `s` alone before it joins.
  */
 export const claimedLately = (sql: Sql) => sql`
   array(
