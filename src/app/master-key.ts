@@ -19,15 +19,25 @@ export const NEXT_CHECK_VALUE = 'masterKeyNext';
 /**
  * The keys in the settings, or those in the folder; a missing one is made there.
  * @param dataDir where a generated key is kept; used only without `SECRET_KEY`
+ * @param sealing the check value of the one that seals; default: the present key
  */
-export async function configuredKeys(settings: Settings, dataDir: DataDir): Promise<Keys> {
-  if (settings.SECRET_KEY !== undefined) return createKeys(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
-  const key = await dataDir.readOrCreate(KEY_FILE, () => randomBytes(32).toString('base64'));
+export async function configuredKeys(settings: Settings, dataDir: DataDir, sealing?: string): Promise<Keys> {
+  const bytes = await keyBytes(settings, dataDir);
+  const withFirst = (first: Buffer) =>
+    createKeys(
+      first,
+      bytes.filter((other) => other !== first),
+    );
+  return bytes.map(withFirst).find(({ checkValue }) => checkValue === sealing) ?? withFirst(bytes[0]);
+}
+
+/** The present key, and those before it or the next one. */
+async function keyBytes(settings: Settings, dataDir: DataDir): Promise<readonly [Buffer, ...Buffer[]]> {
+  if (settings.SECRET_KEY !== undefined) return [settings.SECRET_KEY, ...settings.SECRET_KEY_PREVIOUS];
+  const present = await dataDir.readOrCreate(KEY_FILE, () => randomBytes(32).toString('base64'));
   const previous = await dataDir.read(PREVIOUS_KEY_FILE);
-  return createKeys(
-    Buffer.from(key, 'base64'),
-    previous === undefined ? [] : [Buffer.from(previous, 'base64')],
-  );
+  const others = previous === undefined ? [] : [Buffer.from(previous, 'base64')];
+  return [Buffer.from(present, 'base64'), ...others];
 }
 
 /** The error if the key is not that of the database. */
@@ -68,6 +78,9 @@ export async function checkKey(sql: Pool, settings: Settings, dataDir: DataDir):
 export async function commandKeys(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Keys> {
   const keys = await configuredKeys(settings, dataDir);
   const sealedWith = await readSetting(sql, CHECK_VALUE);
-  if (sealedWith === null || [keys.checkValue, ...keys.otherCheckValues].includes(sealedWith)) return keys;
-  throw wrongKey(settings, dataDir);
+  if (sealedWith === null || sealedWith === keys.checkValue) return keys;
+  if (!keys.otherCheckValues.includes(sealedWith)) throw wrongKey(settings, dataDir);
+  // Before a process has been started with a new key, none could open what that seals.
+  const isKnown = (await readSetting(sql, NEXT_CHECK_VALUE)) === keys.checkValue;
+  return isKnown ? keys : await configuredKeys(settings, dataDir, sealedWith);
 }

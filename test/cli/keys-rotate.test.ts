@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTokenVerifier } from '../../src/api/token.ts';
 import { resealAll } from '../../src/app/key-rotation.ts';
-import { masterKeys } from '../../src/app/master-key.ts';
+import { commandKeys, masterKeys } from '../../src/app/master-key.ts';
 import { signingSecrets } from '../../src/attempt/prepare.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { readLostWebhooks } from '../../src/db/incidents/warnings.ts';
@@ -117,6 +117,14 @@ describe('with SECRET_KEY', () => {
     await expect(rotate(second)).rejects.toThrow(
       'There is nothing to rotate: all secrets are sealed under this key already.',
     );
+  });
+
+  it('commands seal under the key before until a process has the new one, as no other could open it', async () => {
+    const sealing = async () =>
+      (await commandKeys(api.sql, readSettings(environment(second, [first])), dataDir)).checkValue;
+    expect(await sealing()).toBe(createKeys(first).checkValue);
+    await started(second, [first]);
+    expect(await sealing()).toBe(createKeys(second).checkValue);
   });
 
   it('broken off in the middle, it goes on from there', async () => {
