@@ -50,7 +50,7 @@ const POLLING = { everyMs: 250, patienceMs: 60_000 };
 
 const HELP = `
 Name, addresses, e-mail, telephone, pickup point, notes and files become null in the orders, in the snapshots of their events and in the
-texts of their returns, and the stored responses to their deliveries are erased. Their open deliveries are given up first, which needs
+texts of their returns, and the receivers' responses to their deliveries are erased. Their open deliveries are given up first, which needs
 Temporal and a running worker. Orders that are still in progress are refused: cancel or finish them first.`;
 
 export function addErasure(command: Command, { env, print }: CommandContext): void {
@@ -95,7 +95,7 @@ function summary({ orders, returns }: CustomerRecords, open: number, erased: Era
   const records = `${counted(orders.length, 'order')} and ${counted(returns.length, 'return')}`;
   const waiting = counted(open, 'open delivery', 'open deliveries');
   if (erased === null) return `${records}, with ${waiting}. Nothing was changed (dry run).`;
-  return `Erased in ${records}, in ${counted(erased.events, 'event')} and ${counted(erased.responses, 'stored response')}; ${waiting} given up first.`;
+  return `Erased in ${records}, in ${counted(erased.events, 'event')} and ${counted(erased.responses, 'response')}; ${waiting} given up first.`;
 }
 
 function requireKnown(kind: PersonalKind, found: readonly string[], wanted: readonly string[]): void {

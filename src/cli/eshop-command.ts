@@ -29,7 +29,8 @@ export function eshopCommand(command: Command, context: CommandContext): void {
       'replace the API key of an e-shop: the new one is shown once, the old one stops working immediately',
     disable: 'deny an e-shop access to the API, including logins and tokens; its deliveries continue',
     enable: 'allow an e-shop access to the API again',
-    'erase-customer': "erase one customer's personal data in orders, returns, events and stored responses",
+    'erase-customer':
+      "erase one customer's personal data in orders, returns, events and receivers' responses",
     delete: 'delete an e-shop and all its data',
   });
   runs(part('create'), newEshop, async ({ json, ...eshop }) => {

@@ -63,12 +63,16 @@ const REMEDIES = {
 
 /** Problems that need attention, each in a sentence that says where to look; empty if there are none. */
 export function needsOf({ database, temporal }: Status): string[] {
-  return [...needsOfDatabase(database), ...(temporal === null ? [] : needsOfTemporal(temporal))];
+  return [
+    ...needsOfDatabase(database),
+    ...(temporal === null ? [] : needsOfTemporal(temporal, database.problem === null)),
+  ];
 }
 
-function* needsOfTemporal(temporal: TemporalStatus): Generator<string, void> {
+function* needsOfTemporal(temporal: TemporalStatus, accepting: boolean): Generator<string, void> {
   if (temporal.problem !== null) {
-    const reassurance = temporal.away ? ' Events are still accepted, and delivered once it is back.' : '';
+    const reassures = temporal.away && accepting;
+    const reassurance = reassures ? ' Events are still accepted, and delivered once it is back.' : '';
     yield `${temporal.problem}${reassurance}`;
   } else if (temporal.workers.length === 0)
     yield `No worker is polling the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`;

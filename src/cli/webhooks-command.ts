@@ -49,7 +49,7 @@ function stateText(webhook: OperatorsWebhook): string {
 /** Since when an active webhook has been failing; empty if it is not. */
 function failingSince({ incidentSince, incidentFailures }: OperatorsWebhook): string {
   if (incidentSince === null || incidentFailures === null) return '';
-  return `${minute(incidentSince)} ${counted(incidentFailures, 'failure')}`;
+  return `${minute(incidentSince)}, ${counted(incidentFailures, 'failure')}`;
 }
 
 /** How long its oldest due delivery has waited; null if none is due. */

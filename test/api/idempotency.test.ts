@@ -366,11 +366,11 @@ describe('a stored response', () => {
     await move('k');
     const exported: object[] = [];
     await exportEshop(api.sql, eshop.eshopId, async (slice) => {
-      exported.push(...slice.filter(({ kind }) => kind === 'keptAnswer'));
+      exported.push(...slice.filter(({ kind }) => kind === 'storedResponse'));
     });
     expect(exported).toEqual([
       {
-        kind: 'keptAnswer',
+        kind: 'storedResponse',
         data: { role: 'warehouse', key: 'k', kind: null, entityId: null, createdAt: expect.any(Date) },
       },
     ]);

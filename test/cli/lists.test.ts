@@ -238,10 +238,10 @@ describe('a webhook that fails', () => {
     );
     expect(active.incident).toMatchObject({ failures: 1, lastError: 'HTTP 503 from shop.example' });
     expect(await waybill(['webhooks', 'list', '--active'])).toMatch(
-      / failing since 20\d\d-\S+ \d\d:\d\dZ 1 failure /m,
+      / failing since 20\d\d-\S+ \d\d:\d\dZ, 1 failure /m,
     );
     const text = await waybill(['webhooks', 'show', String(active.webhookId)]);
-    expect(text).toMatch(/^State +failing since 20\d\d-\S+ \d\d:\d\dZ 1 failure$/m);
+    expect(text).toMatch(/^State +failing since 20\d\d-\S+ \d\d:\d\dZ, 1 failure$/m);
     expect(text).toMatch(/^Last error +HTTP 503 from shop\.example$/m);
     expect(text).toMatch(/^Deactivation +20\d\d-\S+ \d\d:\d\dZ$/m);
   });

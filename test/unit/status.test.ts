@@ -174,9 +174,12 @@ describe('somebody is needed', () => {
       "No worker polls Temporal for workflows and steps: the workers' log says why. Restart them: nothing is lost.",
     ]);
     const away = { problem: 'Temporal at 127.0.0.1:7233 cannot be reached.', away: true };
+    expect(needs({}, { temporal: away })).toEqual([
+      'Temporal at 127.0.0.1:7233 cannot be reached. Events are still accepted, and delivered once it is back.',
+    ]);
     expect(needsOf({ database: { problem: 'The database is unavailable.' }, temporal: away })).toEqual([
       'The database is unavailable.',
-      'Temporal at 127.0.0.1:7233 cannot be reached. Events are still accepted, and delivered once it is back.',
+      'Temporal at 127.0.0.1:7233 cannot be reached.',
     ]);
   });
 

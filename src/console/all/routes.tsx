@@ -81,7 +81,7 @@ export function allRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
     const deliveries = query.success ? await findDeliveries(sql, search, MAX_ROWS) : [];
     const refused = query.success
       ? missing
-      : 'Enter the number of the webhook or e-shop, such as 7, an HTTP status such as 403, 5xx or none, and times such as 2026-11-20T02:00.';
+      : 'Enter the number of the webhook or e-shop, such as 7, a state of the list, an HTTP status such as 403, 5xx or none, and times such as 2026-11-20T02:00.';
     const under = deps.requestAction === null ? [] : deliveries.filter(({ state }) => isUnderWay(state));
     const [accepted, names] = await Promise.all([
       actionsAccepted(

@@ -25,9 +25,10 @@ const Many = v.object({ data: v.array(Shown), pagination: Pagination });
 export function recordRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
   for (const kind of kinds) {
     const { path } = kind.entry;
-    app.get(`/find${path}`, (c) =>
-      c.redirect(`${CONSOLE}${path}/${piece((c.req.query('id') ?? '').trim())}`, 303),
-    );
+    app.get(`/find${path}`, (c) => {
+      const id = (c.req.query('id') ?? '').trim();
+      return c.redirect(`${CONSOLE}${path}${id === '' ? '' : `/${piece(id)}`}`, 303);
+    });
 
     app.get(path, async (c) => {
       const { api, viewer } = c.var;

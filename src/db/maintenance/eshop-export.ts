@@ -40,7 +40,7 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
       previous_created_at, previous_until
     from signing_keys where eshop_id = ${id}`,
   ...Object.fromEntries(Object.entries(mappings).map(([kind, mapping]) => [kind, recordsOf(mapping)])),
-  keptAnswer: (sql, id) => sql`
+  storedResponse: (sql, id) => sql`
     select role, key, kind, entity_id, created_at from stored_responses where eshop_id = ${id} order by role, key`,
   event: (sql, id) => sql`
     select id, type, entity_id, sequence, happened_at, snapshot::json as snapshot, origin, changed, test, created_at
