@@ -23,6 +23,17 @@ export const relayDefects: readonly Defect[] = [
     caughtBy: relay('a delivery started twice is delivered once'),
   },
   {
+    name: 'recovered-webhooks-count-as-hanging',
+    file: 'src/concurrency/limits.ts',
+    text: 'webhook.hanging = hasHung(webhook) ? webhook.open : 0;',
+    replacement: 'if (hasHung(webhook)) webhook.hanging = webhook.open;',
+    noticed: 'Receivers that hung once take places from those that hang, until hardly any is left.',
+    caughtBy: catchers(
+      'test/unit/limits.test.ts',
+      'a webhook a webhook that hangs, recovers and hangs again counts among those that hang with all that is open, or none',
+    ),
+  },
+  {
     name: 'background-calls-without-a-pause',
     file: 'src/relay/workflows.ts',
     text: "return isMore ? options.tickMs : 'idle';",

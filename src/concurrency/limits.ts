@@ -77,6 +77,8 @@ interface Usage {
   /** For a webhook: the host of its last attempt, and the part of the host's limit that it takes. */
   host: string;
   atHost: number;
+  /** For a webhook: its open attempts if it has hung lately, else none. */
+  hanging: number;
   /** For a webhook: its limit as it has adapted so far. */
   limit: number;
   /** The duration of its attempts, in milliseconds: a moving mean. */
@@ -107,7 +109,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   const ofEshopAtHost = createCounts<string>();
   const unknown = { limit: firstLimit, meanMs: 1_000, closedUntil: 0, nextAt: 0 };
   let open = 0;
-  /** The open attempts of webhooks that have hung lately. */
+  /** The open attempts of all webhooks that have hung lately. */
   let hanging = 0;
 
   function usageIn(known: Map<number, Usage>, turns: Turns, key: number): Usage {
@@ -115,7 +117,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     if (existing !== undefined) return existing;
     if (known.size >= REMEMBERED)
       for (const [other, usage] of known) if (usage.open === 0) known.delete(other);
-    const usage: Usage = { key, turns, open: 0, host: '', atHost: 0, endedAt: 0, ...unknown };
+    const usage: Usage = { key, turns, open: 0, host: '', atHost: 0, hanging: 0, endedAt: 0, ...unknown };
     known.set(key, usage);
     return usage;
   }
@@ -178,26 +180,29 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       if (usage.open === 0) usage.endedAt = now();
       usage.open += by;
     }
-    takeAtHost(webhook, eshop, -webhook.atHost);
+    addParts(webhook, eshop, -1);
     webhook.atHost = Math.min(webhook.open, limitOf(webhook));
-    takeAtHost(webhook, eshop, webhook.atHost);
+    webhook.hanging = hasHung(webhook) ? webhook.open : 0;
+    addParts(webhook, eshop, 1);
   }
 
   /** A limit that was learned at another host says nothing about this one. */
   function moveTo(host: string, webhook: Usage, eshop: Usage): void {
     if (webhook.host === host) return;
-    takeAtHost(webhook, eshop, -webhook.atHost);
+    addParts(webhook, eshop, -1);
     Object.assign(webhook, unknown, { host });
-    takeAtHost(webhook, eshop, webhook.atHost);
+    addParts(webhook, eshop, 1);
   }
 
-  function takeAtHost({ host }: Usage, eshop: Usage, places: number): void {
-    hosts.change(host, places);
-    ofEshopAtHost.change(atHostOf(eshop, host), places);
+  /** Adds the parts that a webhook takes to what all take, or subtracts them: before they change, and after. */
+  function addParts(webhook: Usage, eshop: Usage, by: 1 | -1): void {
+    const { host, atHost } = webhook;
+    hosts.change(host, by * atHost);
+    ofEshopAtHost.change(atHostOf(eshop, host), by * atHost);
+    hanging += by * webhook.hanging;
   }
 
-  /** @param uncount ends the count of its attempt */
-  function permitFor(webhook: Usage, eshop: Usage, host: string, uncount: () => void): Permit {
+  function permitFor(webhook: Usage, eshop: Usage, host: string): Permit {
     const since = now();
     const usages = [webhook, eshop];
     return {
@@ -218,7 +223,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
         const most = slow ? Math.max(firstLimit, webhook.limit - 1) : greatestLimit;
         if (said?.accepted) webhook.limit = Math.min(most, webhook.limit + 1);
         else if (hung) webhook.limit = Math.max(1, webhook.limit / 2);
-        uncount();
+        count(webhook, eshop, -1);
         for (const { turns, key } of usages) turns.leave(key);
       },
       lookupsFull() {
@@ -267,17 +272,11 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted === true) abort();
       count(webhook, eshop, 1);
-      const counted = hasHung(webhook) ? 1 : 0;
-      hanging += counted;
-      const uncount = () => {
-        count(webhook, eshop, -1);
-        hanging -= counted;
-      };
       const full = await enter(webhook, eshop, giveUp.signal);
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      if (full === null) return permitFor(webhook, eshop, host, uncount);
-      uncount();
+      if (full === null) return permitFor(webhook, eshop, host);
+      count(webhook, eshop, -1);
       return signal?.aborted === true ? undefined : comeAgain(full, now());
     },
     /** The number of attempts that are under way or wait for a permit. */

@@ -108,6 +108,35 @@ describe('a webhook', () => {
     expect(again.flat()).toHaveLength(options.attempts / 2);
   });
 
+  test('a webhook that hangs, recovers and hangs again counts among those that hang with all that is open, or none', async () => {
+    const { to, permits, pass, options } = make();
+    const half = options.attempts / 2;
+    const hung: MadeRequest = { accepted: false, ms: options.hungMs };
+    const others = Array.from({ length: half + 30 }, (_, index) => to(index + 2, index + 2));
+    for (const other of others) for (const permit of await permits(other, 1)) permit.release(hung);
+    /** How many places those that hang have now. */
+    async function places(): Promise<number> {
+      const held = (await Promise.all(others.map((other) => permits(other, 1)))).flat();
+      for (const permit of held) permit.release({ accepted: false, ms: 1 });
+      // Those that found none are left alone for a while.
+      pass(60_000);
+      return held.length;
+    }
+    const open = await permits(to(1), options.firstLimit);
+    for (let round = 0; round < 3; round += 1) {
+      expect(await places()).toBe(half);
+      open.pop()?.release(hung);
+      expect(open.length).toBeGreaterThan(5);
+      expect(await places()).toBe(half - open.length);
+      for (let accepted = 0; accepted < options.firstLimit / 2; accepted += 1) {
+        open.shift()?.release(taken);
+        open.push(...(await permits(to(1), 1)));
+      }
+    }
+    for (const permit of open) permit.release(null);
+    expect(await places()).toBe(half);
+  });
+
   test('beyond its first attempt a webhook shares the limit of its host', async () => {
     const { to, permits } = make({ attempts: 40 });
     await permits(to(1, 1, 'one.example'), 20);
