@@ -98,7 +98,7 @@ export function addUpdate(command: Command, { env, print }: CommandContext): voi
     if (json) return print(JSON.stringify({ ...record(found), sentAgain }));
     print(details(found));
     if (sentAgain !== undefined && sentAgain > 0)
-      print(`${counted(sentAgain, 'mail')} that had been given up will be sent to the new address.`);
+      print(`${counted(sentAgain, 'mail')} that had been given up will be sent to ${found.email}.`);
   });
 }
 
