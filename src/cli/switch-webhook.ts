@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { findEshop } from '../db/accounts/eshops.ts';
-import type { Sql } from '../db/connection/pool.ts';
+import type { Pool, Sql } from '../db/connection/pool.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
 import { setActive } from '../db/webhooks/change.ts';
 import { pauseWebhook, resumeWebhook } from '../db/webhooks/pause.ts';
@@ -41,20 +41,40 @@ async function concerned(sql: Sql, id: number) {
   return { name, active, facts: { webhookId: id, eshopId, url, openDeliveries } };
 }
 
-/** Adds `activate`. As in the API, the change reaches open deliveries. */
+/** Exit code if some of several webhooks do not exist. */
+const REFUSED = 2;
+
+/** Activates one, and says so. @throws UserError if there is none */
+async function activate(
+  sql: Pool,
+  id: number,
+  { print, json }: Pick<CommandContext, 'print'> & { json: boolean },
+) {
+  const { name, facts } = await concerned(sql, id);
+  const switched = await setActive(sql, facts.eshopId, id, true);
+  if (switched === null) throw noSuchWebhook(id);
+  const { changed } = switched;
+  const said = changed
+    ? `${name} is active. Its open deliveries resume: ${facts.openDeliveries}.`
+    : `${name} is already active. Nothing was changed.`;
+  print(json ? JSON.stringify({ ...facts, active: true, changed }) : said);
+}
+
+/** Adds `activate`. As in the API, the change reaches open deliveries. A wrong number keeps no other webhook inactive. */
 export function addActivate(command: Command, { env, print }: CommandContext): void {
+  command.addHelpText(
+    'after',
+    '\nExit code: 0 done, 1 could not be done, 2 some do not exist; the others are active.',
+  );
   runs(command, someWebhooks, async ({ ids, json }) => {
     await withDatabase(readSettings(env), async (sql) => {
-      for (const id of ids) {
-        const { name, facts } = await concerned(sql, id);
-        const switched = await setActive(sql, facts.eshopId, id, true);
-        if (switched === null) throw noSuchWebhook(id);
-        const { changed } = switched;
-        const said = changed
-          ? `${name} is active. Its open deliveries resume: ${facts.openDeliveries}.`
-          : `${name} is already active. Nothing was changed.`;
-        print(json ? JSON.stringify({ ...facts, active: true, changed }) : said);
-      }
+      const refusals: string[] = [];
+      for (const id of ids)
+        await activate(sql, id, { print, json }).catch((error: unknown) => {
+          if (!(error instanceof UserError)) throw error;
+          refusals.push(error.message);
+        });
+      if (refusals.length > 0) throw new UserError(refusals.join('\n'), REFUSED);
     });
   });
 }
