@@ -60,7 +60,7 @@ async function activate(
   print(json ? JSON.stringify({ ...facts, active: true, changed }) : said);
 }
 
-/** Adds `activate`. As in the API, the change reaches open deliveries. A wrong number keeps no other webhook inactive. */
+/** Adds `activate`. As in the API, the change reaches open deliveries. A wrong number stops no other webhook. */
 export function addActivate(command: Command, { env, print }: CommandContext): void {
   command.addHelpText(
     'after',
