@@ -80,7 +80,8 @@ async function main(): Promise<void> {
   if (sdkUrl !== null) own.addUrl(sdkUrl, 80);
   const shared = { config, sql, healthSql, isDiskFull, metrics, own, temporalState, log };
   const { databaseUrl } = embedded;
-  const sources = { databaseUrl, session, hasReachedTemporal, sdkUrl, logLinesLost: stderr.lost };
+  const limits = () => worker?.limits ?? null;
+  const sources = { databaseUrl, session, hasReachedTemporal, limits, sdkUrl, logLinesLost: stderr.lost };
   const metricsUrl = await startMetricsServer({ ...shared, ...sources }, parts);
   if (workerRole !== null) {
     const starting = workerRole.startWorker({

@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import type { ApiEnv } from '../api/deps.ts';
 import { systemRoutes } from '../api/system.ts';
+import type { Limits } from '../concurrency/limits.ts';
 import { databaseAnswers } from '../db/connection/health.ts';
 import { createPool, type Pool } from '../db/connection/pool.ts';
 import { listen, PortInUse } from '../http/http-server.ts';
@@ -23,6 +24,8 @@ interface MetricsServerOptions
   readonly metrics: Metrics;
   /** False for a worker that never has. */
   readonly hasReachedTemporal: () => boolean;
+  /** Null without a worker. */
+  readonly limits: () => Pick<Limits, 'open' | 'hanging'> | null;
   /** Where Temporal's SDK shows its own metrics; null if it does not run. */
   readonly sdkUrl: string | null;
   readonly logLinesLost: () => number;
@@ -44,7 +47,7 @@ const CONNECT_MS = 2_000;
  */
 export async function startMetricsServer(options: MetricsServerOptions, shutdown: Shutdown): Promise<string> {
   const { config, databaseUrl, session, sql, healthSql, isDiskFull, metrics, own, log } = options;
-  const { temporalState, hasReachedTemporal, sdkUrl, logLinesLost } = options;
+  const { temporalState, hasReachedTemporal, limits, sdkUrl, logLinesLost } = options;
   const { HOST, METRICS_PORT, ROLE } = config.settings;
   const readSql = createPool(databaseUrl, 1, {
     session,
@@ -62,6 +65,7 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
       async () => (await databaseAnswers(healthSql, sql)) && !isDiskFull(),
     ),
     () => showConnections(metrics, sql),
+    () => showAttempts(metrics, limits()),
     () => {
       metrics.logLinesLost.reset();
       metrics.logLinesLost.inc(logLinesLost());
@@ -126,4 +130,11 @@ function showConnections(metrics: Metrics, sql: Pool): void {
   metrics.connections.set({ state: 'busy' }, busy);
   metrics.connections.set({ state: 'idle' }, open - busy);
   metrics.connectionsMost.set(sql.options.max);
+}
+
+function showAttempts({ attemptsOpen }: Metrics, limits: Pick<Limits, 'open' | 'hanging'> | null): void {
+  if (limits === null) return;
+  const hanging = limits.hanging();
+  attemptsOpen.set({ receivers: 'hanging' }, hanging);
+  attemptsOpen.set({ receivers: 'other' }, limits.open() - hanging);
 }

@@ -83,13 +83,14 @@ export async function startWorker(options: WorkerOptions) {
     onStep: ({ ms }) => metrics.clockSteps.inc({ direction: ms < 0 ? 'back' : 'ahead' }),
     onRead: (differenceMs) => metrics.clockDifference.set(differenceMs / 1_000),
   });
+  const limits = options.limits ?? createLimits(scheduler);
   const sessionDeps: SessionDeps = {
     ...options,
     mailer: countMails(metrics, options.mailer),
     traces,
     workflowBundle,
     scheduler,
-    limits: options.limits ?? createLimits(scheduler),
+    limits,
     underWay: new Set(),
     compensations: compensationTurns(),
     starts: createStarts(scheduler),
@@ -193,6 +194,7 @@ export async function startWorker(options: WorkerOptions) {
     temporalState: temporalState.get,
     /** Whether Temporal has ever let it into its namespace; stays true while Temporal is unavailable. */
     hasReachedTemporal: temporalState.hasReached,
+    limits,
     /** Drains: no new claims, attempts under way finish. */
     async stop(): Promise<void> {
       stopping.abort();

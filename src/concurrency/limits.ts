@@ -281,6 +281,8 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     },
     /** The number of attempts that are under way or wait for a permit. */
     open: (): number => open,
+    /** How many of these are at webhooks that have hung lately. */
+    hanging: (): number => hanging,
     /** @param share the part of each limit that the caller may fill; the rest is kept for other classes */
     quotas: (share: number): Quotas => ({
       eshop: Math.ceil(share * turnsOfEshops.limitOf('')),

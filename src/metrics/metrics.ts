@@ -41,6 +41,8 @@ const HELP = {
     'From the commit of the event to the first byte of the first request, not counting recoveries and the time for which a webhook was inactive or paused.',
   waybill_commit_to_first_byte_phase_seconds:
     'Where that time goes: `queue`, until a process has claimed the delivery; `prepare`, until its attempt may begin; `begin`, its number; `send`, until the first byte leaves.',
+  waybill_attempts_open:
+    'Attempts of this worker that are under way or wait for a place, by their receivers: `hanging` lately, or `other`. Those at hanging ones may fill half of the places, and further ones wait. Absent in the role `api`.',
   waybill_deactivations_total:
     'Webhooks deactivated because all retries failed, or because the receiver responded with 410 Gone.',
   waybill_mails_total:
@@ -141,6 +143,7 @@ export function createMetrics() {
     attemptDuration: histogram('waybill_attempt_duration_seconds', ATTEMPT_BUCKETS),
     firstByte: histogram('waybill_commit_to_first_byte_seconds', FIRST_BYTE_BUCKETS),
     firstBytePhase: histogram('waybill_commit_to_first_byte_phase_seconds', PHASE_BUCKETS, 'phase'),
+    attemptsOpen: gauge('waybill_attempts_open', 'receivers'),
     deactivations: counter('waybill_deactivations_total', 'reason'),
     mails: counter('waybill_mails_total', 'outcome'),
     repairs: counter('waybill_repairs_total', 'workflow', 'action', 'reason'),

@@ -70,6 +70,9 @@ it('an API and a worker show what they do, and no label says whose it is', async
   // Present, at zero: an alert must not depend on the process that is scraped.
   expect(sampleOf(ofApi, 'waybill_attempts_total', { status: '2xx' })).toBe(0);
   expect(sampleOf(ofApi, 'waybill_temporal_up')).toBeUndefined();
+  for (const receivers of ['hanging', 'other'])
+    expect(sampleOf(ofWorker, 'waybill_attempts_open', { receivers }), receivers).toBe(0);
+  expect(sampleOf(ofApi, 'waybill_attempts_open')).toBeUndefined();
   expect(sampleOf(ofWorker, 'waybill_temporal_up')).toBe(1);
   expect(sampleOf(ofWorker, 'waybill_attempts_total', { status: '2xx' })).toBe(2);
   // A metric of Temporal's SDK.

@@ -9,6 +9,7 @@ const ANY = 2 ** 31 - 1;
 export const boundless: Limits = {
   acquire: async (_, signal) => (signal?.aborted === true ? undefined : permit),
   open: () => 0,
+  hanging: () => 0,
   quotas: () => ({ eshop: ANY, webhook: ANY, eshops: new Map(), webhooks: new Map() }),
 };
 

@@ -109,7 +109,7 @@ describe('a webhook', () => {
   });
 
   test('a webhook that hangs, recovers and hangs again counts among those that hang with all that is open, or none', async () => {
-    const { to, permits, pass, options } = make();
+    const { limits, to, permits, pass, options } = make();
     const half = options.attempts / 2;
     const hung: MadeRequest = { accepted: false, ms: options.hungMs };
     const others = Array.from({ length: half + 30 }, (_, index) => to(index + 2, index + 2));
@@ -128,6 +128,7 @@ describe('a webhook', () => {
       open.pop()?.release(hung);
       expect(open.length).toBeGreaterThan(5);
       expect(await places()).toBe(half - open.length);
+      expect(limits.hanging()).toBe(open.length);
       for (let accepted = 0; accepted < options.firstLimit / 2; accepted += 1) {
         open.shift()?.release(taken);
         open.push(...(await permits(to(1), 1)));
