@@ -19,6 +19,7 @@ import { attribution, heldBy, type OperatorAction } from '../domain/operator-act
 import { pauseAttribution, type TemporalPause } from '../domain/operator-pause.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { statusFilter, statusFilterOf } from '../domain/status-filter.ts';
+import { oneLine } from '../domain/text.ts';
 import { argument, type CommandContext, flag, option, optional, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
@@ -148,6 +149,15 @@ function details(delivery: OperatorsDelivery, url: string | null, pause: Tempora
   ]);
 }
 
+/** The last response that had a body, on one line; null if none had one. */
+function lastResponse(attempts: readonly AttemptLogRow[]): string | null {
+  const answered = attempts.findLast(({ responseExcerpt }) => (responseExcerpt ?? '').trim() !== '');
+  const { number, responseExcerpt } = answered ?? {};
+  return responseExcerpt === undefined || responseExcerpt === null
+    ? null
+    : `Response to attempt ${number}: ${oneLine(responseExcerpt).replaceAll(/\s+/g, ' ').trim()}`;
+}
+
 function actionsTable(actions: readonly OperatorAction[]): string {
   return table(
     actions.map(({ action, at, by, reason }) => ({ action, at: second(new Date(at)), by, reason })),
@@ -203,6 +213,8 @@ export function deliveriesCommand(command: Command, context: CommandContext): vo
     const { operatorActions } = delivery;
     if (operatorActions !== null) print(`\n${actionsTable(operatorActions)}`);
     if (attempts.length > 0) print(`\n${attemptsTable(attempts)}`);
+    const response = lastResponse(attempts);
+    if (response !== null) print(`\n${response}`);
   });
   addActions(command, context);
   addJobs(command, context);

@@ -27,7 +27,12 @@ made.other = await addWebhook(made.otherEshop, 'https://other.example:8443/order
 made.deleted = await addWebhook(made.otherEshop, 'https://other.example/deleted');
 const { eshop, first } = made;
 const delivered: string = await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId: '10001' });
-await makeAttempt(sql, delivered, 1, { outcome: 'success', status: 200, error: null });
+await makeAttempt(sql, delivered, 1, {
+  outcome: 'success',
+  status: 200,
+  error: null,
+  responseExcerpt: 'Order\r\n10001 \u001b[31mtaken\n',
+});
 const retrying: string = await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId: '10002' });
 await makeAttempt(sql, retrying, 1, {
   error: 'HTTP 503 from shop.example',
@@ -219,6 +224,10 @@ describe('deliveries show', () => {
       `http://127.0.0.1:8233/namespaces/default/workflows/delivery%2F1%2FCREATE_ORDER%2F10002%2F${retrying}`,
     );
     expect(text).toMatch(/^ +1 +20\d\d-.* +1 ms +HTTP 503 from shop\.example$/m);
+    expect(text).not.toContain('Response');
+    expect(await waybill(['deliveries', 'show', delivered])).toMatch(
+      /\n\nResponse to attempt 1: Order 10001 \[31mtaken$/,
+    );
     const read = JSON.parse(await waybill(['deliveries', 'show', delivered, '--json']));
     expect(read).toMatchObject({ deliveryId: delivered, eshopId: made.eshop, state: 'delivered', url: null });
     expect(read.attempts).toMatchObject([{ number: 1, outcome: 'success', status: 200 }]);
