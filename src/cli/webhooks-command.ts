@@ -24,7 +24,10 @@ const webhookFilters = v.pipe(
     ...listOptions,
     active: flag('--active', 'only active ones'),
     inactive: flag('--inactive', 'only inactive ones, whose open deliveries are held'),
-    failing: flag('--failing', 'only those that are failing, or were deactivated because they failed'),
+    failing: flag(
+      '--failing',
+      'only those that are failing, or were deactivated because they failed, with their last errors',
+    ),
   }),
   v.check(({ active, inactive }) => !(active && inactive), '--active and --inactive cannot be combined.'),
 );
@@ -59,18 +62,36 @@ function waitOf({ oldestWaitSeconds: seconds }: OperatorsWebhook): string | null
 
 function listTable(webhooks: readonly OperatorsWebhook[]): string {
   const rows = webhooks.map((webhook) => ({
-    id: webhook.id,
-    'e-shop': webhook.eshopId,
-    name: nameOf(webhook),
-    state: stateText(webhook),
-    pending: webhook.pending,
-    retrying: webhook.retrying,
+    ...firstCells(webhook),
     waits: waitOf(webhook) ?? '',
     type: shortTypes(typesOf(webhook)),
     url: webhook.url,
   }));
   return table(rows, { type: 6, name: 12, state: 32, url: 23 });
 }
+
+/** With the last errors, which are compared: those that fail have no wait, and fail for any type. */
+function failingTable(webhooks: readonly OperatorsWebhook[]): string {
+  const rows = webhooks.map((webhook) => ({
+    ...firstCells(webhook),
+    receiver: new URL(webhook.url).host,
+    'last error': lastErrorOf(webhook)?.replace(/^HTTP (?=\d)/, '') ?? '',
+  }));
+  return table(rows, { name: 12, receiver: 14, state: 32, 'last error': 20 });
+}
+
+const firstCells = (webhook: OperatorsWebhook) => ({
+  id: webhook.id,
+  'e-shop': webhook.eshopId,
+  name: nameOf(webhook),
+  state: stateText(webhook),
+  pending: webhook.pending,
+  retrying: webhook.retrying,
+});
+
+/** The last error of its incident, or of the one that deactivated it. */
+const lastErrorOf = ({ active, incidentError, deactivationError }: OperatorsWebhook) =>
+  active ? incidentError : deactivationError;
 
 function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
   const { active, deactivationError, deactivationDeliveryId } = webhook;
@@ -122,7 +143,8 @@ export function webhooksCommand(command: Command, context: CommandContext): void
     test: 'send one signed request with a sample of one of its types, whether active or not; it has no consequences',
   });
   const list = part('list');
-  runs(list, webhookFilters, async ({ eshop, type, receiver, limit, active, inactive, failing, json }) => {
+  runs(list, webhookFilters, async ({ eshop, type, receiver, limit, json, ...only }) => {
+    const { active, inactive, failing } = only;
     const filter = {
       eshopId: eshop,
       webhookType: type,
@@ -138,7 +160,7 @@ export function webhooksCommand(command: Command, context: CommandContext): void
     print(
       webhooks.length === 0
         ? 'No webhooks match.'
-        : `${listTable(webhooks)}${limitNote(webhooks.length, limit)}`,
+        : `${(failing ? failingTable : listTable)(webhooks)}${limitNote(webhooks.length, limit)}`,
     );
   });
   runs(part('show'), oneWebhook, async ({ id, json }) => {

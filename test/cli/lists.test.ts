@@ -93,6 +93,14 @@ describe('webhooks list', () => {
     expect(await waybill(['webhooks', 'list', '--type', 'CREATE_PRODUCT'])).toBe('No webhooks match.');
   });
 
+  it('of those that fail has their last errors, to compare them', async () => {
+    const [titles, ...rows] = (await waybill(['webhooks', 'list', '--failing'])).split('\n');
+    expect(titles).toMatch(/^id +e-shop +name +state +pending +retrying +receiver +last error$/);
+    expect(rows).toEqual([
+      expect.stringMatching(/ failing since 20\d\d-.* +1 +1 +shop\.example +503 from shop\.example$/),
+    ]);
+  });
+
   it('says that there may be more, as the list of deliveries does', async () => {
     for (const list of ['webhooks', 'deliveries']) {
       expect((await waybill([list, 'list', '--limit', '2'])).split('\n').slice(3)).toEqual([
@@ -278,7 +286,7 @@ test('webhooks whose oldest due delivery has waited longest come first, with thi
     [other, 7],
     [inactive, null],
   ]);
-  expect(await waybill(['webhooks', 'list', '--failing'])).toMatch(/ 1 +1 +9 min(?: \d+ s)? +CREATE_ORDER/);
+  expect(await waybill(['webhooks', 'list', '--active'])).toMatch(/ 1 +1 +9 min(?: \d+ s)? +CREATE_ORDER/);
   expect(await waybill(['webhooks', 'show', String(other)])).toMatch(/^Oldest waits +7 min(?: \d+ s)?$/m);
 
   // A retry waits from its time on, in the queue and in Temporal; one in the future does not wait.

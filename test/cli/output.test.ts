@@ -77,7 +77,8 @@ it('lists fit a terminal of 120 columns; a pipe and JSON have all of them', asyn
   };
   const deliveries = await onTerminal('deliveries');
   const webhooks = await onTerminal('webhooks');
-  for (const line of `${deliveries}\n${webhooks}`.split('\n'))
+  const failing = await onTerminal('webhooks', '--failing');
+  for (const line of `${deliveries}\n${webhooks}\n${failing}`.split('\n'))
     expect(line.length, line).toBeLessThanOrEqual(120);
   expect(deliveries).toMatch(
     new RegExp(
@@ -86,6 +87,7 @@ it('lists fit a terminal of 120 columns; a pipe and JSON have all of them', asyn
     ),
   );
   expect(webhooks).toMatch(/ failing since 20\S+ \d\d:\d\dZ….* https:\/\/shop\.example\/\S+…$/m);
+  expect(failing).toMatch(/ failing since 20\S+ \d\d:\d\dZ….* shop\.example +503 from shop\.example.*…$/m);
   expect(JSON.parse(await onTerminal('deliveries', '--json'))).toMatchObject([
     { entityId, lastError: error },
   ]);
