@@ -28,6 +28,7 @@ const webhookFilters = v.pipe(
       '--failing',
       'only those that are failing, or were deactivated because they failed, with their last errors',
     ),
+    paused: flag('--paused', 'only paused ones, whose open deliveries are held'),
   }),
   v.check(({ active, inactive }) => !(active && inactive), '--active and --inactive cannot be combined.'),
 );
@@ -144,13 +145,14 @@ export function webhooksCommand(command: Command, context: CommandContext): void
   });
   const list = part('list');
   runs(list, webhookFilters, async ({ eshop, type, receiver, limit, json, ...only }) => {
-    const { active, inactive, failing } = only;
+    const { active, inactive, failing, paused } = only;
     const filter = {
       eshopId: eshop,
       webhookType: type,
       receiver,
       active: active ? true : inactive ? false : undefined,
       troubled: failing,
+      paused,
       longestWaitFirst: true,
     };
     const settings = readSettings(env);

@@ -112,10 +112,16 @@ describe('webhooks activate and deactivate', () => {
     const pausedUntil = async () => JSON.parse(await waybill('show', String(id), '--json')).pausedUntil;
     expect(await pausedUntil()).toBe(until.toISOString());
     expect(await waybill('list')).toContain(`paused until ${minute}`);
+    const paused = async () =>
+      JSON.parse(await waybill('list', '--paused', '--json')).map(
+        ({ webhookId }: { webhookId: number }) => webhookId,
+      );
+    expect(await paused()).toEqual([id]);
     expect(await waybill('show', String(id))).toContain(`paused until ${minute}`);
     expect(await waybill('resume', String(id))).toBe(
       `Webhook ${id} of e-shop ${stack.eshopId} (Shop), ${receiver.url}/, is no longer paused. Its open deliveries continue: 0.`,
     );
+    expect(await paused()).toEqual([]);
     expect(await waybill('resume', String(id))).toBe(
       `Webhook ${id} of e-shop ${stack.eshopId} (Shop), ${receiver.url}/, is not paused. Nothing was changed.`,
     );

@@ -1,7 +1,7 @@
 /** Webhooks of all e-shops, as operators see them. Deleted ones are left out. */
 import type { Sql } from '../connection/pool.ts';
 import { CLASS } from '../outbox/outbox.ts';
-import { makesAttempts } from '../pauses.ts';
+import { isPaused, makesAttempts } from '../pauses.ts';
 import { isOpen } from '../predicates.ts';
 import { selectWebhooks, type WebhookRow } from './webhooks.ts';
 
@@ -15,6 +15,8 @@ interface AllWebhooksFilter {
   readonly active?: boolean | undefined;
   /** Finds webhooks that are failing, or were deactivated because of failures. */
   readonly troubled?: boolean | undefined;
+  /** Finds only paused ones. */
+  readonly paused?: boolean | undefined;
   /** The host that they call, with its port, or without one for any port. */
   readonly receiver?: string | undefined;
   /** Webhooks whose due deliveries have waited longest come first; by default, the lowest numbers do. */
@@ -53,7 +55,17 @@ export function openByState(
 }
 
 export async function listAllWebhooks(sql: Sql, filter: AllWebhooksFilter, limit: number) {
-  const { id, eshopId, among, webhookType, active, troubled, receiver, longestWaitFirst = false } = filter;
+  const {
+    id,
+    eshopId,
+    among,
+    webhookType,
+    active,
+    troubled,
+    paused,
+    receiver,
+    longestWaitFirst = false,
+  } = filter;
   return await sql<OperatorsWebhook[]>`
     select x.*, o.eshop_id, d.pending, d.retrying,
            case when x.active and x.paused_until is null then d.stopped else 0 end as held_by_operators,
@@ -68,6 +80,7 @@ export async function listAllWebhooks(sql: Sql, filter: AllWebhooksFilter, limit
         ${webhookType === undefined ? sql`` : sql`and ${webhookType} = any(w.types)`}
         ${active === undefined ? sql`` : sql`and w.active = ${active}`}
         ${troubled === true ? sql`and case when w.active then i.since is not null else x.reason <> 'user' end` : sql``}
+        ${paused === true ? sql`and ${isPaused(sql, 'w')}` : sql``}
         ${receiver === undefined ? sql`` : sql`and ${callsHost(sql, receiver.toLowerCase())}`}
       ${longestWaitFirst ? sql`` : sql`order by w.id limit ${limit}`}) x
     join webhooks o on o.id = x.id
