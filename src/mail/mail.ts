@@ -33,7 +33,7 @@ export function mailMessage(from: string, { to, subject, text, html, messageId }
 export class MailError extends Error {
   /** The reply code of the mail server (550 …); null if there was none. */
   readonly responseCode: number | null;
-  /** Refused for good (5xx to its sender, recipient or text): sending it again would get the same reply. */
+  /** Refused for good (5xx to its recipient or text): sending it again would get the same reply. */
   readonly refused: boolean;
 
   constructor(message: string, responseCode: number | null, refused = false) {
@@ -44,10 +44,14 @@ export class MailError extends Error {
   }
 }
 
+/** By the library's code, or by its code and the command that was refused. */
 const STEPS: Readonly<Record<string, string>> = {
   EABORT: 'did not answer in time',
   EAUTH: 'refused our user name and password',
   EENVELOPE: 'refused the recipient or the sender',
+  'EENVELOPE MAIL FROM': 'refused our sender',
+  'EENVELOPE RCPT TO': 'refused the recipient',
+  'EENVELOPE DATA': 'refused the message',
   EMESSAGE: 'refused the message',
   ETLS: 'could not be reached over TLS',
   EDNS: 'has no address',
@@ -56,8 +60,8 @@ const STEPS: Readonly<Record<string, string>> = {
   ESOCKET: 'cannot be reached',
 };
 
-/** Codes of the steps at which a reply is about the mail, not about us. */
-const ABOUT_THE_MAIL: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
+/** The steps at which a reply is about the mail. At others it is about us: the sender is the same for all mails. */
+const ABOUT_THE_MAIL: ReadonlySet<string> = new Set(['EENVELOPE RCPT TO', 'EENVELOPE DATA', 'EMESSAGE DATA']);
 
 /** A certificate that is not accepted has no code of its own left, only the words of OpenSSL and Node. */
 const CERTIFICATES: readonly (readonly [pattern: RegExp, problem: string])[] = [
@@ -73,15 +77,16 @@ const CERTIFICATES: readonly (readonly [pattern: RegExp, problem: string])[] = [
 /** Uses codes and fixed words only: the reply of a mail server may quote addresses. */
 export function mailErrorFrom(error: unknown): MailError {
   const code = codeOf(error);
+  const step = `${code} ${String(propertyOf(error, 'command'))}`;
   const response = propertyOf(error, 'responseCode');
   const responseCode = typeof response === 'number' ? response : null;
   const detail = responseCode === null ? code : `${code}, ${responseCode}`;
   // 503 (bad sequence of commands) is not permanent: it is about the conversation, not the mail.
-  const refused = ABOUT_THE_MAIL.has(code) && propertyOf(error, 'permanent') === true;
+  const refused = ABOUT_THE_MAIL.has(step) && propertyOf(error, 'permanent') === true;
   const message = error instanceof Error ? error.message : '';
   const certificate = CERTIFICATES.find(([pattern]) => pattern.test(message))?.[1];
   return new MailError(
-    `the mail server ${certificate ?? STEPS[code] ?? 'did not accept the mail'} (${detail})`,
+    `the mail server ${certificate ?? STEPS[step] ?? STEPS[code] ?? 'did not accept the mail'} (${detail})`,
     responseCode,
     refused,
   );

@@ -126,6 +126,7 @@ test.each([
   ['its recipient with 503, which speaks of the conversation', { refuseRecipient: 503 }, false],
   ['its text with 554', { refuseText: 554 }, true],
   ['its text with 451', { refuseText: 451 }, false],
+  ['its sender, which is ours, with 550', { refuseSender: 550 }, false],
 ] as const)('a mail refused for %s: for good is %s', async (_what, behavior, refused) => {
   const server = await mailServerOfTest({ ...behavior });
 

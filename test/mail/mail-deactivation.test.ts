@@ -81,11 +81,7 @@ test('refused for good for less than a day: tried again, however old the deactiv
 });
 
 test.each([
-  [
-    'the recipient',
-    { refuseRecipient: 550 },
-    'the mail server refused the recipient or the sender (EENVELOPE, 550)',
-  ],
+  ['the recipient', { refuseRecipient: 550 }, 'the mail server refused the recipient (EENVELOPE, 550)'],
   ['the text', { refuseText: 554 }, 'the mail server refused the message (EMESSAGE, 554)'],
 ])('%s refused for good for a day: given up, recorded and an alarm', async (_what, behavior, message) => {
   await deactivated(72);
@@ -106,6 +102,19 @@ test.each([
     }),
   ]);
   expect(JSON.stringify(logged)).not.toContain('shop.example');
+});
+
+test('a mail server that refuses our sender has refused no mail: each is tried again, however long ago it first was', async () => {
+  await deactivated(72);
+  server.behavior.refuseSender = 550;
+  const message = 'the mail server refused our sender (EENVELOPE, 550)';
+  await expect(mailIt()).rejects.toThrow(message);
+  await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
+
+  await expect(mailIt()).rejects.toThrow(message);
+
+  expect(await recorded()).toMatchObject({ outcome: null });
+  expect(alarms()).toEqual([]);
 });
 
 test('a mail that comes after the webhook was activated again says so, and asks for nothing', async () => {

@@ -11,6 +11,8 @@ export interface ReceivedMail {
 
 /** What the server does at each step; may be changed between two mails. */
 export interface MailServerBehavior {
+  /** The reply to the sender, e.g. `550`; absent: accepted. */
+  refuseSender?: number;
   /** The reply to the recipient, e.g. `550`; absent: accepted. */
   refuseRecipient?: number;
   /** The reply to the text, e.g. `451`; absent: accepted. */
@@ -62,6 +64,10 @@ export async function startMailServer(
       if (present > 0) return;
       for (const resolve of whenEmpty) resolve();
       whenEmpty = [];
+    },
+    onMailFrom({ address }, _session, callback) {
+      const { refuseSender } = behavior;
+      callback(refuseSender === undefined ? null : rejection(refuseSender, `Not from you: ${address}`));
     },
     async onRcptTo({ address }, _session, callback) {
       await behavior.beforeRecipient?.();
