@@ -125,6 +125,16 @@ it('both files have the same parts in the same versions, Temporal set alike, and
   expect(apart.name).toBeUndefined();
 });
 
+it('both files pass the other master key on while one is being replaced', () => {
+  for (const file of [ONE_MACHINE, APART]) {
+    const keyed = Object.values(composeOf(file).services).filter(({ environment = {} }) =>
+      Object.keys(environment).some((name) => /^SECRET_KEY(?:_FILE)?$/.test(name)),
+    );
+    expect(keyed.length).toBeGreaterThan(0);
+    for (const { environment } of keyed) expect(environment).toHaveProperty('SECRET_KEY_PREVIOUS', null);
+  }
+});
+
 describe('the secrets of compose.yml', () => {
   let directory: string;
   beforeEach(async () => {
