@@ -10,14 +10,19 @@ import { createInserter } from '../../src/db/records/insert.ts';
 import { orders } from '../../src/db/records/orders.ts';
 import { products } from '../../src/db/records/products.ts';
 import { readRecord } from '../../src/db/records/read.ts';
+import { receivings } from '../../src/db/records/receivings.ts';
 import { returns } from '../../src/db/records/returns.ts';
+import { createMovement } from '../../src/db/records/stock-movements.ts';
+import { recordUnchanged } from '../../src/db/records/unchanged.ts';
 import { create } from '../../src/db/records/write.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { orderRecordSchema, sampleOrder } from '../../src/domain/order/record.ts';
 import type { OrderRecord } from '../../src/domain/order/schema.ts';
 import { nulledFields } from '../../src/domain/personal-data.ts';
 import { sampleProduct } from '../../src/domain/product/schema.ts';
+import { sampleReceiving } from '../../src/domain/receiving/schema.ts';
 import { sampleReturn } from '../../src/domain/return/schema.ts';
+import { sampleStockMovement } from '../../src/domain/stock/movement.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { addAddress, setNoticeUrl } from '../support/api/notices.ts';
 import { folderOfFile } from '../support/ends.ts';
@@ -40,6 +45,51 @@ const createOrder = (eshopOrderId: string, other: Partial<OrderRecord>) =>
     ...other,
   });
 const order = (id: string) => readRecord(stack.sql, orders, stack.eshopId, id);
+
+/** The number of rows of each table that belong to e-shops, with all partitions. */
+async function countRows(): Promise<Readonly<Record<string, number>>> {
+  const { sql } = stack;
+  const tables = await sql<{ name: string }[]>`
+    select distinct c.table_name as name from information_schema.columns c join pg_class p on p.relname = c.table_name
+    where c.table_schema = 'public' and not p.relispartition
+      and c.column_name in ('eshop_id', 'webhook_id', 'delivery_id', 'api_key_hash', 'user_id', 'address_id')`;
+  const counts = tables.map(async ({ name }) => {
+    const [row] = await sql<{ count: number }[]>`select count(*)::integer from ${sql(name)}`;
+    return [name, row?.count ?? 0] as const;
+  });
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+/** Rows of the tables that the rest of the test leaves empty. */
+async function fillTables(webhookId: number, deliveryId: string) {
+  const { sql, eshopId } = stack;
+  const insert = createInserter(sql);
+  await create(sql, insert, receivings, eshopId, 'shop', sampleReceiving);
+  const { sku } = sampleProduct;
+  const movement = { ...sampleStockMovement, type: 'stock_correction', sku, count: '2' } as const;
+  await transaction(sql, (tx) => createMovement(tx, eshopId, 'warehouse', movement));
+  await sql`insert into stock_reservations (eshop_id, eshop_order_id, sku, count) values (${eshopId}, 'later', ${sku}, 1)`;
+  await recordUnchanged(sql, eshopId, [{ kind: 'product', entityId: sku, at: new Date() }]);
+  await sql`insert into import_keys (eshop_id, key, fingerprint) values (${eshopId}, 'line 1', '')`;
+  await sql`insert into stored_responses (eshop_id, role, key, response) values (${eshopId}, 'shop', 'request 1', '')`;
+  const [user] = await sql<{ id: number }[]>`
+    insert into users (eshop_id, username, role, password_hash) values (${eshopId}, 'anna', 'warehouse', '') returning id`;
+  await sql`insert into user_eshops (user_id, eshop_id) values (${user?.id ?? null}, ${eshopId})`;
+  await sql`
+    insert into console_sessions (id_hash, user_id, password_version, expires_at)
+    values ('session', ${user?.id ?? null}, 1, now() + interval '1 day')`;
+  await sql`
+    insert into notice_tokens (token_hash, address_id, expires_at)
+    select 'token', id, now() + interval '1 day' from notice_addresses`;
+  await stack.changeWebhook(webhookId, { url: `${receiver.url}/moved` });
+  await sql`insert into examinations (webhook_id) values (${webhookId})`;
+  await sql`
+    insert into redeliveries (delivery_id, event_id, eshop_id, webhook_id, entity_id)
+    select id, event_id, eshop_id, webhook_id, entity_id from deliveries where id = ${deliveryId}`;
+  await sql`
+    insert into recoveries (id, eshop_id, webhook_id, since, until, include, found, state, exhausted, finished_at)
+    values (gen_random_uuid(), ${eshopId}, ${webhookId}, now(), now(), '{failed}', 1, 'completed', true, now())`;
+}
 
 /** Everything stored about an order besides its row. */
 async function kept(id: string) {
@@ -158,6 +208,13 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
   await ensureSigningKey(sql, eshopId, () => pair);
   await replaceSigningKey(sql, eshopId, pair, true);
 
+  await fillTables(held, waiting);
+  const before = await countRows();
+  // The relay empties it.
+  const empty = Object.keys(before).filter((table) => before[table] === 0 && table !== 'changes_to_signal');
+  expect(empty).toEqual([]);
+  expect(Object.keys(before).length).toBeGreaterThan(20);
+
   const file = join(directory, 'leaving.ndjson');
   const looked = await eshop('delete', String(eshopId), '--dry-run', '--json');
   expect(JSON.parse(looked.printed)).toMatchObject({
@@ -175,15 +232,9 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
 
   expect(await stack.untilEnded(stack.workflowId(waiting))).toBeDefined();
   expect(await stack.untilEnded(timer.workflowId)).toBe('COMPLETED');
-  const tables = await sql<{ name: string }[]>`
-    select distinct table_name as name from information_schema.columns
-    where table_schema = 'public' and column_name in ('eshop_id', 'webhook_id', 'delivery_id', 'api_key_hash')`;
-  expect(tables.length).toBeGreaterThan(20);
-  for (const { name } of tables) {
-    const [row] = await sql<{ count: number }[]>`select count(*)::integer from ${sql(name)}`;
-    // Only those of the other e-shop are left.
-    expect({ [name]: row?.count }).toEqual({ [name]: name === 'eshops' ? 1 : name === 'users' ? 2 : 0 });
-  }
+  // Only those of the other e-shop are left.
+  const left = Object.keys(before).map((table) => [table, 0]);
+  expect(await countRows()).toEqual({ ...Object.fromEntries(left), eshops: 1, users: 2 });
   expect(await sql`select id from eshops`).toEqual([{ id: other?.id }]);
 
   const text = await readFile(file, 'utf8');
@@ -197,12 +248,16 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
     new Set([
       'eshop',
       'noticeAddress',
+      'user',
       'notice',
       'signingKey',
       'webhook',
       'product',
       'order',
+      'receiving',
       'return',
+      'stockMovement',
+      'storedResponse',
       'event',
       'delivery',
       'attempt',
