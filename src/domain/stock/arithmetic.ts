@@ -36,9 +36,19 @@ export function applyChange(stock: Stock, change: StockChange): Stock {
   };
 }
 
+/** What a movement of each type does to the units of its product. */
+const effects: Readonly<Record<StockMovementType, 'bringOrTake' | 'hold' | 'release'>> = {
+  stock_correction: 'bringOrTake',
+  completition: 'bringOrTake',
+  order: 'bringOrTake',
+  return: 'bringOrTake',
+  receiving: 'bringOrTake',
+  quality_hold: 'hold',
+  quality_release: 'release',
+};
+
 /** Whether a type moves units between `available` and `onHold`; any other brings or takes units. */
-export const isHoldOrRelease = (type: StockMovementType): boolean =>
-  type === 'quality_hold' || type === 'quality_release';
+export const isHoldOrRelease = (type: StockMovementType): boolean => effects[type] !== 'bringOrTake';
 
 /**
  * The change of each place by a movement.
@@ -50,9 +60,14 @@ export function changeOf(
   count: string,
   from: 'available' | 'reserved' = 'available',
 ): StockChange {
-  if (type === 'quality_hold') return { available: negated(count), onHold: count };
-  if (type === 'quality_release') return { available: count, onHold: negated(count) };
-  return { [from]: count };
+  switch (effects[type]) {
+    case 'hold':
+      return { available: negated(count), onHold: count };
+    case 'release':
+      return { available: count, onHold: negated(count) };
+    case 'bringOrTake':
+      return { [from]: count };
+  }
 }
 
 /** The problem of a stock; null if none. */
