@@ -66,17 +66,19 @@ export function sortedTypes(types: readonly EventType[]): EventType[] {
   return eventTypeNames.filter((name) => types.includes(name));
 }
 
-/** The groups of types: everything about a kind of record. */
+/** The groups of types: everything about a kind of record. A form of a webhook has boxes for these types alone. */
 const groups = {
-  orders: 'order',
-  products: 'product',
-  receivings: 'receiving',
-  returns: 'return',
-  'stock movements': 'stockMovement',
-} as const satisfies Record<string, EntityKind>;
+  order: 'orders',
+  product: 'products',
+  receiving: 'receivings',
+  return: 'returns',
+  stockMovement: 'stock movements',
+} as const satisfies Record<EntityKind, string>;
+
+type GroupName = (typeof groups)[EntityKind];
 
 /** "orders", "products", … */
-export const groupNames = Object.keys(groups) as (keyof typeof groups)[];
+export const groupNames: readonly GroupName[] = Object.values(groups);
 
 /** The occasions on which a kind of record has events. */
 export type OccasionsOf<Kind extends EntityKind> = Extract<
@@ -85,8 +87,8 @@ export type OccasionsOf<Kind extends EntityKind> = Extract<
 >['on'];
 
 /** All types about a kind of record, in the order of the interface. */
-export function typesAbout(group: keyof typeof groups): EventType[] {
-  return eventTypeNames.filter((name) => eventTypes[name].entity === groups[group]);
+export function typesAbout(group: GroupName): EventType[] {
+  return eventTypeNames.filter((name) => groups[eventTypes[name].entity] === group);
 }
 
 /** How many types a sentence names. */
