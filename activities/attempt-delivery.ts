@@ -10,6 +10,7 @@ import type {
   AttemptOutcome,
   AttemptVerdict,
 } from '../src/attempt/outcome.ts';
+import { limitReached } from '../src/domain/delivery-state.ts';
 import { type AttemptInput, failureTypes } from '../workflows/delivery-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
@@ -69,7 +70,7 @@ function whyDeferred(outcome: AttemptDeferral): string {
     case 'paused':
       return `Held: the webhook is paused. It goes on ${outcome.until.toISOString()}.`;
     case 'concurrencyLimit':
-      return 'Deferred: the limit on concurrent requests is reached, of its receiver, of the e-shop, or of all receivers that hang.';
+      return `Deferred: ${limitReached}.`;
   }
 }
 

@@ -22,6 +22,10 @@ export const howCanceled: Readonly<Record<CanceledBy, string>> = {
   deletion: 'because its webhook was deleted',
 };
 
+/** Why a delivery waits for other requests, in a sentence; docs/interface.md, L14, says the same. */
+export const limitReached =
+  'the limit on concurrent requests is reached, of its receiver, of the e-shop, or of all receivers that hang';
+
 /** The outcomes of an attempt, as recorded. `gone`: the receiver responded with 410. */
 export const attemptOutcomes = ['success', 'failure', 'gone'] as const;
 export type RecordedOutcome = (typeof attemptOutcomes)[number];

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { recordCauses } from '../../src/api/event-schemas.ts';
 import { eventCauses, webhookCauses } from '../../src/domain/absence.ts';
+import { limitReached } from '../../src/domain/delivery-state.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { omissible } from '../../src/domain/webhook-fields.ts';
 
@@ -33,6 +34,10 @@ function citedIn(file: string): string[] {
 it('each number is given once', () => {
   expect(stated.length).toBeGreaterThan(50);
   expect(stated.filter((number, index) => stated.indexOf(number) !== index)).toEqual([]);
+});
+
+it('L14 says whose limit a delivery waits for as the program does', () => {
+  expect(readFileSync(join(root, 'docs/interface.md'), 'utf8')).toContain(`- \`limit\`: ${limitReached}.`);
 });
 
 it('every rule that is cited exists', () => {

@@ -1,7 +1,7 @@
 /** A delivery, as it is named and shown in the API. */
 import * as v from 'valibot';
 import type { DeliveryLogRow, findDelivery } from '../../db/deliveries/delivery-log.ts';
-import { attemptOutcomes, cancelers, deliveryStates } from '../../domain/delivery-state.ts';
+import { attemptOutcomes, cancelers, deliveryStates, limitReached } from '../../domain/delivery-state.ts';
 import { component, described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
 import { origins } from '../../domain/origin.ts';
@@ -93,7 +93,9 @@ const deliveryEntries = {
       component('WaitsFor', {
         reason: described(
           v.picklist(['order', 'limit', 'pause']),
-          '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: the limit on concurrent requests is reached: of its receiver, of the e-shop, or of all receivers that hang. `pause`: its webhook is paused, or its recovery is.',
+          '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). ' +
+            `\`limit\`: ${limitReached}. ` +
+            '`pause`: its webhook is paused, or its recovery is.',
         ),
         deliveryId: described(v.nullable(uuid()), 'The delivery that it waits for, where there is one.'),
         since: time(),

@@ -2,7 +2,7 @@
 import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';
 import type { Delivery, DeliveryWithAttempts } from '../../api/deliveries/record.ts';
-import { howCanceled } from '../../domain/delivery-state.ts';
+import { howCanceled, limitReached } from '../../domain/delivery-state.ts';
 import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
 import type { Role } from '../../domain/role.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
@@ -101,8 +101,7 @@ export function standingOf(props: StandingProps, { now, session: { role } }: Vie
           </>
         );
       }
-      if (waitsFor?.reason === 'limit')
-        return 'Waits for other requests: the limit on concurrent requests is reached, of its receiver, of the e-shop, or of all receivers that hang.';
+      if (waitsFor?.reason === 'limit') return `Waits for other requests: ${limitReached}.`;
       if (waitsFor?.reason === 'pause')
         return (
           <>
