@@ -8,7 +8,8 @@ import {
   type EventRow,
   versionsOf,
 } from '../db/event-log.ts';
-import { findUnchanged, kindsWith } from '../db/records/unchanged.ts';
+import { kindsWith } from '../db/records/kinds-with.ts';
+import { findUnchanged } from '../db/records/unchanged.ts';
 import { absenceAt, absenceOf, type WebhookAbsence, type WebhookVersion } from '../domain/absence.ts';
 import { catalogue } from '../domain/catalogue.ts';
 import { eventTypes } from '../domain/event-types.ts';

@@ -40,6 +40,8 @@ export interface CatalogueEntry {
   readonly path: string;
   /** The field that identifies it; GET webhooks receive its value. */
   readonly idField: string;
+  /** Its records are numbered from 1 by the database; others are named by their e-shop. */
+  readonly numbered?: true;
   /** Fields of the record that an e-shop's requests may not write. */
   readonly responseOnly: readonly string[];
   /**
@@ -128,6 +130,7 @@ export const catalogue: { readonly [Kind in EntityKind]: EntryFor<Kind> } = {
     noun: 'stock movement',
     path: '/stock-movements',
     idField: 'id',
+    numbered: true,
     responseOnly: stockMovementResponseOnly,
     recordSchema: stockMovementRecordSchema,
     sample: sampleStockMovement,
@@ -144,6 +147,11 @@ export function idOf({ idField }: CatalogueEntry, record: object): string {
   return String(Reflect.get(record, idField));
 }
 
+/** Whether a record of this kind may have this identifier: a number has at most 18 digits. */
+export function mayIdentify({ numbered }: CatalogueEntry, id: string): boolean {
+  return numbered !== true || /^\d{1,18}$/.test(id);
+}
+
 /** A record as in deliveries of this type, in its v2 form. */
 export function sampleOf(type: EventType): object {
   const movement = movementOf(type);
@@ -157,8 +165,8 @@ export function sampleChangesOf(type: EventType): string | null {
   return entryOf(type).samples[eventTypes[type].on]?.changed ?? null;
 }
 
-/** The number of no stock movement: they are numbered from 1. */
-const NO_MOVEMENT = 0;
+/** The number of no record: they are numbered from 1. */
+export const NO_NUMBER = 0;
 
 /**
  * For an event that an operator triggers as a test: its record does not exist (docs/interface.md, E5).
@@ -166,8 +174,7 @@ const NO_MOVEMENT = 0;
  */
 export function testRecordOf(type: EventType, now: Date): { entityId: string; record: object } {
   const entry = entryOf(type);
-  const id =
-    entry.kind === 'stockMovement' ? NO_MOVEMENT : `TEST-${now.getTime().toString(36).toUpperCase()}`;
+  const id = entry.numbered === true ? NO_NUMBER : `TEST-${now.getTime().toString(36).toUpperCase()}`;
   const record = { ...sampleOf(type), [entry.idField]: id };
   return { entityId: idOf(entry, record), record };
 }

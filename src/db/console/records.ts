@@ -1,4 +1,5 @@
 /** Records for the lists of the console: from the newest on, so that a page costs the same however much is stored. */
+import { mayIdentify, NO_NUMBER } from '../../domain/catalogue.ts';
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../connection/pool.ts';
 import { columnsOf } from '../records/columns.ts';
@@ -13,8 +14,7 @@ export function newestRecords(
 ) {
   const mapping = mappings[kind];
   const [table, key] = [sql(mapping.table), sql(mapping.entry.idField)];
-  // The ids of movements are numbers from 1 on.
-  const last = kind === 'stockMovement' && before !== null && !/^\d{1,18}$/.test(before) ? '0' : before;
+  const last = before === null || mayIdentify(mapping.entry, before) ? before : String(NO_NUMBER);
   const behind =
     last === null
       ? sql``

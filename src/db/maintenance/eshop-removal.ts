@@ -3,6 +3,7 @@ import type postgres from 'postgres';
 import { counted, oneRow, type Pool, type Sql } from '../connection/pool.ts';
 import { enqueueReleaseChange } from '../outbox/changes.ts';
 import { isOpen } from '../predicates.ts';
+import { mappings } from '../records/mappings.ts';
 import { inPages } from '../retention/pages.ts';
 import { TABLES_OF_WEBHOOKS } from '../retention/webhook-history.ts';
 import { transaction } from '../transaction.ts';
@@ -74,11 +75,9 @@ export async function countUnderWay(sql: Sql, eshopId: number): Promise<number> 
 const OF_ESHOP = [
   'changes_to_signal',
   'stock_reservations',
-  'stock_movements',
-  'orders',
-  'receivings',
-  'returns',
-  'products',
+  ...Object.values(mappings)
+    .map(({ table }) => table)
+    .reverse(),
   'unchanged_writes',
   'import_keys',
   'stored_responses',
