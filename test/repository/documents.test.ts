@@ -1,6 +1,7 @@
 /**
  * The documents: their links work, and the scripts, folders and files that they name exist.
  */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -82,6 +83,28 @@ test('every folder and file they name exists', () => {
   const named = documents.flatMap((file) => [...prose(file).matchAll(paths)].map(([, path = '']) => path));
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   expect(named.length).toBeGreaterThan(30);
+});
+
+/** "`one` and `two` in `src/file.ts`"; a file may also be named by the end of its path. */
+const NAMED_IN = /((?:`[A-Za-z_]\w*` and )?`[A-Za-z_]\w*`) (?:in|of) `([\w./-]+\.tsx?)`/g;
+
+test('every name that they place in a file is in that file', () => {
+  const files = execFileSync('git', ['ls-files', '*.ts', '*.tsx'], { cwd: root, encoding: 'utf8' }).split(
+    '\n',
+  );
+  const named = documents.flatMap((document) =>
+    [...prose(document).replaceAll(/\s+/g, ' ').matchAll(NAMED_IN)].map(([place, names = '', file = '']) => ({
+      place: `${document}: ${place}`,
+      names: names.match(/\w+/g)?.filter((name) => name !== 'and') ?? [],
+      texts: files.filter((each) => `/${each}`.endsWith(`/${file}`)).map(read),
+    })),
+  );
+  const holds = (text: string, name: string) => new RegExp(`\\b${name}\\b`).test(text);
+  const wrong = named.filter(
+    ({ names, texts }) => !texts.some((text) => names.every((name) => holds(text, name))),
+  );
+  expect(wrong.map(({ place }) => place)).toEqual([]);
+  expect(named.length).toBeGreaterThan(25);
 });
 
 test('every chapter of the handbook is in its contents, and none is longer than ten minutes of reading', () => {
