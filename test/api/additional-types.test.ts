@@ -62,55 +62,53 @@ describe('the record', () => {
   });
 });
 
-describe('events', () => {
-  test('events of each of its types go to the webhook, events of others do not', async () => {
-    const [{ id }, all] = [await created(), await created({ additionalTypes: eventTypeNames })];
-    await order();
-    await change();
-    const [made, changed] = await fired();
-    expect([made?.type, changed?.type]).toEqual(['CREATE_ORDER', 'UPDATE_ORDER']);
-    expect([made?.webhookIds, changed?.webhookIds]).toEqual([
-      [id, all.id],
-      [id, all.id],
-    ]);
-    await shop('PATCH', '/v21/products/TEA', { note: 'x' });
-    const ofProduct = (await fired('TEA')).at(-1);
-    expect(ofProduct).toMatchObject({ type: 'UPDATE_PRODUCT', webhookIds: [all.id] });
-  });
+test('events of each of its types go to the webhook, events of others do not', async () => {
+  const [{ id }, all] = [await created(), await created({ additionalTypes: eventTypeNames })];
+  await order();
+  await change();
+  const [made, changed] = await fired();
+  expect([made?.type, changed?.type]).toEqual(['CREATE_ORDER', 'UPDATE_ORDER']);
+  expect([made?.webhookIds, changed?.webhookIds]).toEqual([
+    [id, all.id],
+    [id, all.id],
+  ]);
+  await shop('PATCH', '/v21/products/TEA', { note: 'x' });
+  const ofProduct = (await fired('TEA')).at(-1);
+  expect(ofProduct).toMatchObject({ type: 'UPDATE_PRODUCT', webhookIds: [all.id] });
+});
 
-  test('events go by the types that the webhook has at present: changed, deactivated, activated, deleted, or changed with SQL', async () => {
-    const { id } = await created();
-    await order();
-    let count = 0;
-    const reached = async () => {
-      count += 1;
-      await change('1', `note ${count}`);
-      return (await fired()).at(-1)?.webhookIds;
-    };
-    expect(await reached()).toEqual([id]);
-    await put(id, { additionalTypes: ['UPDATE_RETURN'] });
-    expect(await reached()).toEqual([]);
-    await put(id, { webhookType: 'UPDATE_ORDER' });
-    expect(await reached()).toEqual([id]);
-    await shop('PUT', `/v21/webhooks/${id}/deactivate`);
-    expect(await reached()).toEqual([]);
-    await shop('PUT', `/v21/webhooks/${id}/activate`);
-    expect(await reached()).toEqual([id]);
-    await api.sql`update webhooks set webhook_type = 'CREATE_RETURN' where id = ${id}`;
-    expect(await reached()).toEqual([]);
-    await api.sql`update webhooks set additional_types = '{UPDATE_ORDER}' where id = ${id}`;
-    expect(await reached()).toEqual([id]);
-    await shop('DELETE', `/v21/webhooks/${id}`);
-    expect(await reached()).toEqual([]);
-    expect(await api.sql`select from webhook_types where webhook_id = ${id} and subscribed`).toHaveLength(0);
-  });
+test('events go by the types that the webhook has at present: changed, deactivated, activated, deleted, or changed with SQL', async () => {
+  const { id } = await created();
+  await order();
+  let count = 0;
+  const reached = async () => {
+    count += 1;
+    await change('1', `note ${count}`);
+    return (await fired()).at(-1)?.webhookIds;
+  };
+  expect(await reached()).toEqual([id]);
+  await put(id, { additionalTypes: ['UPDATE_RETURN'] });
+  expect(await reached()).toEqual([]);
+  await put(id, { webhookType: 'UPDATE_ORDER' });
+  expect(await reached()).toEqual([id]);
+  await shop('PUT', `/v21/webhooks/${id}/deactivate`);
+  expect(await reached()).toEqual([]);
+  await shop('PUT', `/v21/webhooks/${id}/activate`);
+  expect(await reached()).toEqual([id]);
+  await api.sql`update webhooks set webhook_type = 'CREATE_RETURN' where id = ${id}`;
+  expect(await reached()).toEqual([]);
+  await api.sql`update webhooks set additional_types = '{UPDATE_ORDER}' where id = ${id}`;
+  expect(await reached()).toEqual([id]);
+  await shop('DELETE', `/v21/webhooks/${id}`);
+  expect(await reached()).toEqual([]);
+  expect(await api.sql`select from webhook_types where webhook_id = ${id} and subscribed`).toHaveLength(0);
+});
 
-  test('events that an operator triggers go to the webhook, too', async () => {
-    const { id } = await created();
-    const event = { eshopId: eshop.eshopId, type: 'UPDATE_ORDER', entityId: 'test', record: {} } as const;
-    expect(await recordTestEvent(api.sql, event)).toMatchObject({ deliveries: [{ webhookId: id }] });
-    expect(await recordTestEvent(api.sql, { ...event, type: 'UPDATE_RETURN' })).toBeNull();
-  });
+test('events that an operator triggers go to the webhook, too', async () => {
+  const { id } = await created();
+  const event = { eshopId: eshop.eshopId, type: 'UPDATE_ORDER', entityId: 'test', record: {} } as const;
+  expect(await recordTestEvent(api.sql, event)).toMatchObject({ deliveries: [{ webhookId: id }] });
+  expect(await recordTestEvent(api.sql, { ...event, type: 'UPDATE_RETURN' })).toBeNull();
 });
 
 describe('what was missed', () => {

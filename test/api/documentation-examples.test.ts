@@ -42,40 +42,38 @@ const hasProgram = (program: string, args: string[]) =>
     () => false,
   );
 
-describe('are valid', () => {
-  test('the examples for a shell are valid', async () => {
-    const all = inLanguage('curl');
-    expect(all.length).toBeGreaterThan(70);
-    const file = join(folder, 'all.sh');
-    await writeFile(file, all.map(({ text }) => text).join('\n\n'));
-    await run('bash', ['-n', file]);
-  });
+test('the examples for a shell are valid', async () => {
+  const all = inLanguage('curl');
+  expect(all.length).toBeGreaterThan(70);
+  const file = join(folder, 'all.sh');
+  await writeFile(file, all.map(({ text }) => text).join('\n\n'));
+  await run('bash', ['-n', file]);
+});
 
-  test('the examples for Node.js are valid', () => {
-    for (const { name, text } of inLanguage('Node.js')) {
-      expect(() => new Script(`(async () => {\n${text}\n})`), name).not.toThrow();
-    }
-  });
+test('the examples for Node.js are valid', () => {
+  for (const { name, text } of inLanguage('Node.js')) {
+    expect(() => new Script(`(async () => {\n${text}\n})`), name).not.toThrow();
+  }
+});
 
-  test('the examples for Python are valid', async () => {
-    const files = await Promise.all(
-      inLanguage('Python').map(async ({ text }, index) => {
-        const file = join(folder, `example_${index}.py`);
-        await writeFile(file, text);
-        return file;
-      }),
-    );
-    await run('python3', ['-m', 'py_compile', ...files]);
-  });
-
-  test('the examples for PHP are valid, where it is installed', async (context) => {
-    if (!(await hasProgram('php', ['-v']))) return context.skip();
-    for (const [index, { text }] of inLanguage('PHP').entries()) {
-      const file = join(folder, `example-${index}.php`);
+test('the examples for Python are valid', async () => {
+  const files = await Promise.all(
+    inLanguage('Python').map(async ({ text }, index) => {
+      const file = join(folder, `example_${index}.py`);
       await writeFile(file, text);
-      await run('php', ['-l', file]);
-    }
-  });
+      return file;
+    }),
+  );
+  await run('python3', ['-m', 'py_compile', ...files]);
+});
+
+test('the examples for PHP are valid, where it is installed', async (context) => {
+  if (!(await hasProgram('php', ['-v']))) return context.skip();
+  for (const [index, { text }] of inLanguage('PHP').entries()) {
+    const file = join(folder, `example-${index}.php`);
+    await writeFile(file, text);
+    await run('php', ['-l', file]);
+  }
 });
 
 /** References in the schema are resolved in the document. */

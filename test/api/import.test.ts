@@ -189,21 +189,19 @@ async function sendRaw(bytes: Buffer, pieces = bytes.length): Promise<Result[]> 
     .map((line) => JSON.parse(line));
 }
 
-describe('lines', () => {
-  test('lines end with LF or CRLF, the last with nothing; empty ones are skipped and counted', async () => {
-    const line = JSON.stringify(movement(1, { note: 'ž' }));
-    for (const pieces of [1, 7, 10_000]) {
-      const results = await sendRaw(Buffer.from(`\n${line}\r\n \n\n${line}`), pieces);
-      expect(results.map((result) => [result.line, result.statusCode])).toEqual([
-        [2, 200],
-        [5, 200],
-      ]);
-    }
-  });
+test('lines end with LF or CRLF, the last with nothing; empty ones are skipped and counted', async () => {
+  const line = JSON.stringify(movement(1, { note: 'ž' }));
+  for (const pieces of [1, 7, 10_000]) {
+    const results = await sendRaw(Buffer.from(`\n${line}\r\n \n\n${line}`), pieces);
+    expect(results.map((result) => [result.line, result.statusCode])).toEqual([
+      [2, 200],
+      [5, 200],
+    ]);
+  }
+});
 
-  test('no lines get an empty answer', async () => {
-    expect(await send('')).toEqual([]);
-  });
+test('no lines get an empty answer', async () => {
+  expect(await send('')).toEqual([]);
 });
 
 describe('the outcome is that of one line after the other', () => {

@@ -54,19 +54,17 @@ test("another e-shop's product is not known", async () => {
   expect(answer.body.message).toBe('orderProducts.0.sku: "TEA" is not a known product');
 });
 
-describe('updates', () => {
-  test('updates obey the same rules, over the order as it would become', async () => {
-    await api.shop('POST', '/v21/orders', fullOrder('upd'));
-    const patch = async (body: object) => (await api.shop('PATCH', '/v21/orders/upd', body)).body.message;
-    expect(await patch({ orderType: 'b2c' })).toBe(
-      'requiredExpeditionDate: allowed only for b2b orders; sanction: allowed only for b2b orders',
-    );
-    expect(await patch({ pickupPoint: null })).toBe(
-      'pickupPoint: is required by the service PACKETA_PICKUP_CZ',
-    );
-    const put = await api.shop('PUT', '/v21/orders/upd', { orderType: 'transfer' });
-    expect(put.body.message).toBe(
-      'orderProducts: is required; transferCompany: is required for transfer orders',
-    );
-  });
+test('updates obey the same rules, over the order as it would become', async () => {
+  await api.shop('POST', '/v21/orders', fullOrder('upd'));
+  const patch = async (body: object) => (await api.shop('PATCH', '/v21/orders/upd', body)).body.message;
+  expect(await patch({ orderType: 'b2c' })).toBe(
+    'requiredExpeditionDate: allowed only for b2b orders; sanction: allowed only for b2b orders',
+  );
+  expect(await patch({ pickupPoint: null })).toBe(
+    'pickupPoint: is required by the service PACKETA_PICKUP_CZ',
+  );
+  const put = await api.shop('PUT', '/v21/orders/upd', { orderType: 'transfer' });
+  expect(put.body.message).toBe(
+    'orderProducts: is required; transferCompany: is required for transfer orders',
+  );
 });

@@ -227,90 +227,88 @@ describe('packing lists', () => {
   });
 });
 
-describe('events', () => {
-  test('events create a delivery for each webhook that is active, of the type, of the e-shop and not deleted', async () => {
-    const other = await api.newEshop();
-    const { eshopId } = api.eshop;
-    const first = await insertWebhook(api.sql, eshopId, 'CREATE_ORDER');
-    const second = await insertWebhook(api.sql, eshopId, 'CREATE_ORDER');
-    await insertWebhook(api.sql, eshopId, 'CREATE_ORDER', { active: false });
-    await insertWebhook(api.sql, eshopId, 'CREATE_ORDER', { deleted: true });
-    await insertWebhook(api.sql, other.eshopId, 'CREATE_ORDER');
-    const status = await insertWebhook(api.sql, eshopId, 'UPDATE_ORDER_STATUS');
-    const before = api.notified();
-    await api.shop('POST', '/v21/orders', minimalOrder('hooks'));
-    expect(api.notified()).toBe(before + 1);
-    await api.shop('PATCH', '/v21/orders/hooks', { note: 'nobody listens' });
-    expect(api.notified()).toBe(before + 1);
-    await move('hooks', 'received');
-    const events = await firedEvents(api.sql, eshopId, 'hooks');
-    expect(events.map(({ type, webhookIds }) => [type, webhookIds])).toEqual([
-      ['CREATE_ORDER', [first, second]],
-      ['UPDATE_ORDER', []],
-      ['UPDATE_ORDER_STATUS', [status]],
-    ]);
-    const [row] = await api.sql`
+test('events create a delivery for each webhook that is active, of the type, of the e-shop and not deleted', async () => {
+  const other = await api.newEshop();
+  const { eshopId } = api.eshop;
+  const first = await insertWebhook(api.sql, eshopId, 'CREATE_ORDER');
+  const second = await insertWebhook(api.sql, eshopId, 'CREATE_ORDER');
+  await insertWebhook(api.sql, eshopId, 'CREATE_ORDER', { active: false });
+  await insertWebhook(api.sql, eshopId, 'CREATE_ORDER', { deleted: true });
+  await insertWebhook(api.sql, other.eshopId, 'CREATE_ORDER');
+  const status = await insertWebhook(api.sql, eshopId, 'UPDATE_ORDER_STATUS');
+  const before = api.notified();
+  await api.shop('POST', '/v21/orders', minimalOrder('hooks'));
+  expect(api.notified()).toBe(before + 1);
+  await api.shop('PATCH', '/v21/orders/hooks', { note: 'nobody listens' });
+  expect(api.notified()).toBe(before + 1);
+  await move('hooks', 'received');
+  const events = await firedEvents(api.sql, eshopId, 'hooks');
+  expect(events.map(({ type, webhookIds }) => [type, webhookIds])).toEqual([
+    ['CREATE_ORDER', [first, second]],
+    ['UPDATE_ORDER', []],
+    ['UPDATE_ORDER_STATUS', [status]],
+  ]);
+  const [row] = await api.sql`
       select d.state, d.event_type, d.entity_id, d.attempts_made, d.dispatched_at
       from deliveries d where webhook_id = ${status} and entity_id = 'hooks'`;
-    expect(row).toEqual({
-      state: 'pending',
-      eventType: 'UPDATE_ORDER_STATUS',
-      entityId: 'hooks',
-      attemptsMade: 0,
-      dispatchedAt: null,
-    });
+  expect(row).toEqual({
+    state: 'pending',
+    eventType: 'UPDATE_ORDER_STATUS',
+    entityId: 'hooks',
+    attemptsMade: 0,
+    dispatchedAt: null,
   });
+});
 
-  test('events hold the moment: quick updates give as many different snapshots', async () => {
-    await api.shop('POST', '/v21/orders', minimalOrder('quick'));
-    const notes = Array.from({ length: 8 }, (_, index) => `note ${index}`);
-    await Promise.all(notes.map((note) => api.shop('PATCH', '/v21/orders/quick', { note })));
-    const snapshots = (await firedEvents(api.sql, api.eshop.eshopId, 'quick'))
-      .filter(({ type }) => type === 'UPDATE_ORDER')
-      .map(({ snapshot }) => JSON.parse(snapshot).note);
-    expect(snapshots.sort()).toEqual(notes);
+test('events hold the moment: quick updates give as many different snapshots', async () => {
+  await api.shop('POST', '/v21/orders', minimalOrder('quick'));
+  const notes = Array.from({ length: 8 }, (_, index) => `note ${index}`);
+  await Promise.all(notes.map((note) => api.shop('PATCH', '/v21/orders/quick', { note })));
+  const snapshots = (await firedEvents(api.sql, api.eshop.eshopId, 'quick'))
+    .filter(({ type }) => type === 'UPDATE_ORDER')
+    .map(({ snapshot }) => JSON.parse(snapshot).note);
+  expect(snapshots.sort()).toEqual(notes);
+});
+
+test('no event fires when nothing changes, even if it is written differently', async () => {
+  await api.shop('POST', '/v21/orders', fullOrder('same'));
+  const { data } = await api.shop('GET', '/v21/orders/same');
+  const again = await api.shop('PATCH', '/v21/orders/same', {
+    cashOnDelivery: 1249.9,
+    requiredExpeditionDate: '2030-01-02T01:04:05.678Z',
+    orderProducts: [
+      { sku: 'TEA', quantity: '2.50', unitPrice: '349.9', vatRate: 12, lot: 'L1' },
+      { quantity: 3, sku: 'CUP', unitPrice: '0.1234', vatRate: '21.00', lot: null },
+    ],
   });
+  expect(again.data).toEqual(data);
+  expect(await fired('same')).toEqual(['CREATE_ORDER']);
+});
 
-  test('no event fires when nothing changes, even if it is written differently', async () => {
-    await api.shop('POST', '/v21/orders', fullOrder('same'));
-    const { data } = await api.shop('GET', '/v21/orders/same');
-    const again = await api.shop('PATCH', '/v21/orders/same', {
-      cashOnDelivery: 1249.9,
-      requiredExpeditionDate: '2030-01-02T01:04:05.678Z',
-      orderProducts: [
-        { sku: 'TEA', quantity: '2.50', unitPrice: '349.9', vatRate: 12, lot: 'L1' },
-        { quantity: 3, sku: 'CUP', unitPrice: '0.1234', vatRate: '21.00', lot: null },
-      ],
-    });
-    expect(again.data).toEqual(data);
-    expect(await fired('same')).toEqual(['CREATE_ORDER']);
-  });
-
-  test('events go with the whole write or not at all', async () => {
-    await api.shop('POST', '/v21/orders', minimalOrder('whole', { note: 'before' }));
-    // A trigger that stands for any failure between the order's row and the commit.
-    await api.sql.unsafe(`
+test('events go with the whole write or not at all', async () => {
+  await api.shop('POST', '/v21/orders', minimalOrder('whole', { note: 'before' }));
+  // A trigger that stands for any failure between the order's row and the commit.
+  await api.sql.unsafe(`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
       create trigger refuse before insert on deliveries for each row execute function refuse();`);
-    await insertWebhook(api.sql, api.eshop.eshopId, 'UPDATE_ORDER');
-    try {
-      const failed = await api.shop('PATCH', '/v21/orders/whole', {
-        note: 'after',
-        orderProducts: [{ sku: 'CUP', quantity: 9 }],
-      });
-      expect(failed.status).toBe(500);
-      expect(failed.body.message).not.toContain('refused');
-      const created = await api.shop('POST', '/v21/orders', minimalOrder('whole-2'));
-      expect(created.status).toBe(500);
-    } finally {
-      await api.sql.unsafe('drop trigger refuse on deliveries; drop function refuse;');
-    }
-    expect((await api.shop('GET', '/v21/orders/whole')).data).toMatchObject({
-      note: 'before',
-      orderProducts: [{ sku: 'TEA' }],
+  await insertWebhook(api.sql, api.eshop.eshopId, 'UPDATE_ORDER');
+  try {
+    const failed = await api.shop('PATCH', '/v21/orders/whole', {
+      note: 'after',
+      orderProducts: [{ sku: 'CUP', quantity: 9 }],
     });
-    expect(await fired('whole')).toEqual(['CREATE_ORDER']);
-    expect((await api.shop('GET', '/v21/orders/whole-2')).status).toBe(404);
-    expect(await fired('whole-2')).toEqual([]);
+    expect(failed.status).toBe(500);
+    expect(failed.body.message).not.toContain('refused');
+    const created = await api.shop('POST', '/v21/orders', minimalOrder('whole-2'));
+    expect(created.status).toBe(500);
+  } finally {
+    await api.sql.unsafe('drop trigger refuse on deliveries; drop function refuse;');
+  }
+  expect((await api.shop('GET', '/v21/orders/whole')).data).toMatchObject({
+    note: 'before',
+    orderProducts: [{ sku: 'TEA' }],
   });
+  expect(await fired('whole')).toEqual(['CREATE_ORDER']);
+  expect((await api.shop('GET', '/v21/orders/whole-2')).status).toBe(404);
+  expect(await fired('whole-2')).toEqual([]);
 });

@@ -37,91 +37,87 @@ const given = {
 };
 const typeOf = (value: unknown) => (Array.isArray(value) ? 'array' : typeof value);
 
-describe('an announcement', () => {
-  test('an announcement with every field has exactly the fields shown, in both forms', async () => {
-    const sku = await calls.product();
-    const body = {
-      ...calls.minimal([{ sku, quantity: '2.50', lot: 'L1', expirationDate: '2030-01-01T01:00:00+01:00' }]),
-      eshopReceivingId: 'příjem 1/ž',
-      carrierInfo: 'Trans',
-      deliveryNoteNumber: 'DN 1',
-      deliveryType: 'container',
-      description: 'fragile',
-      driverCompany: 'Trans',
-      driverDispatcherContact: '+420',
-      driverName: 'Jan',
-      driverPhone: '+421',
-      driverTrailerLicensePlate: '1AB',
-      duty: true,
-      estimatedDelivery: '2030-01-02T03:04:05Z',
-      handlingUnits: 'box_loose',
-      packagings: [{ type: 'EUR pallet', quantity: 2, sscc: '106141411234567897' }],
-      trackingNumber: 'T 1',
-      urgent: true,
-    };
-    const created = await api.shop('POST', '/v21/receivings', body);
-    expect(created.status).toBe(200);
-    expect(Object.entries(created.data).map(([name, value]) => [name, typeOf(value)])).toEqual(
-      Object.entries(given),
-    );
-    expect(created.data).toEqual({
-      ...body,
-      estimatedDelivery: '2030-01-02T03:04:05.000Z',
-      products: [
-        {
-          sku,
-          quantity: 2.5,
-          lot: 'L1',
-          received: null,
-          expirationDate: '2030-01-01T00:00:00.000Z',
-          lineState: 'E',
-        },
-      ],
-      status: 'awaiting',
-      unitsAmount: 2.5,
-    });
-    expect(Object.keys(created.data.products[0])).toEqual([
-      'sku',
-      'quantity',
-      'lot',
-      'received',
-      'expirationDate',
-      'lineState',
-    ]);
-    const path = `/receivings/${encodeURIComponent(body.eshopReceivingId)}`;
-    expect((await api.shop('GET', `/v21${path}`)).data).toEqual(created.data);
-    const v2 = (await api.shop('GET', `/v2${path}`)).data;
-    expect(v2.unitsAmount).toBe('2.5');
-    expect(v2.products[0].quantity).toBe('2.5');
-    expect(v2.packagings[0].quantity).toBe('2');
-    expect(v.is(receivingRecordSchema('v21'), created.data)).toBe(true);
-    expect(v.is(receivingRecordSchema('v2'), v2)).toBe(true);
-    const [event] = await firedEvents(api.sql, api.eshop.eshopId, body.eshopReceivingId);
-    expect(event?.type).toBe('CREATE_RECEIVING');
-    expect(render(event?.snapshot ?? '', { version: 'v2', withPackingLists: false })).toBe(
-      JSON.stringify(v2),
-    );
+test('an announcement with every field has exactly the fields shown, in both forms', async () => {
+  const sku = await calls.product();
+  const body = {
+    ...calls.minimal([{ sku, quantity: '2.50', lot: 'L1', expirationDate: '2030-01-01T01:00:00+01:00' }]),
+    eshopReceivingId: 'příjem 1/ž',
+    carrierInfo: 'Trans',
+    deliveryNoteNumber: 'DN 1',
+    deliveryType: 'container',
+    description: 'fragile',
+    driverCompany: 'Trans',
+    driverDispatcherContact: '+420',
+    driverName: 'Jan',
+    driverPhone: '+421',
+    driverTrailerLicensePlate: '1AB',
+    duty: true,
+    estimatedDelivery: '2030-01-02T03:04:05Z',
+    handlingUnits: 'box_loose',
+    packagings: [{ type: 'EUR pallet', quantity: 2, sscc: '106141411234567897' }],
+    trackingNumber: 'T 1',
+    urgent: true,
+  };
+  const created = await api.shop('POST', '/v21/receivings', body);
+  expect(created.status).toBe(200);
+  expect(Object.entries(created.data).map(([name, value]) => [name, typeOf(value)])).toEqual(
+    Object.entries(given),
+  );
+  expect(created.data).toEqual({
+    ...body,
+    estimatedDelivery: '2030-01-02T03:04:05.000Z',
+    products: [
+      {
+        sku,
+        quantity: 2.5,
+        lot: 'L1',
+        received: null,
+        expirationDate: '2030-01-01T00:00:00.000Z',
+        lineState: 'E',
+      },
+    ],
+    status: 'awaiting',
+    unitsAmount: 2.5,
   });
+  expect(Object.keys(created.data.products[0])).toEqual([
+    'sku',
+    'quantity',
+    'lot',
+    'received',
+    'expirationDate',
+    'lineState',
+  ]);
+  const path = `/receivings/${encodeURIComponent(body.eshopReceivingId)}`;
+  expect((await api.shop('GET', `/v21${path}`)).data).toEqual(created.data);
+  const v2 = (await api.shop('GET', `/v2${path}`)).data;
+  expect(v2.unitsAmount).toBe('2.5');
+  expect(v2.products[0].quantity).toBe('2.5');
+  expect(v2.packagings[0].quantity).toBe('2');
+  expect(v.is(receivingRecordSchema('v21'), created.data)).toBe(true);
+  expect(v.is(receivingRecordSchema('v2'), v2)).toBe(true);
+  const [event] = await firedEvents(api.sql, api.eshop.eshopId, body.eshopReceivingId);
+  expect(event?.type).toBe('CREATE_RECEIVING');
+  expect(render(event?.snapshot ?? '', { version: 'v2', withPackingLists: false })).toBe(JSON.stringify(v2));
+});
 
-  test('an announcement is made once, and wakes the relay', async () => {
-    const sku = await calls.product();
-    await insertWebhook(api.sql, api.eshop.eshopId, 'CREATE_RECEIVING');
-    const woken = api.notified();
-    const body = calls.minimal([{ sku, quantity: 1 }]);
-    expect((await api.shop('POST', '/v21/receivings', body)).status).toBe(200);
-    expect(api.notified()).toBe(woken + 1);
-    const again = await api.shop('POST', '/v21/receivings', body);
-    expect(again.status).toBe(409);
-    expect(again.body.message).toBe(`Receiving ${body.eshopReceivingId} already exists.`);
-    expect(await calls.stockOf(sku)).toMatchObject({ awaiting: '1' });
-  });
+test('an announcement is made once, and wakes the relay', async () => {
+  const sku = await calls.product();
+  await insertWebhook(api.sql, api.eshop.eshopId, 'CREATE_RECEIVING');
+  const woken = api.notified();
+  const body = calls.minimal([{ sku, quantity: 1 }]);
+  expect((await api.shop('POST', '/v21/receivings', body)).status).toBe(200);
+  expect(api.notified()).toBe(woken + 1);
+  const again = await api.shop('POST', '/v21/receivings', body);
+  expect(again.status).toBe(409);
+  expect(again.body.message).toBe(`Receiving ${body.eshopReceivingId} already exists.`);
+  expect(await calls.stockOf(sku)).toMatchObject({ awaiting: '1' });
+});
 
-  test('an announcement of more units than a product can have is refused whole', async () => {
-    const sku = await calls.product();
-    const body = calls.minimal([{ sku, quantity: 1_000_000_000 }]);
-    expect((await api.shop('POST', '/v21/receivings', body)).status).toBe(409);
-    expect((await calls.shop('GET', String(body.eshopReceivingId))).status).toBe(404);
-  });
+test('an announcement of more units than a product can have is refused whole', async () => {
+  const sku = await calls.product();
+  const body = calls.minimal([{ sku, quantity: 1_000_000_000 }]);
+  expect((await api.shop('POST', '/v21/receivings', body)).status).toBe(409);
+  expect((await calls.shop('GET', String(body.eshopReceivingId))).status).toBe(404);
 });
 
 describe('an update', () => {

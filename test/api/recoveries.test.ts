@@ -235,184 +235,182 @@ describe('what is found', () => {
   });
 });
 
-describe('a recovery', () => {
-  test('a recovery creates a new delivery of each event, and tells how far it has come', async () => {
-    const events = await loseEvents(lost, 'failed', ['1', '2', '3', '4']);
-    const before = api.notified();
-    const asked = await recover();
-    expect(asked.status).toBe(200);
-    expect(asked.body.message).toBe('Recovery started.');
-    const { recoveryId, count } = asked.data;
-    expect(count).toBe(4);
-    expect(api.notified()).toBe(before + 1);
-    expect((await read(recoveryId)).data).toMatchObject({
-      state: 'running',
-      done: 0,
-      failed: 0,
-      left: 4,
-      estimatedEndAt: expect.any(String),
-      finishedAt: null,
-    });
-    await runOn(recoveryId);
-    const created = await recoveredBy(api.sql, recoveryId);
-    expect(created.map(({ eventId }) => eventId).sort()).toEqual([...events].sort());
-    for (const [index, state] of (['delivered', 'delivered', 'failed'] as const).entries()) {
-      await api.sql`update deliveries set state = ${state} where id = ${created[index]?.id ?? ''}`;
-    }
-    expect((await read(recoveryId)).data).toMatchObject({ state: 'running', done: 2, failed: 1, left: 1 });
-    await api.sql`update deliveries set state = 'delivered' where id = ${created[3]?.id ?? ''}`;
-    await stepRecovery(api.sql, recoveryId);
-    expect((await read(recoveryId)).body).toEqual({
-      statusCode: 200,
-      message: 'Recovery found.',
-      data: {
-        recoveryId,
-        webhookId,
-        since: asked.data.since,
-        until: asked.data.until,
-        include: ['failed', 'expired', 'missed'],
-        count: 4,
-        first: asked.data.first,
-        last: asked.data.last,
-        state: 'completed',
-        reason: null,
-        done: 3,
-        failed: 1,
-        superseded: 0,
-        left: 0,
-        createdAt: expect.any(String),
-        estimatedEndAt: null,
-        finishedAt: expect.any(String),
-      },
-    });
+test('a recovery creates a new delivery of each event, and tells how far it has come', async () => {
+  const events = await loseEvents(lost, 'failed', ['1', '2', '3', '4']);
+  const before = api.notified();
+  const asked = await recover();
+  expect(asked.status).toBe(200);
+  expect(asked.body.message).toBe('Recovery started.');
+  const { recoveryId, count } = asked.data;
+  expect(count).toBe(4);
+  expect(api.notified()).toBe(before + 1);
+  expect((await read(recoveryId)).data).toMatchObject({
+    state: 'running',
+    done: 0,
+    failed: 0,
+    left: 4,
+    estimatedEndAt: expect.any(String),
+    finishedAt: null,
   });
-
-  test('a recovery asked for again is the same while it is under way, and finds only what failed again afterwards', async () => {
-    await loseEvents(lost, 'failed', ['1', '2']);
-    const body = { since: hourAgo(), include: ['failed', 'expired'] };
-    const first = await recover(body);
-    const again = await recover({ ...body, include: ['expired', 'failed', 'failed'] });
-    expect(again.body).toMatchObject({
-      message: 'This recovery is under way.',
-      data: { ...first.data, estimatedDurationMs: expect.any(Number) },
-    });
-    const { recoveryId } = first.data;
-    await runOn(recoveryId);
-    expect((await recover(body)).data.recoveryId).toBe(recoveryId);
-    const [one, other] = await recoveredBy(api.sql, recoveryId);
-    await api.sql`update deliveries set state = 'delivered' where id = ${one?.id ?? ''}`;
-    await api.sql`update deliveries set state = 'failed' where id = ${other?.id ?? ''}`;
-    await stepRecovery(api.sql, recoveryId);
-    const later = (await recover(body)).data;
-    expect(later).toMatchObject({ count: 1 });
-    expect(later.recoveryId).not.toBe(recoveryId);
+  await runOn(recoveryId);
+  const created = await recoveredBy(api.sql, recoveryId);
+  expect(created.map(({ eventId }) => eventId).sort()).toEqual([...events].sort());
+  for (const [index, state] of (['delivered', 'delivered', 'failed'] as const).entries()) {
+    await api.sql`update deliveries set state = ${state} where id = ${created[index]?.id ?? ''}`;
+  }
+  expect((await read(recoveryId)).data).toMatchObject({ state: 'running', done: 2, failed: 1, left: 1 });
+  await api.sql`update deliveries set state = 'delivered' where id = ${created[3]?.id ?? ''}`;
+  await stepRecovery(api.sql, recoveryId);
+  expect((await read(recoveryId)).body).toEqual({
+    statusCode: 200,
+    message: 'Recovery found.',
+    data: {
+      recoveryId,
+      webhookId,
+      since: asked.data.since,
+      until: asked.data.until,
+      include: ['failed', 'expired', 'missed'],
+      count: 4,
+      first: asked.data.first,
+      last: asked.data.last,
+      state: 'completed',
+      reason: null,
+      done: 3,
+      failed: 1,
+      superseded: 0,
+      left: 0,
+      createdAt: expect.any(String),
+      estimatedEndAt: null,
+      finishedAt: expect.any(String),
+    },
   });
+});
 
-  test('a recovery asked for at the same moment by many is one', async () => {
-    await loseEvents(lost, 'failed', ['1', '2', '3']);
-    const since = hourAgo();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => recover({ since })));
-    expect(new Set(answers.map(({ data }) => data.recoveryId)).size).toBe(1);
-    const { recoveryId } = answers[0]?.data ?? {};
-    await Promise.all(Array.from({ length: 8 }, () => stepRecovery(api.sql, recoveryId)));
-    expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(3);
+test('a recovery asked for again is the same while it is under way, and finds only what failed again afterwards', async () => {
+  await loseEvents(lost, 'failed', ['1', '2']);
+  const body = { since: hourAgo(), include: ['failed', 'expired'] };
+  const first = await recover(body);
+  const again = await recover({ ...body, include: ['expired', 'failed', 'failed'] });
+  expect(again.body).toMatchObject({
+    message: 'This recovery is under way.',
+    data: { ...first.data, estimatedDurationMs: expect.any(Number) },
   });
+  const { recoveryId } = first.data;
+  await runOn(recoveryId);
+  expect((await recover(body)).data.recoveryId).toBe(recoveryId);
+  const [one, other] = await recoveredBy(api.sql, recoveryId);
+  await api.sql`update deliveries set state = 'delivered' where id = ${one?.id ?? ''}`;
+  await api.sql`update deliveries set state = 'failed' where id = ${other?.id ?? ''}`;
+  await stepRecovery(api.sql, recoveryId);
+  const later = (await recover(body)).data;
+  expect(later).toMatchObject({ count: 1 });
+  expect(later.recoveryId).not.toBe(recoveryId);
+});
 
-  test('a recovery is in the way of another one while it looks for its events, and no longer', async () => {
-    await loseEvents(lost, 'failed', ['1']);
-    const { recoveryId } = (await recover()).data;
-    const other = await recover({ include: ['canceled'] });
-    expect(other.status).toBe(409);
-    expect(other.body.message).toContain(recoveryId);
-    await runOn(recoveryId);
-    expect((await recover({ include: ['canceled'] })).status).toBe(200);
-  });
+test('a recovery asked for at the same moment by many is one', async () => {
+  await loseEvents(lost, 'failed', ['1', '2', '3']);
+  const since = hourAgo();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => recover({ since })));
+  expect(new Set(answers.map(({ data }) => data.recoveryId)).size).toBe(1);
+  const { recoveryId } = answers[0]?.data ?? {};
+  await Promise.all(Array.from({ length: 8 }, () => stepRecovery(api.sql, recoveryId)));
+  expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(3);
+});
 
-  test("is listed among its webhook's, the newest first", async () => {
-    await loseEvents(lost, 'failed', ['1']);
-    const first = (await recover()).data.recoveryId;
-    await runOn(first);
-    const second = (await recover({ include: ['canceled'] })).data.recoveryId;
-    const ids = async (query = '') => {
-      const { data, body } = await request('GET', path(`recoveries${query}`));
-      return [data.map((record: { recoveryId: string }) => record.recoveryId), body.pagination];
-    };
-    expect(await ids()).toEqual([[second, first], { page: 1, items: 30, totalCount: 2, totalPages: 1 }]);
-    expect(await ids('?page=2&items=1')).toEqual([
-      [first],
-      { page: 2, items: 1, totalCount: 2, totalPages: 2 },
-    ]);
-    webhookId = await newWebhook();
-    expect((await ids())[0]).toEqual([]);
-  });
+test('a recovery is in the way of another one while it looks for its events, and no longer', async () => {
+  await loseEvents(lost, 'failed', ['1']);
+  const { recoveryId } = (await recover()).data;
+  const other = await recover({ include: ['canceled'] });
+  expect(other.status).toBe(409);
+  expect(other.body.message).toContain(recoveryId);
+  await runOn(recoveryId);
+  expect((await recover({ include: ['canceled'] })).status).toBe(200);
+});
 
-  test('a recovery creates nothing of what was delivered in the meantime', async () => {
-    const [, second = ''] = await loseEvents(lost, 'failed', ['1', '2']);
-    const { recoveryId } = (await recover()).data;
-    await endDeliveries(lost, 'delivered', [second]);
-    await runOn(recoveryId);
-    expect((await recoveredBy(api.sql, recoveryId)).map(({ entityId }) => entityId)).toEqual(['1']);
-    expect((await read(recoveryId)).data).toMatchObject({ count: 2, left: 1 });
-  });
+test("a recovery is listed among its webhook's, the newest first", async () => {
+  await loseEvents(lost, 'failed', ['1']);
+  const first = (await recover()).data.recoveryId;
+  await runOn(first);
+  const second = (await recover({ include: ['canceled'] })).data.recoveryId;
+  const ids = async (query = '') => {
+    const { data, body } = await request('GET', path(`recoveries${query}`));
+    return [data.map((record: { recoveryId: string }) => record.recoveryId), body.pagination];
+  };
+  expect(await ids()).toEqual([[second, first], { page: 1, items: 30, totalCount: 2, totalPages: 1 }]);
+  expect(await ids('?page=2&items=1')).toEqual([
+    [first],
+    { page: 2, items: 1, totalCount: 2, totalPages: 2 },
+  ]);
+  webhookId = await newWebhook();
+  expect((await ids())[0]).toEqual([]);
+});
 
-  test('a recovery and a single redelivery do not do the same twice', async () => {
-    const [first = '', second = ''] = await loseEvents(lost, 'failed', ['1', '2']);
-    const deliveryOf = async (eventId: string) => {
-      const [row] = await api.sql<{ id: string }[]>`
+test('a recovery creates nothing of what was delivered in the meantime', async () => {
+  const [, second = ''] = await loseEvents(lost, 'failed', ['1', '2']);
+  const { recoveryId } = (await recover()).data;
+  await endDeliveries(lost, 'delivered', [second]);
+  await runOn(recoveryId);
+  expect((await recoveredBy(api.sql, recoveryId)).map(({ entityId }) => entityId)).toEqual(['1']);
+  expect((await read(recoveryId)).data).toMatchObject({ count: 2, left: 1 });
+});
+
+test('a recovery and a single redelivery do not do the same twice', async () => {
+  const [first = '', second = ''] = await loseEvents(lost, 'failed', ['1', '2']);
+  const deliveryOf = async (eventId: string) => {
+    const [row] = await api.sql<{ id: string }[]>`
         select id from deliveries where event_id = ${eventId} and recovery_id is null order by id limit 1`;
-      return row?.id ?? '';
-    };
-    const redeliver = async (eventId: string) =>
-      await request('POST', `/v21/deliveries/${await deliveryOf(eventId)}/redeliver`);
-    const { recoveryId } = (await recover()).data;
-    expect((await redeliver(first)).status).toBe(200);
-    await runOn(recoveryId);
-    const created = await recoveredBy(api.sql, recoveryId);
-    expect(created.map(({ eventId }) => eventId)).toEqual([second]);
-    const refused = await redeliver(second);
-    expect(refused.status).toBe(409);
-    expect(refused.body.message).toContain(created[0]?.id);
-  });
+    return row?.id ?? '';
+  };
+  const redeliver = async (eventId: string) =>
+    await request('POST', `/v21/deliveries/${await deliveryOf(eventId)}/redeliver`);
+  const { recoveryId } = (await recover()).data;
+  expect((await redeliver(first)).status).toBe(200);
+  await runOn(recoveryId);
+  const created = await recoveredBy(api.sql, recoveryId);
+  expect(created.map(({ eventId }) => eventId)).toEqual([second]);
+  const refused = await redeliver(second);
+  expect(refused.status).toBe(409);
+  expect(refused.body.message).toContain(created[0]?.id);
+});
 
-  test('a recovery lets only a bounded number wait, and goes on as they are taken', async () => {
-    const entityIds = Array.from({ length: 130 }, (_, index) => `order ${index}`);
-    const events = await loseEvents(lost, 'failed', entityIds);
-    const { recoveryId } = (await recover()).data;
-    for (let step = 0; step < 3; step += 1) await stepRecovery(api.sql, recoveryId);
-    expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(20);
-    const take = () =>
-      api.sql`update deliveries set state = 'delivered' where recovery_id = ${recoveryId} and state = 'pending'`;
-    const sizes: number[] = [];
-    for (let step = 0; step < 4; step += 1) {
-      await take();
-      await stepRecovery(api.sql, recoveryId);
-      sizes.push((await recoveredBy(api.sql, recoveryId)).length);
-    }
-    expect(sizes).toEqual([60, 130, 130, 130]);
-    const created = await recoveredBy(api.sql, recoveryId);
-    expect(created.map(({ eventId }) => eventId)).toEqual([...events].sort());
-    await until('the end', async () => {
-      await stepRecovery(api.sql, recoveryId);
-      return (await read(recoveryId)).data.state === 'completed';
-    });
-    expect((await read(recoveryId)).data).toMatchObject({ done: 130, left: 0 });
+test('a recovery lets only a bounded number wait, and goes on as they are taken', async () => {
+  const entityIds = Array.from({ length: 130 }, (_, index) => `order ${index}`);
+  const events = await loseEvents(lost, 'failed', entityIds);
+  const { recoveryId } = (await recover()).data;
+  for (let step = 0; step < 3; step += 1) await stepRecovery(api.sql, recoveryId);
+  expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(20);
+  const take = () =>
+    api.sql`update deliveries set state = 'delivered' where recovery_id = ${recoveryId} and state = 'pending'`;
+  const sizes: number[] = [];
+  for (let step = 0; step < 4; step += 1) {
+    await take();
+    await stepRecovery(api.sql, recoveryId);
+    sizes.push((await recoveredBy(api.sql, recoveryId)).length);
+  }
+  expect(sizes).toEqual([60, 130, 130, 130]);
+  const created = await recoveredBy(api.sql, recoveryId);
+  expect(created.map(({ eventId }) => eventId)).toEqual([...events].sort());
+  await until('the end', async () => {
+    await stepRecovery(api.sql, recoveryId);
+    return (await read(recoveryId)).data.state === 'completed';
   });
+  expect((await read(recoveryId)).data).toMatchObject({ done: 130, left: 0 });
+});
 
-  test('a recovery only tries whether anybody takes again what nobody took', async () => {
-    await loseEvents(
-      lost,
-      'failed',
-      Array.from({ length: 60 }, (_, index) => `order ${index}`),
-    );
-    const { recoveryId } = (await recover()).data;
-    const sizes: number[] = [];
-    for (let step = 0; step < 4; step += 1) {
-      await stepRecovery(api.sql, recoveryId);
-      await api.sql`update deliveries set state = 'retrying' where recovery_id = ${recoveryId}`;
-      sizes.push((await recoveredBy(api.sql, recoveryId)).length);
-    }
-    expect(sizes).toEqual([20, 21, 22, 23]);
-  });
+test('a recovery only tries whether anybody takes again what nobody took', async () => {
+  await loseEvents(
+    lost,
+    'failed',
+    Array.from({ length: 60 }, (_, index) => `order ${index}`),
+  );
+  const { recoveryId } = (await recover()).data;
+  const sizes: number[] = [];
+  for (let step = 0; step < 4; step += 1) {
+    await stepRecovery(api.sql, recoveryId);
+    await api.sql`update deliveries set state = 'retrying' where recovery_id = ${recoveryId}`;
+    sizes.push((await recoveredBy(api.sql, recoveryId)).length);
+  }
+  expect(sizes).toEqual([20, 21, 22, 23]);
 });
 
 describe('its control', () => {

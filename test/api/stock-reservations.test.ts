@@ -31,43 +31,41 @@ const stockOf = async (sku: string) => (await api.shop('GET', `/v2/products/${sk
 const movementsOf = async (sku: string) =>
   (await api.shop('GET', `/v2/stock-movements?sku=${sku}&type=order`)).data;
 
-describe('an order that becomes received', () => {
-  test('an order that becomes received reserves the sum of its lines', async () => {
-    const sku = await product('10');
-    const id = await order(lines([sku, 2], [sku, '1.5']));
-    expect(await stockOf(sku)).toMatchObject({ available: '10', reserved: '0' });
-    await way(id, 'received');
-    expect(await stockOf(sku)).toMatchObject({ available: '6.5', reserved: '3.5' });
-    expect((await movementsOf(sku)).length).toBe(0);
-  });
+test('an order that becomes received reserves the sum of its lines', async () => {
+  const sku = await product('10');
+  const id = await order(lines([sku, 2], [sku, '1.5']));
+  expect(await stockOf(sku)).toMatchObject({ available: '10', reserved: '0' });
+  await way(id, 'received');
+  expect(await stockOf(sku)).toMatchObject({ available: '6.5', reserved: '3.5' });
+  expect((await movementsOf(sku)).length).toBe(0);
+});
 
-  test('an order short of two products is a 409 that names both, and nothing is reserved', async () => {
-    const [enough, few, none] = [await product('10'), await product('1'), await product('0')];
-    const id = await order(lines([enough, 1], [few, 2], [none, 1]));
-    const refused = await move(id, 'received');
-    expect(refused.status).toBe(409);
-    expect(refused.body.message).toBe(
-      `The order ${id} cannot be reserved: ${few} has only 1 available, ${none} has only 0 available.`,
-    );
-    expect(await statusOf(id)).toBe('preReceived');
-    expect(await stockOf(enough)).toMatchObject({ available: '10', reserved: '0' });
-    expect(await firedTypes(api.sql, api.eshop.eshopId, id)).toEqual(['CREATE_ORDER']);
-  });
+test('an order short of two products is a 409 that names both, and nothing is reserved', async () => {
+  const [enough, few, none] = [await product('10'), await product('1'), await product('0')];
+  const id = await order(lines([enough, 1], [few, 2], [none, 1]));
+  const refused = await move(id, 'received');
+  expect(refused.status).toBe(409);
+  expect(refused.body.message).toBe(
+    `The order ${id} cannot be reserved: ${few} has only 1 available, ${none} has only 0 available.`,
+  );
+  expect(await statusOf(id)).toBe('preReceived');
+  expect(await stockOf(enough)).toMatchObject({ available: '10', reserved: '0' });
+  expect(await firedTypes(api.sql, api.eshop.eshopId, id)).toEqual(['CREATE_ORDER']);
+});
 
-  test('changed while received, it reserves what it now needs, or is refused', async () => {
-    const [tea, cup] = [await product('10'), await product('10')];
-    const id = await order(lines([tea, 5]));
-    await way(id, 'received');
-    const patch = (orderProducts: object[]) => api.shop('PATCH', `/v21/orders/${id}`, { orderProducts });
-    expect((await patch(lines([tea, 2], [cup, 4]))).status).toBe(200);
-    expect(await stockOf(tea)).toMatchObject({ available: '8', reserved: '2' });
-    expect(await stockOf(cup)).toMatchObject({ available: '6', reserved: '4' });
-    expect((await patch(lines([tea, 11]))).status).toBe(409);
-    expect(await stockOf(tea)).toMatchObject({ available: '8', reserved: '2' });
-    expect(await stockOf(cup)).toMatchObject({ available: '6', reserved: '4' });
-    expect((await patch(lines([tea, 10]))).status).toBe(200);
-    expect(await stockOf(cup)).toMatchObject({ available: '10', reserved: '0' });
-  });
+test('an order changed while received reserves what it now needs, or is refused', async () => {
+  const [tea, cup] = [await product('10'), await product('10')];
+  const id = await order(lines([tea, 5]));
+  await way(id, 'received');
+  const patch = (orderProducts: object[]) => api.shop('PATCH', `/v21/orders/${id}`, { orderProducts });
+  expect((await patch(lines([tea, 2], [cup, 4]))).status).toBe(200);
+  expect(await stockOf(tea)).toMatchObject({ available: '8', reserved: '2' });
+  expect(await stockOf(cup)).toMatchObject({ available: '6', reserved: '4' });
+  expect((await patch(lines([tea, 11]))).status).toBe(409);
+  expect(await stockOf(tea)).toMatchObject({ available: '8', reserved: '2' });
+  expect(await stockOf(cup)).toMatchObject({ available: '6', reserved: '4' });
+  expect((await patch(lines([tea, 10]))).status).toBe(200);
+  expect(await stockOf(cup)).toMatchObject({ available: '10', reserved: '0' });
 });
 
 describe('units that are reserved are sold to nobody else', () => {
@@ -119,28 +117,26 @@ describe('an order that does not go on frees its units', () => {
   });
 });
 
-describe('an order that goes onTheWay', () => {
-  test('an order that goes onTheWay consumes what it reserved: one movement per line, in the status change', async () => {
-    const [tea, cup] = [await product('10'), await product('3')];
-    const id = await order([
-      { sku: tea, quantity: 2, lot: 'A' },
-      { sku: cup, quantity: 3 },
-      { sku: tea, quantity: 1.5, lot: 'B' },
-    ]);
-    await way(id, 'received', 'processing', 'packed', 'waitingForCarrier', 'onTheWay');
-    expect(await stockOf(tea)).toMatchObject({ available: '6.5', reserved: '0' });
-    expect(await stockOf(cup)).toMatchObject({ available: '0', reserved: '0' });
-    expect(await movementsOf(tea)).toMatchObject([
-      { type: 'order', count: '-2', lot: 'A', reference: id, balance: '6.5' },
-      { type: 'order', count: '-1.5', lot: 'B', reference: id, balance: '6.5' },
-    ]);
-    const [movement] = await movementsOf(cup);
-    expect(await firedTypes(api.sql, api.eshop.eshopId, String(movement.id))).toEqual([
-      'CREATE_STOCK_MOVEMENT_ORDER',
-    ]);
-    await way(id, 'delivered');
-    expect((await movementsOf(tea)).length).toBe(2);
-  });
+test('an order that goes onTheWay consumes what it reserved: one movement per line, in the status change', async () => {
+  const [tea, cup] = [await product('10'), await product('3')];
+  const id = await order([
+    { sku: tea, quantity: 2, lot: 'A' },
+    { sku: cup, quantity: 3 },
+    { sku: tea, quantity: 1.5, lot: 'B' },
+  ]);
+  await way(id, 'received', 'processing', 'packed', 'waitingForCarrier', 'onTheWay');
+  expect(await stockOf(tea)).toMatchObject({ available: '6.5', reserved: '0' });
+  expect(await stockOf(cup)).toMatchObject({ available: '0', reserved: '0' });
+  expect(await movementsOf(tea)).toMatchObject([
+    { type: 'order', count: '-2', lot: 'A', reference: id, balance: '6.5' },
+    { type: 'order', count: '-1.5', lot: 'B', reference: id, balance: '6.5' },
+  ]);
+  const [movement] = await movementsOf(cup);
+  expect(await firedTypes(api.sql, api.eshop.eshopId, String(movement.id))).toEqual([
+    'CREATE_STOCK_MOVEMENT_ORDER',
+  ]);
+  await way(id, 'delivered');
+  expect((await movementsOf(tea)).length).toBe(2);
 });
 
 describe('under concurrency', () => {

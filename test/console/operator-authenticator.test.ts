@@ -50,45 +50,43 @@ async function entered(headers: Record<string, string> = {}) {
   return { ...mine, answer };
 }
 
-describe('the link', () => {
-  test('the link is exchanged for a cookie that scripts and other sites cannot use, and leads to all e-shops', async () => {
-    const { answer, cookies, ask } = await entered();
-    const [cookie = ''] = answer.set;
-    for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/console']) expect(cookie).toContain(part);
-    expect(cookie).not.toContain(new URL(`${ORIGIN}${path}`).searchParams.get('token'));
-    expect([...cookies.keys()]).toEqual([`waybill_operator_${new URL(ORIGIN).port}`]);
-    expect(answer.headers.get('refresh')).toBe('0; url=/console/all');
-    const page = await ask('/console/all');
-    expect(page.status).toBe(200);
-    expect(page.text).toContain('No worker is polling the task queue.');
-    expect(page.text).toContain('anna · operator');
-  });
+test('the link is exchanged for a cookie that scripts and other sites cannot use, and leads to all e-shops', async () => {
+  const { answer, cookies, ask } = await entered();
+  const [cookie = ''] = answer.set;
+  for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/console']) expect(cookie).toContain(part);
+  expect(cookie).not.toContain(new URL(`${ORIGIN}${path}`).searchParams.get('token'));
+  expect([...cookies.keys()]).toEqual([`waybill_operator_${new URL(ORIGIN).port}`]);
+  expect(answer.headers.get('refresh')).toBe('0; url=/console/all');
+  const page = await ask('/console/all');
+  expect(page.status).toBe(200);
+  expect(page.text).toContain('No worker is polling the task queue.');
+  expect(page.text).toContain('anna · operator');
+});
 
-  test('the link opens once', async () => {
-    await entered();
-    const late = visitorOf(site, ORIGIN);
-    expect((await late.ask(path)).status).toBe(403);
-    expect(late.cookies.size).toBe(0);
-    expect((await late.ask('/console/all')).status).toBe(403);
-  });
+test('the link opens once', async () => {
+  await entered();
+  const late = visitorOf(site, ORIGIN);
+  expect((await late.ask(path)).status).toBe(403);
+  expect(late.cookies.size).toBe(0);
+  expect((await late.ask('/console/all')).status).toBe(403);
+});
 
-  test('the link is not used up by a request that only checks whether it exists', async () => {
-    const answer = await site.fetch(
-      new Request(`${ORIGIN}${path}`, { method: 'HEAD', headers: { host: new URL(ORIGIN).host } }),
-    );
-    expect([answer.status, answer.headers.getSetCookie()]).toEqual([200, []]);
-    await entered();
-  });
+test('the link is not used up by a request that only checks whether it exists', async () => {
+  const answer = await site.fetch(
+    new Request(`${ORIGIN}${path}`, { method: 'HEAD', headers: { host: new URL(ORIGIN).host } }),
+  );
+  expect([answer.status, answer.headers.getSetCookie()]).toEqual([200, []]);
+  await entered();
+});
 
-  test('no link but the one that was printed opens anything, or uses that one up', async () => {
-    const guess = visitorOf(site, ORIGIN);
-    const wrong = `${path.slice(0, -1)}${path.endsWith('A') ? 'B' : 'A'}`;
-    for (const other of [wrong, '/console/enter', '/console/enter?token=']) {
-      expect([other, (await guess.ask(other)).status]).toEqual([other, 403]);
-    }
-    expect(guess.cookies.size).toBe(0);
-    await entered();
-  });
+test('no link but the one that was printed opens anything, or uses that one up', async () => {
+  const guess = visitorOf(site, ORIGIN);
+  const wrong = `${path.slice(0, -1)}${path.endsWith('A') ? 'B' : 'A'}`;
+  for (const other of [wrong, '/console/enter', '/console/enter?token=']) {
+    expect([other, (await guess.ask(other)).status]).toEqual([other, 403]);
+  }
+  expect(guess.cookies.size).toBe(0);
+  await entered();
 });
 
 test('without the cookie nothing is shown or done, and there is no other way in', async () => {
