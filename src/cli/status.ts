@@ -58,7 +58,8 @@ const CLOCK_STEP_MS = 3_600_000;
 const REMEDIES = {
   archive: "fix its archive_command; Postgres' own log says why it fails",
   session: 'end it in its program',
-  slot: 'drop it unless its reader will return',
+  prepared: 'end it in its program, or with rollback prepared',
+  slot: 'drop it unless its reader will return, or catch up',
 };
 
 /** Problems that need attention, each in a sentence that says where to look; empty if there are none. */

@@ -23,16 +23,20 @@ export function openTransaction(session: DatabaseSession): string {
 }
 
 /**
- * What keeps dead rows from being removed (a session with an old snapshot, or an unused replication slot), or old
- * write-ahead log (such a slot, or a failing archive).
+ * What keeps dead rows from being removed (a session with an old snapshot, a prepared transaction, or a replication
+ * slot), or old write-ahead log (such a slot, or a failing archive).
  */
 export type VacuumBlocker =
   /** With its last success; null if there was none. */
   | { readonly kind: 'archive'; readonly since: Date | null }
   | ({ readonly kind: 'session'; readonly transactions: number } & DatabaseSession)
+  /** Of a two-phase commit, with its identifier and the time of its first phase. */
+  | { readonly kind: 'prepared'; readonly name: string; readonly since: Date }
   | {
       readonly kind: 'slot';
       readonly name: string;
+      /** It has a reader, which is behind. */
+      readonly inUse: boolean;
       /** How many transactions have begun since the oldest it needs; null if it keeps only the write-ahead log. */
       readonly transactions: number | null;
       /** The bytes of write-ahead log that it keeps. */
@@ -43,8 +47,11 @@ export type VacuumBlocker =
 export function keeperOfDeadRows(keeper: VacuumBlocker): string {
   if (keeper.kind === 'slot') {
     const gib = (keeper.walBytes / 2 ** 30).toFixed(1);
-    return `the replication slot ${oneLine(keeper.name)}, unused, with ${gib} GiB of write-ahead log`;
+    const use = keeper.inUse ? 'whose reader is behind' : 'unused';
+    return `the replication slot ${oneLine(keeper.name)}, ${use}, with ${gib} GiB of write-ahead log`;
   }
+  if (keeper.kind === 'prepared')
+    return `the prepared transaction ${oneLine(keeper.name)}, open since ${keeper.since.toISOString()}`;
   if (keeper.kind === 'archive')
     return `the failing archive of the write-ahead log (last success: ${keeper.since?.toISOString() ?? 'never'})`;
   if (keeper.since !== null) return openTransaction(keeper);

@@ -57,7 +57,7 @@ const HELP = {
     'How long ago the values from the database were read: the oldest of them.',
   waybill_database_bytes: 'The size of the database on its disk.',
   waybill_dead_rows_keepers:
-    'Sessions with an old snapshot, unused replication slots, and a failing archive, which keep dead rows or old write-ahead log, as in `waybill status`.',
+    'Sessions with an old snapshot, old prepared transactions, replication slots, and a failing archive, which keep dead rows or old write-ahead log, as in `waybill status`.',
   waybill_database_clock_steps_total:
     "Steps of the database's clock that this worker noticed, by direction: `back` or `ahead`.",
   waybill_database_clock_difference_seconds: "The database's clock minus the clock of this worker's machine.",

@@ -15,12 +15,15 @@ const OLD_SNAPSHOT_SECONDS = 3_600;
 const OLD_SNAPSHOT_TRANSACTIONS = 1_000_000;
 /** The most log that an unused replication slot keeps. Less: a restarting standby is named. More: the disk fills. */
 const KEPT_WAL_BYTES = 2 ** 30;
+/** The same while it is in use. Less: a reader that catches up after an import is named. More: as above. */
+const KEPT_IN_USE_WAL_BYTES = 8 * 2 ** 30;
 
 /** What is old; for tests. */
 export interface VacuumBlockerBounds {
   readonly seconds?: number;
   readonly transactions?: number;
   readonly walBytes?: number;
+  readonly inUseWalBytes?: number;
 }
 
 /** The oldest of each kind first. Other users' sessions are seen as far as this user may. @param bounds for tests */
@@ -30,6 +33,7 @@ export async function readVacuumBlockers(
     seconds: old = OLD_SNAPSHOT_SECONDS,
     transactions = OLD_SNAPSHOT_TRANSACTIONS,
     walBytes = KEPT_WAL_BYTES,
+    inUseWalBytes = KEPT_IN_USE_WAL_BYTES,
   }: VacuumBlockerBounds = {},
 ): Promise<VacuumBlocker[]> {
   // Without the right to see it, begin and kind are null. A vacuum's snapshot keeps nothing, however long it takes.
@@ -42,12 +46,16 @@ export async function readVacuumBlockers(
       and case when xact_start is null then age(backend_xmin) > ${transactions}
         else xact_start < now() - ${seconds(sql, old)} end
     order by age(backend_xmin) desc`;
-  const slots = await sql<{ name: string; transactions: number | null; walBytes: number }[]>`
+  const prepared = await sql<{ name: string; since: Date }[]>`
+    select gid as name, prepared as since from pg_prepared_xacts
+    where database = current_database() and prepared < now() - ${seconds(sql, old)}
+    order by prepared`;
+  const slots = await sql<{ name: string; inUse: boolean; transactions: number | null; walBytes: number }[]>`
     select * from (
-      select slot_name as name, greatest(age(xmin), age(catalog_xmin)) as transactions,
+      select slot_name as name, active as in_use, greatest(age(xmin), age(catalog_xmin)) as transactions,
         coalesce(pg_wal_lsn_diff(pg_current_wal_insert_lsn(), restart_lsn), 0)::float8 as wal_bytes
-      from pg_replication_slots where not active) s
-    where transactions > ${transactions} or wal_bytes > ${walBytes}
+      from pg_replication_slots) s
+    where transactions > ${transactions} or wal_bytes > case when in_use then ${inUseWalBytes}::float8 else ${walBytes} end
     order by wal_bytes desc`;
   const archives = await sql<{ since: Date | null }[]>`
     select last_archived_time as since from pg_stat_archiver
@@ -55,6 +63,7 @@ export async function readVacuumBlockers(
   return [
     ...archives.map(({ since }) => ({ kind: 'archive' as const, since })),
     ...sessions.map((session) => ({ kind: 'session' as const, ...session })),
+    ...prepared.map((transaction) => ({ kind: 'prepared' as const, ...transaction })),
     ...slots.map((slot) => ({ kind: 'slot' as const, ...slot })),
   ];
 }

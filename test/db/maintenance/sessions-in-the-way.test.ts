@@ -252,6 +252,29 @@ describe('what keeps dead rows', () => {
       `the replication slot ${name}, unused, with 0.0 GiB of write-ahead log`,
     );
   });
+
+  test('a replication slot whose reader is behind, from a bound of its own', async () => {
+    const reader = await database.sql.reserve();
+    onTestFinished(() => reader.release());
+    const name = `s_${randomBytes(4).toString('hex')}`;
+    // A temporary slot is in use by its session.
+    const made = await reader`select pg_create_physical_replication_slot(${name}, true, true)`.catch(
+      (error: Error) => error,
+    );
+    if (made instanceof Error) return expect(made.message).toMatch(/wal_level|max_replication_slots/);
+    const named = async (inUseWalBytes: number) =>
+      (await readVacuumBlockers(database.sql, { ...sooner, walBytes: -1, inUseWalBytes }))
+        .map(keeperOfDeadRows)
+        .filter((text) => text.includes(name));
+    try {
+      expect(await named(2 ** 40)).toEqual([]);
+      expect(await named(-1)).toEqual([
+        `the replication slot ${name}, whose reader is behind, with 0.0 GiB of write-ahead log`,
+      ]);
+    } finally {
+      await reader`select pg_drop_replication_slot(${name})`;
+    }
+  });
 });
 
 test('a retention that had to leave a table names who was in the way', async () => {
