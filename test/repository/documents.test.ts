@@ -85,7 +85,7 @@ test('every folder and file they name exists', () => {
   expect(named.length).toBeGreaterThan(30);
 });
 
-/** "`one` and `two` in `src/file.ts`"; a file may also be named by the end of its path. */
+/** "`kinds` and `Kind` in `src/console/records/kinds.ts`"; a file may also be named by the end of its path. */
 const NAMED_IN = /((?:`[A-Za-z_]\w*` and )?`[A-Za-z_]\w*`) (?:in|of) `([\w./-]+\.tsx?)`/g;
 
 test('every name that they place in a file is in that file', () => {
