@@ -29,8 +29,8 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
   const { sql, claim, isDiskFull, limits, options, policy, precedence, stopping } = deps;
   const share = shareOf[name];
   let searchedAt = Number.NEGATIVE_INFINITY;
-  /** The last claim that got deliveries stopped at a quota, which is still reached: more of them may be waiting. */
-  let stoppedAtQuota = false;
+  /** Those of which claims got deliveries up to their quota, which is still reached: more of them may be waiting. */
+  let stoppedAt: AtQuota = { eshops: [], webhooks: [] };
 
   function room(): number {
     if (isDiskFull()) return 0;
@@ -61,8 +61,8 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
     precedence.claimed(name, more);
     inFlight.start(await keepOrdering(sql, deliveries), name);
     if (!more) {
-      stoppedAtQuota = (deliveries.length > 0 || stoppedAtQuota) && reachesQuota(deliveries, quotas);
-      return stoppedAtQuota ? 'full' : 'idle';
+      stoppedAt = atQuota(deliveries, quotas, stoppedAt);
+      return stoppedAt.eshops.length + stoppedAt.webhooks.length > 0 ? 'full' : 'idle';
     }
     // If this claim got none of the waiting deliveries, other relays are claiming them.
     return deliveries.length > 0 ? 'more' : AGAIN_MS;
@@ -101,10 +101,27 @@ function takeWithin(deliveries: readonly QueuedDelivery[], quotas: Quotas) {
     webhooks.set(webhookId, webhook - 1);
     return true;
   });
-  return { taken, left: [...eshops.values(), ...webhooks.values()] };
+  return { taken, left: { ...quotas, eshops, webhooks } };
 }
 
-/** Whether a webhook or e-shop has no quota left: the claim may have left deliveries of it in the queue. */
-function reachesQuota(deliveries: readonly QueuedDelivery[], quotas: Quotas): boolean {
-  return takeWithin(deliveries, quotas).left.some((quota) => quota < 1);
+/** The ids of e-shops and webhooks that have no quota left. */
+interface AtQuota {
+  readonly eshops: readonly number[];
+  readonly webhooks: readonly number[];
+}
+
+/**
+ * Of the claimed ones and those before, which have no quota left: the claim may have left deliveries of them in the
+ * queue. Others, such as webhooks that are closed for a while, say nothing about this class.
+ */
+function atQuota(claimed: readonly QueuedDelivery[], quotas: Quotas, before: AtQuota): AtQuota {
+  const { left } = takeWithin(claimed, quotas);
+  const among = (ids: readonly number[], known: ReadonlyMap<number, number>, unknown: number) =>
+    [...new Set(ids)].filter((id) => (known.get(id) ?? unknown) < 1);
+  const eshopIds = claimed.map(({ eshopId }) => eshopId);
+  const webhookIds = claimed.map(({ webhookId }) => webhookId);
+  return {
+    eshops: among([...before.eshops, ...eshopIds], left.eshops, left.eshop),
+    webhooks: among([...before.webhooks, ...webhookIds], left.webhooks, left.webhook),
+  };
 }

@@ -1,4 +1,5 @@
 /** Isolation: one e-shop, webhook or receiver does not slow down another. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { neighborOf } from '../support/api/neighbor.ts';
 import { attemptFromQueue } from '../support/database/queue-attempts.ts';
@@ -105,18 +106,48 @@ test('no more is in flight than there is room for', async () => {
   expect(most).toBeLessThanOrEqual(10);
 });
 
+test('a receiver that may have no more keeps nobody claiming who claims for others', async () => {
+  const stack = await start({ worker: false });
+  await stack.createWebhook('http://127.0.0.1:9/');
+  let claims = 0;
+  const quotas = () => {
+    claims += 1;
+    return { ...boundless.quotas(1), webhooks: new Map([[2 ** 31 - 1, 0]]) };
+  };
+  const { relay, started } = relayTo(
+    stack,
+    {},
+    { limits: { ...boundless, quotas }, scheduler: { pollMs: 600_000, roomPollMs: 5 } },
+  );
+  onTestFinished(() => relay.stop());
+  await fireMany(stack, 1);
+  await stack.until('it', async () => started.length === 1);
+  const before = claims;
+  await sleep(500);
+  // Each class may have been woken once more.
+  expect(claims - before).toBeLessThan(10);
+});
+
 test('a receiver that has as many as it may have at once gets more once it has room, without a new event', async () => {
   const stack = await start({ worker: false });
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
-  await fireMany(stack, 6);
-  const quotas = () => ({ ...boundless.quotas(1), webhooks: new Map([[webhook.id, 2]]) });
+  await fireMany(stack, 12);
+  let asked = 0;
+  // The four classes ask at first. Then it has room whenever it has been asked for three times.
+  const quotas = () => {
+    asked += 1;
+    return {
+      ...boundless.quotas(1),
+      webhooks: new Map([[webhook.id, asked <= 4 || asked % 3 === 0 ? 2 : 0]]),
+    };
+  };
   const { relay, started } = relayTo(
     stack,
     {},
     { limits: { ...boundless, quotas }, scheduler: { pollMs: 600_000, roomPollMs: 20 } },
   );
   onTestFinished(() => relay.stop());
-  await stack.until('all of them', async () => started.length === 6);
+  await stack.until('all of them', async () => started.length === 12);
 });
 
 test('a delivery that failed for good deactivates its webhook and mails, however many attempts take all places', async () => {
