@@ -18,7 +18,7 @@
  *
  *     -- on every partition of deliveries
  *
- * a statement is sent once for each, with its name for `{partition}` (CONTRIBUTING.md shows a whole file).
+ * a statement is sent once for each, with its name for `{partition}` (docs/adding.md shows a whole file).
  *
  * A statement may run for any time, but does not wait long for a lock: a session that waits for a table blocks all
  * that come later. It is retried until it gets the lock.

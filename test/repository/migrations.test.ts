@@ -23,7 +23,7 @@ test('an index of a table that was there before is built concurrently, that of a
     lockingIndexes(readFileSync(new URL(name, folder), 'utf8')).map((found) => `${name}: ${found}`),
   );
   expect(refused).toEqual([]);
-  const example = readFileSync(new URL('../../CONTRIBUTING.md', import.meta.url), 'utf8');
+  const example = readFileSync(new URL('../../docs/adding.md', import.meta.url), 'utf8');
   const [, sql = ''] = /```sql\n(-- outside[\s\S]*?)```/.exec(example) ?? [];
   expect(sql).toContain('on only deliveries');
   expect(lockingIndexes(sql)).toEqual([]);

@@ -116,7 +116,7 @@ test('of several processes that start at once one applies, and no one blocks ano
 
 test('an index of a partitioned table is built on every partition, also after a try that was interrupted', async () => {
   const { sql } = database;
-  const example = await readFile(new URL('../../../CONTRIBUTING.md', import.meta.url), 'utf8');
+  const example = await readFile(new URL('../../../docs/adding.md', import.meta.url), 'utf8');
   const [, text = ''] = /```sql\n(-- outside[\s\S]*?)```/.exec(example) ?? [];
   // A migration died while it built the second partition's index.
   await sql`create index deliveries_first_by_entity on deliveries_first (eshop_id, entity_id)`;
