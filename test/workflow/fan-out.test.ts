@@ -65,6 +65,30 @@ test('a webhook switched off and on again and again is one change, signaled once
   expect(signaled.sort()).toEqual(ids);
 });
 
+test('a change that is committed while its row is being claimed is passed on as it is', async () => {
+  const { sql } = database;
+  const { webhookId } = await openDeliveries(1);
+  await change(webhookId, false);
+  // The claim has its snapshot, and waits.
+  await sql.unsafe(`
+    create function wait() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(4711); return new; end';
+    create trigger wait before update on changes_to_signal for each row execute function wait()`);
+  const [claimed] = await sql
+    .begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(4711)`;
+      const claiming = claimWebhookChanges(sql, 1);
+      await until('the claim', async () => {
+        const waiting =
+          await sql`select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`;
+        return waiting.length > 0;
+      });
+      await sql`update webhooks set active = true where id = ${webhookId}`;
+      return { claiming };
+    })
+    .then(({ claiming }) => claiming);
+  expect(claimed).toMatchObject({ webhookId, wakes: true });
+});
+
 test('a relay that is killed half-way leaves the rest to the next, and no more than the rest', async () => {
   const { webhookId, ids } = await openDeliveries(30);
   await change(webhookId, false);

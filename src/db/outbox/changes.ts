@@ -63,13 +63,18 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
     select from changes_to_signal older
     where older.kind = 'webhookChanged' and older.webhook_id = o.webhook_id and older.id < o.id)`;
   const claimable = sql`${unclaimed(sql, 'o')} and ${oldest}`;
-  return await sql<WebhookChange[]>`
+  const claimed = await sql<{ id: string }[]>`
     with ${inTurns(sql, limit, { ...changesOf(sql, 'webhookChanged'), claimable })}
     update changes_to_signal o set claimed_until = ${leaseEnd(sql)}
-    from chosen, webhooks w
-    where o.id = chosen.id and w.id = o.webhook_id
-    returning o.id, o.eshop_id, o.webhook_id, o.signaled_id, o.ordering_only,
-      w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
+    from chosen where o.id = chosen.id
+    returning o.id`;
+  if (claimed.length === 0) return [];
+  // In a statement of its own: a change that the row covers may have been committed after the claim's snapshot.
+  return await sql<WebhookChange[]>`
+    select o.id, o.eshop_id, o.webhook_id, o.signaled_id, o.ordering_only,
+      w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted
+    from changes_to_signal o join webhooks w on w.id = o.webhook_id
+    where o.id = any(${claimed.map(({ id }) => id)}::bigint[])`;
 }
 
 /** An open delivery that is signaled a change. */
