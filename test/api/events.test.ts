@@ -343,6 +343,19 @@ describe('why nothing arrived', () => {
     expect((await shop('GET', '/v21/events')).body).not.toHaveProperty('missing');
   });
 
+  test('a record is found whatever its kind, by a name or by a number', async () => {
+    await stockedProduct(eshop, 'SKU-7', '7');
+    const [movement] = await api.sql<{ id: string }[]>`
+      select id from stock_movements where eshop_id = ${eshop.eshopId} and sku = 'SKU-7'`;
+    await api.sql`delete from events where eshop_id = ${eshop.eshopId}`;
+    const missingFor = async (id: string) => (await shop('GET', `/v21/events?entityId=${id}`)).body.missing;
+    const gone = 'exists, but its events are no longer kept.';
+    expect(await missingFor('SKU-7')).toMatchObject([{ reason: `Product SKU-7 ${gone}` }]);
+    const id = `${movement?.id}`;
+    expect(await missingFor(id)).toMatchObject([{ reason: `Stock movement ${id} ${gone}` }]);
+    expect(await missingFor('9'.repeat(40))).toMatchObject([{ cause: 'unknownRecord' }]);
+  });
+
   test('each cause that there is was seeded and named', () => {
     const all = [webhookCauses, eventCauses, recordCauses].flatMap((causes) => Object.keys(causes));
     expect([...named].sort()).toEqual([...new Set(all)].sort());
