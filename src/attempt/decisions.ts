@@ -157,7 +157,7 @@ export function recordOf(
     outcome !== 'failure'
       ? { at: null, internal: false }
       : lastChance && overMs > 0
-        ? // If outages cost less time than that, its receiver's own limit has deferred it past the end of the window.
+        ? // If outages and others' attempts cost less time, its receiver's own limit has deferred it past the end.
           { at: null, internal: lateInAllMs >= overMs }
         : nextAttempt(policy, {
             deliveryId: delivery.id,

@@ -5,7 +5,7 @@
  *
  * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file.
  */
-import type { MadeRequest } from '../concurrency/limits.ts';
+import type { MadeRequest, Wait } from '../concurrency/limits.ts';
 import type { DeliveryForAttempt } from '../db/deliveries/attempts.ts';
 import { closeDelivery, deferAttempt, exhaustRetries, startWindow } from '../db/deliveries/deliveries.ts';
 import { type AttemptDeps, type Beginning, begin } from './begin-attempt.ts';
@@ -66,7 +66,7 @@ async function makeOrDefer(
   signals?.onPermit?.('requested');
   const permit = await deps.limits.acquire(delivery, signals?.stop);
   if (permit === undefined) throw new Stopping('This attempt was interrupted before it began.');
-  if (typeof permit === 'number') return await defer(deps, delivery, command, permit);
+  if ('ms' in permit) return await defer(deps, delivery, command, permit);
   signals?.onPermit?.('granted');
   let request: MadeRequest | null = null;
   const onRecorded = (made: MadeRequest) => {
@@ -87,9 +87,10 @@ async function defer(
   { sql }: Pick<AttemptDeps, 'sql'>,
   delivery: DeliveryForAttempt,
   { lastChance, queue }: AttemptCommand,
-  ms: number,
+  wait: Wait,
 ): Promise<AttemptOutcome> {
-  if (queue === null) await deferAttempt(sql, delivery.id, delivery.attemptsMade, ms);
+  const { ms } = wait;
+  if (queue === null) await deferAttempt(sql, delivery.id, delivery.attemptsMade, wait);
   // In a last chance the activity itself waits. In any other attempt the workflow waits, and counts again.
   const reason = 'concurrencyLimit';
   return lastChance ? { kind: 'deferred', reason, ms } : skipped(delivery, reason);

@@ -33,9 +33,16 @@ export interface Permit {
   /**
    * Call this before `release` when too many lookups of the e-shop are under way, most likely of names that no server
    * answers for. The webhook is closed for a while. Its host is not closed, since other e-shops may use it too.
-   * @returns in how many milliseconds to ask again
    */
-  lookupsFull(): number;
+  lookupsFull(): Wait;
+}
+
+/** A permit is not given now. */
+export interface Wait {
+  /** In how many milliseconds to ask again. */
+  readonly ms: number;
+  /** Whether the receiver or its host has as many attempts as it may have. If not, others take the places. */
+  readonly ofReceiver: boolean;
 }
 
 /** How many more deliveries may be claimed of each listed webhook and e-shop, and of any other. */
@@ -127,11 +134,11 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   /** After a hang, the limit stays below that of an unknown webhook until enough attempts have been accepted. */
   const hasHung = ({ limit }: Usage) => limit < firstLimit;
 
-  /** How long a caller should wait before asking again; null if it may begin or wait here. */
-  function waitOf(webhook: Usage, eshop: Usage, host: string, at: number): number | null {
+  /** The wait before asking again; null if the caller may begin or wait here. */
+  function waitOf(webhook: Usage, eshop: Usage, host: string, at: number): Wait | null {
     if (webhook.closedUntil <= at && hasHung(webhook) && hanging >= attempts * HANGING_SHARE)
       webhook.closedUntil = at + HANGING_AGAIN_MS;
-    if (webhook.closedUntil > at) return webhook.closedUntil - at;
+    if (webhook.closedUntil > at) return untilOpen(webhook, at);
     if (!beginsSoon(eshop, at)) return comeAgain(eshop, at);
     // A webhook without an open attempt does not wait for its host: another webhook there may hang.
     if (webhook.open === 0) return null;
@@ -157,9 +164,10 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
    * Callers ask again one after the other, as fast as places become free; while none becomes free, less and less
    * often.
    */
-  function comeAgain(usage: Usage, at: number): number {
+  function comeAgain(usage: Usage, at: number): Wait {
     usage.nextAt = Math.max(at, usage.nextAt) + usage.meanMs / limitOf(usage);
-    return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, usage.nextAt - at, (at - usage.endedAt) / 2));
+    const ms = Math.max(SHORTEST_WAIT_MS, usage.nextAt - at, (at - usage.endedAt) / 2);
+    return { ms: Math.min(LONGEST_WAIT_MS, ms), ofReceiver: usage.turns === turnsOfWebhooks };
   }
 
   /**
@@ -230,7 +238,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
         const at = now();
         // If many attempts find the lookups full at once, only the first one closes the webhook.
         if (webhook.closedUntil <= at) webhook.closedUntil = at + hungMs;
-        return webhook.closedUntil - at;
+        return untilOpen(webhook, at);
       },
     };
   }
@@ -253,18 +261,18 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     /**
      * Waits for a permit if one becomes free within a moment. E-shops take turns; within a webhook the first to ask
      * gets the first permit.
-     * @returns the permit; or in how many milliseconds to ask again; undefined if `signal` aborts first
+     * @returns the permit, or the wait before asking again; undefined if `signal` aborts first
      */
     async acquire(
       { eshopId, webhookId, receiverHost }: Destination,
       signal?: AbortSignal,
-    ): Promise<Permit | number | undefined> {
+    ): Promise<Permit | Wait | undefined> {
       const webhook = usageIn(webhooks, turnsOfWebhooks, webhookId);
       const eshop = usageIn(eshops, turnsOfEshops, eshopId);
       const host = receiverHost ?? '';
       moveTo(host, webhook, eshop);
-      const waitMs = waitOf(webhook, eshop, host, now());
-      if (waitMs !== null) return waitMs;
+      const wait = waitOf(webhook, eshop, host, now());
+      if (wait !== null) return wait;
       const giveUp = new AbortController();
       const abort = () => giveUp.abort();
       // Gives up after four times as long as a permit was expected to take.
@@ -292,6 +300,9 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     }),
   };
 }
+
+/** A webhook is closed only for what others take: lookups, or the places of all that hang. */
+const untilOpen = ({ closedUntil }: Usage, at: number): Wait => ({ ms: closedUntil - at, ofReceiver: false });
 
 const atHostOf = ({ key }: Usage, host: string): string => `${key} ${host}`;
 

@@ -3,7 +3,7 @@ import { compensationTurns } from '../../src/attempt/compensate.ts';
 import { createLimits, type Limits, type Permit } from '../../src/concurrency/limits.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
 
-const permit: Permit = { release() {}, lookupsFull: () => 1 };
+const permit: Permit = { release() {}, lookupsFull: () => ({ ms: 1, ofReceiver: false }) };
 const ANY = 2 ** 31 - 1;
 
 export const boundless: Limits = {

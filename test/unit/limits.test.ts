@@ -21,7 +21,7 @@ function make(some: Partial<SchedulerOptions> = {}) {
   });
   async function permits(destination: Destination, asked: number): Promise<Permit[]> {
     const answers = await Promise.all(Array.from({ length: asked }, () => limits.acquire(destination)));
-    return answers.flatMap((answer) => (typeof answer === 'object' ? [answer] : []));
+    return answers.flatMap((answer) => (answer !== undefined && 'release' in answer ? [answer] : []));
   }
   /** Attempts that all end after this time. */
   async function attempts(destination: Destination, count: number, ms: number, accepted: boolean) {
@@ -192,9 +192,10 @@ test('a webhook that moved to another host is unknown there, whatever ends at th
 test('a webhook whose lookups were too many is closed for a while', async () => {
   const { limits, to, permits, pass, options } = make();
   const [permit] = await permits(to(1), 1);
-  expect(permit?.lookupsFull()).toBe(options.hungMs);
+  const closed = { ms: options.hungMs, ofReceiver: false };
+  expect(permit?.lookupsFull()).toEqual(closed);
   permit?.release(null);
-  expect(await limits.acquire(to(1))).toBe(options.hungMs);
+  expect(await limits.acquire(to(1))).toEqual(closed);
   expect(limits.quotas(1).webhooks.get(1)).toBe(0);
   pass(options.hungMs + 1);
   expect(await permits(to(1), 1)).toHaveLength(1);
@@ -205,6 +206,22 @@ test('an e-shop takes half of what is free, and the next one half of the rest', 
   const held = [];
   for (const eshopId of [1, 2, 3]) held.push((await permits(to(eshopId, eshopId), 60)).length);
   expect(held).toEqual([20, 10, 5]);
+});
+
+test('whose places are taken is said: those of the receiver, of its host, of its e-shop, or of all that hang', async () => {
+  const { limits, to, permits, options } = make({ attempts: 40, claimAheadMs: 0 });
+  const alone = make();
+  await alone.permits(alone.to(1), 20);
+  expect(await alone.limits.acquire(alone.to(1))).toMatchObject({ ofReceiver: true });
+  await permits(to(1, 1, 'one.example'), 20);
+  expect(await permits(to(2, 2, 'one.example'), 1)).toHaveLength(1);
+  expect(await limits.acquire(to(2, 2, 'one.example'))).toMatchObject({ ofReceiver: true });
+  expect(await limits.acquire(to(3, 1))).toMatchObject({ ofReceiver: false });
+  const hanging = make();
+  const ids = Array.from({ length: options.attempts * 5 }, (_, index) => index + 1);
+  for (const id of ids) await hanging.attempts(hanging.to(id, id), 1, 5_000, false);
+  const answers = await Promise.all(ids.map((id) => hanging.limits.acquire(hanging.to(id, id))));
+  expect(answers.at(-1)).toMatchObject({ ofReceiver: false });
 });
 
 test('an e-shop with one delivery does not wait behind another with hundreds', async () => {
@@ -222,7 +239,7 @@ test('an e-shop with one delivery does not wait behind another with hundreds', a
   const ask = async (destination: Destination, name: string) => {
     const permit = await limits.acquire(destination);
     order.push(name);
-    if (typeof permit === 'object') permit.release(taken);
+    if (permit !== undefined && 'release' in permit) permit.release(taken);
   };
   const asked = [ask(to(1), 'many'), ask(to(1), 'many'), ask(to(1), 'many'), ask(to(2, 2), 'one')];
   for (const permit of first) permit.release(taken);
@@ -234,11 +251,16 @@ test('who gets no permit is told to come again, later and later while nothing be
   const { limits, to, permits, pass } = make();
   await permits(to(1), 20);
   pass(60_000);
-  const [soon, later] = [await limits.acquire(to(1)), await limits.acquire(to(1))].map(Number);
+  const waitMs = async () => {
+    const wait = await limits.acquire(to(1));
+    expect(wait).toMatchObject({ ofReceiver: true });
+    return wait !== undefined && 'ms' in wait ? wait.ms : Number.NaN;
+  };
+  const [soon, later] = [await waitMs(), await waitMs()];
   expect(soon).toBeGreaterThan(20_000);
   pass(600_000);
-  expect(Number(await limits.acquire(to(1)))).toBe(300_000);
-  expect(later).toBeGreaterThanOrEqual(soon ?? Number.NaN);
+  expect(await waitMs()).toBe(300_000);
+  expect(later).toBeGreaterThanOrEqual(soon);
 });
 
 test('who gets no permit waits for a prompt receiver, and begins when a place becomes free', async () => {
@@ -258,7 +280,7 @@ test('who waits gives up at a webhook that begins to hang, without closing its e
   await attempts(to(2), 20, 1_900, true);
   await permits(to(1), 20);
   const answers = await Promise.all(Array.from({ length: 10 }, () => limits.acquire(to(1))));
-  expect(answers.map((answer) => typeof answer)).toEqual(Array.from({ length: 10 }, () => 'number'));
+  expect(answers).toEqual(Array.from({ length: 10 }, () => ({ ms: expect.any(Number), ofReceiver: true })));
   expect(limits.quotas(1).eshops.get(1)).toBe(80);
 });
 

@@ -56,7 +56,7 @@ test('an attempt that finds no place is made later, under the same number, and d
       ...limits,
       async acquire(destination, signal) {
         asked.push(Date.now());
-        if (refusing.has(destination.webhookId) && asked.length <= 3) return 1_500;
+        if (refusing.has(destination.webhookId) && asked.length <= 3) return { ms: 1_500, ofReceiver: true };
         return await limits.acquire(destination, signal);
       },
     },

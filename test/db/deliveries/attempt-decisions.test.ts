@@ -150,6 +150,25 @@ test('without a place an attempt is planned again by its workflow, and the last 
   expect(sent).toEqual([]);
 });
 
+test.each([
+  ['its receiver had', true, false],
+  ['others had', false, true],
+])(
+  'a last chance fails after a window in which %s all places: it counts against the receiver, or not',
+  async (_who, ofReceiver, lost) => {
+    await attempt();
+    const limits = { ...boundless, acquire: async () => ({ ms: 2 * HOUR, ofReceiver }) };
+    await attempt(null, { limits, lastChance: false });
+    await database.sql`
+    update deliveries set window_started_at = now() - interval '49 hours', next_attempt_at = now() where id = ${deliveryId}`;
+    await attempt(null, { limits: boundless, lastChance: true });
+    expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({
+      attemptsMade: 2,
+      windowLost: lost,
+    });
+  },
+);
+
 test('while too many lookups of its e-shop are under way an attempt is planned again, under the same number', async () => {
   const lookupsFull = {
     ...refused,
