@@ -7,6 +7,7 @@ export default {
   vitest: { configFile: 'vitest.mutation.config.ts', related: false },
   plugins: ['@stryker-mutator/vitest-runner'],
   mutate: [
+    'src/concurrency/{counts,limits,turns}.ts',
     'src/domain/**/*.ts',
     'workflows/next-step.ts',
     'src/attempt/{decisions,lateness,prepare,situation}.ts',

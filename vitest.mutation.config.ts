@@ -11,6 +11,7 @@ const pure = [
   'failure-attribution',
   'failure-message',
   'fault',
+  'limits',
   'local-names',
   'next-step',
   'order-status',
@@ -20,6 +21,7 @@ const pure = [
   'signature',
   'sscc',
   'timestamp',
+  'turns',
 ];
 
 export default defineConfig({
