@@ -75,6 +75,16 @@ test.each<[Open['webhook'], Partial<DeliveryForAttempt>]>([
   expect(situationOf({ ...waiting, ...delivery }, policy)).toMatchObject({ webhook });
 });
 
+test('the end of a pause and of another owner’s attempt is there while they last', () => {
+  const read = (delivery: Partial<DeliveryForAttempt>) => situationOf({ ...waiting, ...delivery }, policy);
+  const paused = read({ pausedUntil: at(MINUTE) });
+  // Spread over ten seconds.
+  expect(paused.open ? paused.pausedUntil : 0).toBeGreaterThanOrEqual(NOW + MINUTE);
+  expect(read({ underWayUntil: at(MINUTE) })).toMatchObject({ underWayUntil: NOW + MINUTE });
+  for (const pausedUntil of [null, at(-1)]) expect(read({ pausedUntil })).not.toHaveProperty('pausedUntil');
+  expect(read({})).not.toHaveProperty('underWayUntil');
+});
+
 describe('when the next attempt is due', () => {
   const changed = { generation: 3, nextAttemptAt: at(MINUTE) };
   test.each<[string, Partial<DeliveryForAttempt>, Pick<Open, 'generationChanged' | 'nextAttemptAt'>]>([
