@@ -248,8 +248,9 @@ describe('what keeps dead rows', () => {
     const seen = (await readVacuumBlockers(sql, bounds)).find(
       (each) => each.kind === 'slot' && each.name === name,
     );
-    expect(seen === undefined ? '' : keeperOfDeadRows(seen)).toBe(
-      `the replication slot ${name}, unused, with 0.0 GiB of write-ahead log`,
+    // Other tests write to the same log.
+    expect(seen === undefined ? '' : keeperOfDeadRows(seen)).toMatch(
+      new RegExp(`^the replication slot ${name}, unused, with \\d+\\.\\d GiB of write-ahead log$`),
     );
   });
 
@@ -268,9 +269,10 @@ describe('what keeps dead rows', () => {
         .filter((text) => text.includes(name));
     try {
       expect(await named(2 ** 40)).toEqual([]);
-      expect(await named(-1)).toEqual([
-        `the replication slot ${name}, whose reader is behind, with 0.0 GiB of write-ahead log`,
-      ]);
+      const text = new RegExp(
+        `^the replication slot ${name}, whose reader is behind, with \\d+\\.\\d GiB of write-ahead log$`,
+      );
+      expect(await named(-1)).toEqual([expect.stringMatching(text)]);
     } finally {
       await reader`select pg_drop_replication_slot(${name})`;
     }
