@@ -154,10 +154,10 @@ describe('where groups do not wait', () => {
     expect(items()).toEqual([[1], [2, 3, 4, 5], [6]]);
   });
 
-  test('at most six are under way, and nothing keeps time meanwhile; whichever ends first lets the next one go', async () => {
+  test('at most six are under way, however long that lasts; whichever ends first lets the next one go', async () => {
     for (let item = 1; item <= 8; item += 1) await calls(item);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(items()).toHaveLength(6);
-    expect(vi.getTimerCount()).toBe(0);
     await sent[2]?.answer();
     expect(items().slice(6)).toEqual([[7, 8]]);
   });
