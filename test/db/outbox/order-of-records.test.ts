@@ -196,7 +196,8 @@ test('one whose attempts are used up is not replaced: its webhook is about to be
   expect((await stored())[0]).toMatchObject({ state: 'retrying', attemptsMade: 21 });
 });
 
-test('one whose next attempt is under way is not replaced, and the newest goes on waiting behind it', async () => {
+/** Under "latest": a delivery whose next attempt is due, with that attempt, and a newer one that waits behind it. */
+async function dueBeforeNewer() {
   const { sql } = database;
   const [older = '', newest] = await happen(2);
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 3,
@@ -204,6 +205,12 @@ test('one whose next attempt is under way is not replaced, and the newest goes o
   await sql`update deliveries set class = ${CLASS.blocked} where id = ${String(newest)}`;
   await sql`update webhooks set ordering = 'latest'`;
   const attempt = { deliveryId: older, number: 4, generation: 1, owner: randomUUID(), ownedMs: 60_000 };
+  return { older, newest, attempt };
+}
+
+test('one whose next attempt is under way is not replaced, and the newest goes on waiting behind it', async () => {
+  const { sql } = database;
+  const { older, newest, attempt } = await dueBeforeNewer();
   expect((await beginAttempts(sql, [attempt])).size).toBe(1);
   expect(await supersedeRetries(sql, older)).toEqual([]);
   expect(await stored()).toMatchObject([{ state: 'retrying' }, { id: newest, class: CLASS.blocked }]);
@@ -213,12 +220,7 @@ test('one whose next attempt is under way is not replaced, and the newest goes o
 
 test('one whose next attempt begins while it is looked at is not replaced either', async () => {
   const { sql } = database;
-  const [older = '', newest] = await happen(2);
-  await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 3,
-    next_attempt_at = now() where id = ${older}`;
-  await sql`update deliveries set class = ${CLASS.blocked} where id = ${String(newest)}`;
-  await sql`update webhooks set ordering = 'latest'`;
-  const attempt = { deliveryId: older, number: 4, generation: 1, owner: randomUUID(), ownedMs: 60_000 };
+  const { older, newest, attempt } = await dueBeforeNewer();
   let replaced: Promise<readonly string[]> | undefined;
   await sql.begin(async (tx) => {
     expect((await beginAttempts(tx, [attempt])).size).toBe(1);
