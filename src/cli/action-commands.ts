@@ -8,7 +8,7 @@ import { argument, type CommandContext, option, runs } from '../lib/command-line
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries, redeliverEach } from './act-on-deliveries.ts';
 import { bulkOptions } from './bulk-options.ts';
-import { accountName, idOf, text } from './options.ts';
+import { accountName, idOf, PARTLY_REFUSED, text } from './options.ts';
 
 const verbs: Readonly<Record<ActionName, readonly [verb: string, description: string]>> = {
   tryNow: ['try-now', 'make the next attempt now'],
@@ -26,9 +26,6 @@ const options = v.object({
 });
 
 const redeliverOptions = v.object({ ids: argument('<ids...>', 'of deliveries', deliveryIds) });
-
-/** Exit code if an action was not possible. */
-const REFUSED = 2;
 
 const EXIT_CODES = 'Exit code: 0 done, 1 could not be done, 2 some were refused.';
 
@@ -51,7 +48,8 @@ async function printAnswers(
   });
   if (json) print(JSON.stringify(answers));
   const refused = answers.filter(({ done }) => !done).length;
-  if (refused > 0) throw new UserError(`Refused for ${counted(refused, 'delivery', 'deliveries')}.`, REFUSED);
+  if (refused > 0)
+    throw new UserError(`Refused for ${counted(refused, 'delivery', 'deliveries')}.`, PARTLY_REFUSED);
 }
 
 function addRedeliver(command: Command, { env, print }: CommandContext): void {

@@ -19,6 +19,7 @@ import {
   MAX_UNASKED_DELIVERIES,
   noSuchWebhook,
   oneWebhook,
+  PARTLY_REFUSED,
   someWebhooks,
   testedType,
   time,
@@ -40,9 +41,6 @@ async function concerned(sql: Sql, id: number) {
   const openDeliveries = webhook.pending + webhook.retrying;
   return { name, active, facts: { webhookId: id, eshopId, url, openDeliveries } };
 }
-
-/** Exit code if some of several webhooks do not exist. */
-const REFUSED = 2;
 
 /** Activates one, and says so. @throws UserError if there is none */
 async function activate(
@@ -74,7 +72,7 @@ export function addActivate(command: Command, { env, print }: CommandContext): v
           if (!(error instanceof UserError)) throw error;
           refusals.push(error.message);
         });
-      if (refusals.length > 0) throw new UserError(refusals.join('\n'), REFUSED);
+      if (refusals.length > 0) throw new UserError(refusals.join('\n'), PARTLY_REFUSED);
     });
   });
 }

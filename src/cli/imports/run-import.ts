@@ -7,6 +7,7 @@ import { createProgress } from '../../lib/progress.ts';
 import { untilInterrupted } from '../../lib/shutdown.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { type Cells, table } from '../layout.ts';
+import { PARTLY_REFUSED } from '../options.ts';
 import type { ImportLine } from './import-lines.ts';
 
 export const importOptions = v.object({
@@ -32,8 +33,6 @@ interface Import<Result extends { readonly outcome: Outcome }> {
   readonly print: CommandContext['print'];
 }
 
-/** Exit code if a line was refused. */
-const REFUSED = 2;
 /** Lines per table, which are held until it is printed. */
 const PAGE = 50;
 
@@ -95,5 +94,6 @@ export async function runImport<Result extends { readonly outcome: Outcome }>(ru
     const without = unmapped === 0 ? '' : `, ${unmapped} without a counterpart`;
     print(`${counted(created, run.noun)} ${createdLabel}, ${skipped} skipped, ${refused} refused${without}.`);
   }
-  if (refused > 0) throw new UserError(`${counted(refused, 'line was', 'lines were')} refused.`, REFUSED);
+  if (refused > 0)
+    throw new UserError(`${counted(refused, 'line was', 'lines were')} refused.`, PARTLY_REFUSED);
 }
