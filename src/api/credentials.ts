@@ -11,11 +11,9 @@ import type { ApiDeps } from './deps.ts';
  * made all other requests ten times as slow on two cores.
  */
 const CONCURRENT_CHECKS = { total: 4, perKey: 1 } as const;
-/** How long a check waits for its turn, in milliseconds. */
-const QUEUE_TIMEOUT_MS = 10_000;
 
 /** They take turns by address: a busy address delays only itself. @param message after waiting too long */
-export const passwordPlaces = (message: string) => createPlaces(CONCURRENT_CHECKS, QUEUE_TIMEOUT_MS, message);
+export const passwordPlaces = (message: string) => createPlaces(CONCURRENT_CHECKS, message);
 
 export function credentialCheck({ sql, loginLimits }: Pick<ApiDeps, 'sql' | 'loginLimits'>) {
   const limits = createLoginLimits(sql, loginLimits.perAddress);

@@ -43,17 +43,11 @@ function isLive(c: Context<ConsoleEnv>): boolean {
 
 /** Pages rendered at once, of all e-shops and of one: bounds reads that bypass the API but share its budget. */
 const CONCURRENT_PAGES = { total: 8, perKey: 3 } as const;
-/** How long a page waits for its turn, in milliseconds. */
-const PAGE_QUEUE_TIMEOUT_MS = 10_000;
 
 /** Requires a session, and redirects others to the sign-in. */
 function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHandler<ConsoleEnv> {
   const { api, temporal } = deps;
-  const places = createPlaces(
-    CONCURRENT_PAGES,
-    PAGE_QUEUE_TIMEOUT_MS,
-    'Too many pages are requested at the same time.',
-  );
+  const places = createPlaces(CONCURRENT_PAGES, 'Too many pages are requested at the same time.');
   return async (c, next) => {
     const id = authenticator.sessionOf(c);
     const live = isLive(c);

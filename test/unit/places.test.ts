@@ -5,7 +5,7 @@ import { createPlaces } from '../../src/api/budget/places.ts';
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a caller that waits too long is rejected, and its work is never done', async () => {
-  const places = createPlaces({ total: 2, perKey: 1 }, 20, 'No place.');
+  const places = createPlaces({ total: 2, perKey: 1 }, 'No place.', 20);
   let release = () => {};
   const first = places.run(1, () => new Promise<string>((resolve) => (release = () => resolve('first'))));
   let done = false;
@@ -21,13 +21,13 @@ test('a caller that waits too long is rejected, and its work is never done', asy
 });
 
 test('what fails gives its place back', async () => {
-  const places = createPlaces({ total: 1 }, 1_000, 'No place.');
+  const places = createPlaces({ total: 1 }, 'No place.', 1_000);
   await expect(places.run(1, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   expect(await places.run(1, async () => 'next')).toBe('next');
 });
 
 test('of one key a hundred wait at most, any more are refused at once, and others still find a place', async () => {
-  const places = createPlaces({ total: 1 }, 60_000, 'No place.');
+  const places = createPlaces({ total: 1 }, 'No place.', 60_000);
   const order: string[] = [];
   let release = () => {};
   const first = places.run('192.0.2.1', () => new Promise<void>((resolve) => (release = resolve)));
@@ -46,7 +46,7 @@ test('of one key a hundred wait at most, any more are refused at once, and other
 });
 
 test('of all keys together a thousand wait at most', async () => {
-  const places = createPlaces({ total: 1 }, 60_000, 'No place.');
+  const places = createPlaces({ total: 1 }, 'No place.', 60_000);
   let release = () => {};
   const first = places.run(0, () => new Promise<void>((resolve) => (release = resolve)));
   await settled();

@@ -5,15 +5,20 @@ import { tooManyRequests } from '../../domain/problem.ts';
 
 /** `Retry-After` for work that got no place, in milliseconds. */
 const RETRY_AFTER_MS = 1_000;
+/**
+ * How long work waits for its place, in milliseconds. Less: a short rush is refused. More: clients have given up, and
+ * their work is done for nobody.
+ */
+const QUEUE_TIMEOUT_MS = 10_000;
 /** Waiting work takes memory: the maximum per key and in all; any more is refused at once. */
 const MAX_QUEUED_PER_KEY = 100;
 const MAX_QUEUED = 1_000;
 
 /**
- * @param timeoutMs how long to wait for one
  * @param message the error message after waiting too long
+ * @param timeoutMs how long to wait for one
  */
-export function createPlaces(limits: TurnLimits, timeoutMs: number, message: string) {
+export function createPlaces(limits: TurnLimits, message: string, timeoutMs = QUEUE_TIMEOUT_MS) {
   const turns = createTurns(limits);
   const waiting = createCounts<TurnKey>();
   return {

@@ -57,8 +57,8 @@ export function deliveryActionRoutes(
 ): void {
   const places = createPlaces(
     AT_ONCE,
-    QUEUE_TIMEOUT_MS,
     `At most ${AT_ONCE.perKey} such requests of an e-shop run at the same time; wait for a response.`,
+    QUEUE_TIMEOUT_MS,
   );
 
   /** @throws Problem (404) */

@@ -35,13 +35,13 @@ export function receiverTestRoutes(
 ): void {
   const tests = createPlaces(
     TESTS_AT_ONCE,
-    QUEUE_TIMEOUT_MS,
     `At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; wait for a response.`,
+    QUEUE_TIMEOUT_MS,
   );
   const examinations = createPlaces(
     EXAMINATIONS_AT_ONCE,
-    QUEUE_TIMEOUT_MS,
     `At most ${EXAMINATIONS_AT_ONCE.perKey} examinations of an e-shop run at the same time; wait for a response.`,
+    QUEUE_TIMEOUT_MS,
   );
 
   /** @throws Problem (400, 404) */

@@ -74,14 +74,11 @@ function inactive(id: number): Problem {
 export const RECOVER_PATH = '/v21/webhooks/:id/recover';
 /** One at a time per e-shop, so that a few with very many events leave the database to the others. */
 const COUNTED_AT_ONCE = { total: 4, perKey: 1 } as const;
-/** How long a count waits for its place, in milliseconds. */
-const COUNT_QUEUE_TIMEOUT_MS = 10_000;
 
 export function recoveryRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
   const { sql } = deps;
   const places = createPlaces(
     COUNTED_AT_ONCE,
-    COUNT_QUEUE_TIMEOUT_MS,
     'The events of another recovery are being counted; wait for its response.',
   );
 
