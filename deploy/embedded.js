@@ -5,7 +5,7 @@
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { makeLinks } from '../dist/src/embedded/postgres-links.js';
+import { makeLinks } from '../dist/src/embedded/postgres-cluster.js';
 import { findTemporal } from '../dist/src/embedded/temporal-binary.js';
 
 const [target] = process.argv.slice(2);
