@@ -46,6 +46,7 @@ interface OperatorActionDeps {
 export function handleOperatorActions({ input, own, view, changed }: OperatorActionDeps): void {
   const { deliveryId, policy } = input;
   let last: Promise<unknown> | undefined;
+  let signals = 0;
 
   /** Carries out actions one after the other, as they arrive, even if the workflow is canceled meanwhile. */
   async function inTurn(action: ActionName, id: string, request: ActionInput) {
@@ -78,8 +79,11 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
     setHandler(
       defineSignal<[ActionRequest | undefined]>(action),
       async (request) => {
+        signals += 1;
+        // Signals, too, are delivered again after a reset, in the same order.
+        const id = `${workflowInfo().originalExecutionRunId}/signal/${signals}`;
         // A signal has no response: an impossible action changes nothing, and is not reported.
-        if (problemOf(request) === null) await inTurn(action, uuid4(), completed(request));
+        if (problemOf(request) === null) await inTurn(action, id, completed(request));
       },
       { description },
     );

@@ -80,6 +80,24 @@ test('its workflow reset: still held by who held it, and nothing is recorded or 
   expect(attempts(receiver)).toEqual(['1', '2', '3']);
 });
 
+test('signals before a reset of the workflow: none takes effect again', async () => {
+  const { stack, receiver, ask } = await start();
+  const { id } = await waitingDelivery(stack, receiver);
+  await stack.signal(id, 'tryNow', byAnna);
+  await stack.until('the second attempt', async () => (await stack.delivery(id)).attemptsMade === 2);
+  await stack.signal(id, 'hold', byAnna);
+  await stack.untilHeld(id);
+  await ask('resume', id);
+  const first = (await stack.describe(id))?.runId;
+  await stack.resetWorkflow(id);
+  await stack.until('another run', async () => (await stack.describe(id))?.runId !== first);
+  // Answered once the signals have been carried out.
+  expect(await ask('hold', id)).toMatch(/^Held/);
+  expect(await actionsOf(stack, id)).toEqual(['tryNow', 'hold', 'resume', 'hold']);
+  expect(attempts(receiver)).toEqual(['1', '2']);
+  await ask('giveUp', id);
+});
+
 test('its workflow gone, not started again yet: the database takes the order', async () => {
   const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);
