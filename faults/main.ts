@@ -1,6 +1,6 @@
 /**
  * `npm run faults`: injects faults of every kind into a running Waybill, and compares the accepted changes with the
- * deliveries that arrived. Exits with 1 if anything was lost, stuck or wrong. See docs/faults.md.
+ * deliveries that arrived. Exits with 1 if anything was lost, stuck, wrong or late. See docs/faults.md.
  *
  *     npm run faults -- --rounds 100 --seed monday
  *     npm run faults -- --only kill --rounds 10
@@ -40,7 +40,7 @@ interface Options {
 
 const options = new Command('faults')
   .description(
-    'Injects faults into a running Waybill and checks that nothing accepted is lost, stuck or wrong.',
+    'Injects faults into a running Waybill and checks that nothing accepted is lost, stuck, wrong or late.',
   )
   .option('--rounds <n>', 'how many rounds', positiveInteger, 30)
   .option(

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { table } from '../bench/statistics.ts';
 import type { Verdict } from './check/check.ts';
+import { type Violation, violationKinds } from './check/violation.ts';
 import { moments } from './moments.ts';
 import { replayCommand } from './plan.ts';
 import type { Played } from './round.ts';
@@ -13,13 +14,12 @@ const HEAD = [
   'without workflow',
   'delivered',
   'repeated',
-  'lost',
-  'stuck',
-  'wrong',
+  ...violationKinds,
+  'discarded',
   'latest',
 ];
 
-/** Whether nothing was lost, stuck or wrong. */
+/** Whether nothing was lost, stuck, wrong or late. */
 export function isClean(played: readonly Played[]): boolean {
   return played.every(({ verdict }) => verdict.violations.length === 0);
 }
@@ -41,7 +41,7 @@ export function resultTable(played: readonly Played[], nameOf: (round: Played) =
 
 function row(name: string, rounds: readonly Played[]): string[] {
   const sum = (of: (played: Played) => number) => String(rounds.reduce((total, each) => total + of(each), 0));
-  const broken = (kind: string) =>
+  const broken = (kind: Violation['kind']) =>
     sum(({ verdict }) => verdict.violations.filter((each) => each.kind === kind).length);
   return [
     name,
@@ -50,9 +50,8 @@ function row(name: string, rounds: readonly Played[]): string[] {
     sum(({ verdict }) => verdict.withoutWorkflow),
     sum(({ verdict }) => verdict.delivered),
     sum(({ verdict }) => verdict.repeated),
-    broken('lost'),
-    broken('stuck'),
-    broken('wrong'),
+    ...violationKinds.map(broken),
+    sum(({ discarded }) => discarded.length),
     String(Math.round(Math.max(0, ...rounds.map(({ verdict }) => verdict.latestMs)))),
   ];
 }

@@ -37,6 +37,8 @@ export interface Played {
   readonly tookMs: number;
   /** How much of that the machine was busy with other things, in milliseconds. */
   readonly busyMs: number;
+  /** What was late in earlier plays of it on a machine too busy to judge it, or why its fault was never injected. */
+  readonly discarded: readonly string[];
   /** Waybill's output in a broken round. */
   readonly logFile?: string;
 }
@@ -112,6 +114,7 @@ export async function playRound<S extends BasicStack>(
       verdict: check(policyOf(policy), round.workflows, logbook, evidence),
       tookMs: Date.now() - started,
       busyMs: busyMs(machine, started),
+      discarded: [],
     };
   } finally {
     machine.stop();

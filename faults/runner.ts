@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
-import type { Verdict } from './check/check.ts';
+import { isUndecided, type Verdict } from './check/check.ts';
 import { violation } from './check/violation.ts';
 import type { EmbeddedFault } from './fault.ts';
 import type { Round } from './plan.ts';
@@ -35,25 +35,24 @@ export function createRunner(shutdown: Shutdown, options: RoundOptions, say: (te
   const embeddedFor = (fault: EmbeddedFault) => (fault.smallDisk === true ? onSmallDisk : embedded);
   const stackOf = ({ fault }: Round) => ('embedded' in fault ? embeddedFor(fault) : whole);
 
-  async function play(round: Round, plays = 1): Promise<Played> {
+  async function play(round: Round, discarded: readonly string[] = [], plays = 1): Promise<Played> {
     const { fault } = round;
-    let tooSlow: string;
+    let tooSlow: readonly string[];
     try {
       const played =
         'embedded' in fault
           ? await playRound(await embeddedFor(fault).get(), round, fault, options)
           : await playRound(await whole.get(), round, fault, options);
       const { verdict, busyMs, tookMs } = played;
-      // If waits of milliseconds take seconds, they use up the scaled windows, whatever the fault does.
-      if (verdict.violations.length === 0 || busyMs < tookMs / 2 || plays === PLAYS) return played;
-      tooSlow = `busy most of the time; ${verdict.violations.map(({ text }) => text).join('; ')}`;
+      if (!isUndecided(verdict, busyMs, tookMs) || plays === PLAYS) return { ...played, discarded };
+      tooSlow = verdict.violations.map(({ text }) => text);
       await stackOf(round).stop();
     } catch (error) {
       if (!(error instanceof TooSlowError) || plays === PLAYS) throw error;
-      tooSlow = error.message;
+      tooSlow = [error.message];
     }
-    say(`again  ${round.index}: the machine was too slow: ${tooSlow}`);
-    return await play(round, plays + 1);
+    say(`again  ${round.index}: the machine was too slow: ${tooSlow.join('; ')}`);
+    return await play(round, [...discarded, ...tooSlow], plays + 1);
   }
 
   return {
@@ -98,5 +97,5 @@ function notPlayed(round: Round, error: unknown): Played {
   const violations = [violation('wrong', text)];
   const nothing = { accepted: 0, delivered: 0, repeated: 0, withoutWorkflow: 0, latestMs: 0, killedAt: [] };
   const verdict: Verdict = { ...nothing, violations };
-  return { round, verdict, tookMs: 0, busyMs: 0 };
+  return { round, verdict, tookMs: 0, busyMs: 0, discarded: [] };
 }

@@ -55,13 +55,13 @@ const RULES: readonly Rule[] = [
   afterItsPredecessor,
   repeatedByFault,
   oneAtATime,
-  notLate,
   notEarly,
-  withinWindow,
   outsidePauses,
   afterRecoveryPauses,
   signedInTime,
 ];
+/** Those that a machine too busy for its round breaks as well. */
+const LATENESS_RULES: readonly Rule[] = [notLate, withinWindow];
 
 /** Checks the requests of one delivery. */
 export function checkAttempts(policy: RetryPolicy, logbook: Logbook, evidence: Evidence, row: DeliveryRow) {
@@ -81,13 +81,14 @@ export function checkAttempts(policy: RetryPolicy, logbook: Logbook, evidence: E
   };
   const steps = stepsOf(story, row, arrivals);
   const name = title(receiver, row);
-  const violations: Violation[] = steps.flatMap((step) =>
-    RULES.flatMap((rule) => rule(step, story) ?? []).map((text) => violation('wrong', `${name}: ${text}`)),
-  );
+  const broken = (kind: Violation['kind'], rules: readonly Rule[]) =>
+    steps.flatMap((step) =>
+      rules.flatMap((rule) => rule(step, story) ?? []).map((text) => violation(kind, `${name}: ${text}`)),
+    );
   return {
     repeated: steps.filter(isRepeated).length,
     latestMs: Math.max(0, ...steps.map(({ arrival, due }) => (due === null ? 0 : arrival.at - due))),
-    violations,
+    violations: [...broken('wrong', RULES), ...broken('late', LATENESS_RULES)],
   };
 }
 

@@ -31,6 +31,14 @@ export interface Verdict {
   readonly violations: readonly Violation[];
 }
 
+/**
+ * Whether a round says nothing, since waits of milliseconds took seconds: the machine was busy most of the time, and
+ * nothing is broken but times.
+ */
+export function isUndecided({ violations }: Pick<Verdict, 'violations'>, busyMs: number, tookMs: number) {
+  return violations.length > 0 && violations.every(({ kind }) => kind === 'late') && busyMs >= tookMs / 2;
+}
+
 /** Judges a round; pure. */
 export function check(
   policy: RetryPolicy,

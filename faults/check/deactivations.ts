@@ -15,10 +15,12 @@ export function checkDeactivations(policy: RetryPolicy, logbook: Logbook, eviden
   return evidence.receivers.flatMap((receiver) => {
     const row = evidence.webhooks.find(({ id }) => id === receiver.webhookId);
     if (row === undefined) return [violation('lost', `the webhook of the ${receiver.kind} receiver is gone`)];
+    const broken = (kind: Violation['kind'], problems: readonly string[]) =>
+      problems.map((text) => violation(kind, `${receiver.kind} receiver: ${text}`));
     return [
-      ...checkWebhook(logbook, evidence, receiver, row),
-      ...checkTime(policy, logbook, evidence, receiver, row),
-    ].map((text) => violation('wrong', `${receiver.kind} receiver: ${text}`));
+      ...broken('wrong', checkWebhook(logbook, evidence, receiver, row)),
+      ...broken('late', checkTime(policy, logbook, evidence, receiver, row)),
+    ];
   });
 }
 

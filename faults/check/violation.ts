@@ -1,6 +1,12 @@
-/** A broken promise: an accepted change is lost, a delivery waits for ever, or something else is wrong. */
+/** All kinds, in the order of the table. */
+export const violationKinds = ['lost', 'stuck', 'wrong', 'late'] as const;
+
+/**
+ * A broken promise: an accepted change is lost, a delivery waits for ever, something happened too late, or something
+ * else is wrong.
+ */
 export interface Violation {
-  readonly kind: 'lost' | 'stuck' | 'wrong';
+  readonly kind: (typeof violationKinds)[number];
   readonly text: string;
 }
 

@@ -1,6 +1,6 @@
 /** The checker of `npm run faults`: a kept promise, and each kind of broken one. On defects: `npm run mutants`. */
 import { expect, test } from 'vitest';
-import { check } from '../../faults/check/check.ts';
+import { check, isUndecided } from '../../faults/check/check.ts';
 import type { DeliveryRow, Evidence } from '../../faults/evidence.ts';
 import { type Logbook, newLogbook } from '../../faults/logbook.ts';
 import type { Arrival, Receiver } from '../../faults/receivers.ts';
@@ -159,8 +159,9 @@ test.each<[string, string, Seen]>([
     'shortened by more than was lost',
     { arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 26_000)] },
   ],
+  ['late', 'beyond its plan, without an outage', { arrivals: [...all.slice(0, 2), arrival(3, 36_000)] }],
   [
-    'wrong',
+    'late',
     'after the window, without an outage at its end',
     {
       windowMs: 25_000,
@@ -177,4 +178,14 @@ test.each<[string, string, Seen]>([
   ['wrong', 'deactivated without a reason', { ...delivered, arrivals: taken, deactivated: true }],
 ])('%s: %s', (kind, _, seen) => {
   expect(judge(seen).violations.map((violation) => violation.kind)).toContain(kind);
+});
+
+test('a busy machine excuses what is late, and nothing else', () => {
+  const late = judge({ arrivals: [...all.slice(0, 2), arrival(3, 36_000)] });
+  expect(isUndecided(late, 50, 100)).toBe(true);
+  expect(isUndecided(late, 49, 100)).toBe(false);
+  expect(isUndecided(judge(), 100, 100)).toBe(false);
+  const lost = judge({ ...delivered, arrivals: [] });
+  expect(isUndecided(lost, 100, 100)).toBe(false);
+  expect(isUndecided({ violations: [...late.violations, ...lost.violations] }, 100, 100)).toBe(false);
 });
