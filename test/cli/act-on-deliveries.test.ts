@@ -45,8 +45,8 @@ const actionsOf = async (id: string) =>
       select operator_actions from deliveries where id = ${id}`
   )[0]?.operatorActions ?? [];
 
-describe('by their ids', () => {
-  it('those in the queue while Temporal is unavailable, too; for the others it is asked', async () => {
+describe('deliveries named by id', () => {
+  it('queued deliveries are changed while Temporal is unavailable; others need Temporal', async () => {
     const { ids } = await waiting(2);
     const [queued = '', other = ''] = ids;
     // The first step of its workflow would take it out of the queue again.
@@ -62,7 +62,7 @@ describe('by their ids', () => {
     expect(await actionsOf(other)).toEqual([]);
   });
 
-  it('are held and resumed, tried and given up, with who asked and why', async () => {
+  it('are held, resumed, tried and given up; who asked and why is recorded', async () => {
     const { ids } = await waiting(2);
     const [first = '', second = ''] = ids;
     const held = await deliveries('hold', ...ids, '--reason', 'stock-taking', '--by', 'anna');
@@ -87,7 +87,7 @@ describe('by their ids', () => {
     await stack.untilState(second, 'canceled');
   });
 
-  it('one that has ended is delivered again, once', async () => {
+  it('an ended delivery cannot be tried, but is redelivered once', async () => {
     receiver.respond({});
     await stack.createWebhook(receiver.url);
     const id = await stack.fireOne('has ended');
@@ -114,7 +114,7 @@ describe('by their ids', () => {
     );
   });
 
-  it('one that does not exist is named', async () => {
+  it('an unknown id is reported', async () => {
     const none = '01a205b3-d000-7000-8000-000000000000';
     for (const verb of ['try-now', 'redeliver'])
       expect(await deliveries(verb, none)).toMatchObject({
@@ -125,8 +125,8 @@ describe('by their ids', () => {
   });
 });
 
-describe('by options', () => {
-  it('all that they find are asked, by a job that says how far it is', async () => {
+describe('deliveries selected by options', () => {
+  it('a job acts on all matches and reports its progress', async () => {
     const { webhookId, ids } = await waiting(3);
     const other = await stack.createWebhook(receiver.url, { type: 'CREATE_PRODUCT' });
     const [untouched = ''] = await stack.fire('another', {}, 'CREATE_PRODUCT');
@@ -171,7 +171,7 @@ describe('by options', () => {
     await stack.changeWebhook(other.id, { deleted: true });
   });
 
-  it.runIf(nightly)('a job continues without its command, and can be canceled', async () => {
+  it.runIf(nightly)('a job continues after its command has ended, and can be canceled', async () => {
     // No worker runs these workflows: they only get signals, at the rate of the server's batch operations.
     const webhookId = randomInt(1_000_000, 100_000_000);
     const taskQueue = `nobody-${randomUUID()}`;
@@ -211,7 +211,7 @@ describe('by options', () => {
     });
   });
 
-  it("says how many Temporal's list lacks that the database has", async () => {
+  it("reports how many deliveries of the database are missing from Temporal's list", async () => {
     const { webhookId, ids } = await waiting(2);
     const [lost = ''] = ids;
     const handles = stack.client.workflow.list({
@@ -254,7 +254,7 @@ describe('by options', () => {
     }
   });
 
-  it('those in the queue alone need no job, in whatever state they are asked for', async () => {
+  it('queued deliveries need no job, whatever state is selected', async () => {
     const { webhookId, ids } = await waiting(1);
     const [id = ''] = ids;
     await stack.untilWaiting(id);
@@ -279,7 +279,7 @@ describe('by options', () => {
     expect(await actionsOf(id)).toMatchObject([{ action: 'hold' }]);
   });
 
-  it('more than a thousand are given up only if asked for by --yes', async () => {
+  it('giving up more than a thousand deliveries requires --yes', async () => {
     const { webhookId, ids } = await waiting(1);
     await stack.sql`
       insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, due_at)
@@ -297,12 +297,12 @@ describe('by options', () => {
     expect(printed).toContain('since 2026-11-20 10:00:00Z.\nqueue: 1001 of 1001 done');
   });
 
-  it('nobody is asked where nothing is found', async () => {
+  it('without a match nothing is changed', async () => {
     const { printed, code } = await deliveries('give-up', '--webhook', '999999');
     expect([printed, code]).toEqual(['0 deliveries found. Nothing was changed.', 0]);
   });
 
-  it('a receiver of more webhooks than a query may name is not taken for one of fewer', async () => {
+  it('a receiver with more webhooks than a query can name is refused', async () => {
     const host = 'many.example';
     await stack.sql`
       insert into webhooks (eshop_id, url, webhook_type, active, method, payload_version, secret)
@@ -315,7 +315,7 @@ describe('by options', () => {
     await stack.sql`update webhooks set deleted_at = now() where host = ${host}`;
   });
 
-  it('what is wrong is said in a sentence', async () => {
+  it('mistakes are reported in one sentence', async () => {
     const id = randomUUID();
     const wrong = async (...args: string[]) => (await deliveries('hold', ...args)).error;
     expect(await wrong()).toMatch(/^Give ids of deliveries, or options .* that select them\.$/);

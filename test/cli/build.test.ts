@@ -86,7 +86,7 @@ const prepare = () =>
     );
   });
 
-it('npm ci does nothing where there are no sources, no compiler, or only package.json', async () => {
+it('npm ci builds nothing without sources, without a compiler, or with package.json alone', async () => {
   const nothing = { code: 0, output: '' };
   await rm(join(folder, 'node_modules/typescript'), { recursive: true });
   expect(await prepare()).toEqual(nothing);
@@ -97,7 +97,7 @@ it('npm ci does nothing where there are no sources, no compiler, or only package
   expect(await builds()).toEqual([]);
 });
 
-it('npm ci builds what has changed, and npm run build everything', async () => {
+it('npm ci builds only after changes; npm run build always builds everything', async () => {
   expect(await prepare()).toEqual({ code: 0, output: '' });
   expect(await builds()).toEqual(['dist']);
   expect(await read('dist/src/migrations/1.sql')).toBe('select 1');
@@ -116,7 +116,7 @@ it('npm ci builds what has changed, and npm run build everything', async () => {
   expect(await read('dist/workflow-bundle.js')).toBe('two');
 });
 
-it('a program that runs from dist keeps all its files during another build, which replaces them in one step', async () => {
+it('a program running from dist keeps its files until another build replaces them in one step', async () => {
   await build();
   const program = spawn(process.execPath, ['dist/src/main.js'], { cwd: folder });
   const output = ended(program);
@@ -134,7 +134,7 @@ it('a program that runs from dist keeps all its files during another build, whic
   expect((await output).output).toBe('early one\nlate two\n');
 });
 
-it('a build that fails or is interrupted leaves the last one as it was, and nothing beside it', async () => {
+it('a failed or interrupted build keeps the previous one and leaves no other files', async () => {
   await build();
   await write('src/text.ts', 'broken');
   const failed = await build();

@@ -16,7 +16,7 @@ const waybill = (...args: string[]) => runWaybill(args, { DATABASE_URL: api.data
 const webhook = (fields: object = {}) => request('POST', '/v21/webhooks', { ...minimalWebhook, ...fields });
 
 describe('eshop', () => {
-  it('show has what an operator asks about it', async () => {
+  it('show prints the state of an e-shop', async () => {
     await webhook();
     await webhook({ active: false });
     const text = await waybill('eshop', 'show', '--eshop', id);
@@ -33,7 +33,7 @@ describe('eshop', () => {
     });
   });
 
-  it('update changes what is given, and nothing else', async () => {
+  it('update changes only the given fields', async () => {
     const before = JSON.parse(await waybill('eshop', 'show', '--eshop', id, '--json'));
     const changed = await waybill('eshop', 'update', '--eshop', id, '--email', 'new@example.com', '--json');
     expect(JSON.parse(changed)).toMatchObject({ email: 'new@example.com', sentAgain: 0 });
@@ -46,7 +46,7 @@ describe('eshop', () => {
     expect(after).toEqual({ ...before, name: 'Čajovna', email: 'new@example.com' });
   });
 
-  it('a mistake is said in a sentence', async () => {
+  it('mistakes are reported in one sentence', async () => {
     await expect(waybill('eshop', 'update', '--eshop', id)).rejects.toThrow('Nothing to change: ');
     await expect(waybill('eshop', 'update', '--eshop', id, '--email', 'x')).rejects.toThrow(
       '--email must be an e-mail address.',
@@ -64,7 +64,7 @@ describe('eshop', () => {
 describe('contract', () => {
   const set = (...args: string[]) => waybill('contract', 'set', '--eshop', id, ...args);
 
-  it('settings apply to the next request, and those not named stay', async () => {
+  it('settings apply to the next request; the others keep their values', async () => {
     await createWebhook(eshop.shop.request, { url: 'https://shop.example', webhookType: 'CREATE_PRODUCT' });
     expect(await set('--types', 'CREATE_ORDER, UPDATE_ORDER', '--max-webhooks', '2')).toMatch(
       /\n1 existing webhook would no longer be allowed; it stays as it is\.$/,
@@ -88,7 +88,7 @@ describe('contract', () => {
     expect((await webhook({ webhookType: 'CREATE_RETURN' })).status).toBe(200);
   });
 
-  it('a mistake is reported in a sentence, and changes nothing', async () => {
+  it('mistakes are reported in one sentence and change nothing', async () => {
     const wrong = (...args: string[]) => expect(set(...args)).rejects;
     await wrong().toThrow('Nothing to change: give --types');
     await wrong('--types', 'ORDER').toThrow('--types must be all, none, or some of CREATE_ORDER');

@@ -45,7 +45,7 @@ async function results(content: string, ...options: string[]) {
 }
 const lines = (...values: object[]) => values.map((value) => JSON.stringify(value)).join('\n');
 
-test('old keys and passwords open the new API, and a bcrypt hash is replaced at the first login', async () => {
+test('imported keys and passwords work, and the first login replaces a bcrypt hash', async () => {
   const apiKey = `the key of the old system ${key}`;
   const shop = { name: 'Old shop', email: 'old@example.com', apiKeyHash: hashApiKey(apiKey).toString('hex') };
   const users = [
@@ -91,7 +91,7 @@ test('old keys and passwords open the new API, and a bcrypt hash is replaced at 
   }
 });
 
-test('bcrypt looks at 72 bytes: a longer password that begins alike does not become the password', async () => {
+test('a login with another password of the same first 72 bytes does not replace the imported one', async () => {
   const long = 'p'.repeat(100);
   const apiKey = `the key of another system ${key}`;
   const shop = {
@@ -105,7 +105,7 @@ test('bcrypt looks at 72 bytes: a longer password that begins alike does not bec
   expect(await login(apiKey, 'eva', long)).toMatchObject({ status: 200 });
 });
 
-test('a bad line affects no other, says what is wrong with it, and repeats no hash', async () => {
+test('a bad line is reported without its hash and does not affect the others', async () => {
   const hash = '$2b$10$notahash';
   const user = { username: 'u', role: 'shop' };
   const shop = (n: number, more: object = {}) => ({ name: `Shop ${n}`, email: 's@example.com', ...more });
@@ -151,7 +151,7 @@ test('a bad line affects no other, says what is wrong with it, and repeats no ha
   });
 });
 
-test('CSV and a table; two imports at once make each e-shop once', async () => {
+test('two imports of one CSV file at once create each e-shop once', async () => {
   const csv = Array.from(
     { length: 30 },
     (_, n) =>

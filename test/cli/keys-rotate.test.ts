@@ -86,7 +86,7 @@ describe('with SECRET_KEY', () => {
     await started(first);
   });
 
-  it('a process with another key does not start; one that also has the key before does, and reads everything', async () => {
+  it('a process with another key starts only if it also has the previous one, and then reads everything', async () => {
     await expect(started(second)).rejects.toThrow(
       /^SECRET_KEY is not the one that this database was created with\./,
     );
@@ -98,7 +98,7 @@ describe('with SECRET_KEY', () => {
     expect(openedSecret(forewarned, await webhookRow(api.sql, id), 'secret')).toBe(secret);
   });
 
-  it('is refused until a process knows the new key; then all is resealed and the key before is needed no more', async () => {
+  it('refuses until a process has the new key; then reseals everything, and the previous key is obsolete', async () => {
     expect(await rotate(second, [first])).toEqual({ state: 'restartNeeded' });
     expect(await readBy(createKeys(first))).toEqual(secrets);
     await started(second, [first]);
@@ -119,7 +119,7 @@ describe('with SECRET_KEY', () => {
     );
   });
 
-  it('commands seal under the key before until a process has the new one, as no other could open it', async () => {
+  it('commands seal under the previous key until a process has the new one', async () => {
     const sealing = async () =>
       (await commandKeys(api.sql, readSettings(environment(second, [first])), dataDir)).checkValue;
     expect(await sealing()).toBe(createKeys(first).checkValue);
@@ -127,7 +127,7 @@ describe('with SECRET_KEY', () => {
     expect(await sealing()).toBe(createKeys(second).checkValue);
   });
 
-  it('broken off in the middle, it goes on from there', async () => {
+  it('an interrupted rotation resumes where it stopped', async () => {
     const keys = await started(second, [first]);
     const [, , third] = secrets.keys();
     const killed = new Error('killed');
@@ -146,7 +146,7 @@ describe('with SECRET_KEY', () => {
     expect(await readBy(createKeys(second))).toEqual(secrets);
   });
 
-  it('the secret of an e-shop’s notices is resealed too, and named if no key opens it', async () => {
+  it('the secret of an e-shop’s notices is resealed, and reported if no key opens it', async () => {
     const { eshopId } = api.eshop;
     const owner = { eshopId, of: 'notices' } as const;
     const { data } = await api.shop('PATCH', '/v21/eshop', {
@@ -171,7 +171,7 @@ describe('with SECRET_KEY', () => {
     expect(createKeys(second).decryptSecret(await stored(), owner)).toBe(data.notifications.secret);
   });
 
-  it('the signing keys of an e-shop are resealed, both while two sign, and one that no key opens is named', async () => {
+  it('both signing keys of an e-shop are resealed, and one that no key opens is reported', async () => {
     const { eshopId } = api.eshop;
     const path = '/v21/eshop/signing-keys';
     await api.shop('GET', path);
@@ -191,7 +191,7 @@ describe('with SECRET_KEY', () => {
     expect(opened).toEqual(shown.map(({ jwk }: { jwk: { x: string } }) => jwk.x));
   });
 
-  it('a lost signing key is replaced, and the e-shop learns which webhooks it signs', async () => {
+  it('a lost signing key is replaced, and the e-shop is mailed the webhooks it signs', async () => {
     const { eshopId } = api.eshop;
     const { id } = await createWebhook(api.shop, { asymmetric: true });
     const path = '/v21/eshop/signing-keys';
@@ -212,7 +212,7 @@ describe('with SECRET_KEY', () => {
     expect(signed).toEqual([id]);
   });
 
-  it('an e-shop that lost nothing but its signing key learns which webhooks it signs', async () => {
+  it('an e-shop that lost only its signing key is mailed the webhooks it signs', async () => {
     const { eshopId } = api.eshop;
     const { id } = await createWebhook(api.shop, { asymmetric: true });
     await started(second, [first]);
@@ -237,7 +237,7 @@ describe('with SECRET_KEY', () => {
     await expect(replace('--yes')).rejects.toThrow('Nothing is lost');
   });
 
-  it('a lost secret of an e-shop’s notices is counted, replaced with everything else or not at all, and mailed', async () => {
+  it('a lost secret of notices is counted, mailed, and replaced only together with everything else', async () => {
     const { eshopId } = api.eshop;
     const notifications = { url: 'https://chat.example' };
     await api.shop('PATCH', '/v21/eshop', { notifications });
@@ -274,7 +274,7 @@ describe('with SECRET_KEY', () => {
     await expect(replace('--yes')).rejects.toThrow('Nothing is lost');
   });
 
-  it('a secret that no key opens is named, and the key before stays the one of the database', async () => {
+  it('a secret that no key opens is reported, and the database keeps the previous key', async () => {
     await started(second, [first]);
     const [lost = 0] = secrets.keys();
     await api.sql`update webhooks set secret = ${randomBytes(90)} where id = ${lost}`;
@@ -286,7 +286,7 @@ describe('with SECRET_KEY', () => {
     await expect(started(second)).rejects.toThrow(/^SECRET_KEY is not the one/);
   });
 
-  it('a secret that no key opens holds up nothing once it is the previous one, or its webhook is deleted', async () => {
+  it('an unreadable secret that is the previous one, or of a deleted webhook, does not block the rotation', async () => {
     const keys = await started(second, [first]);
     const [lost = 0, deleted = 0] = secrets.keys();
     await api.sql`update webhooks set secret = ${randomBytes(90)} where id in (${lost}, ${deleted})`;
@@ -307,7 +307,7 @@ describe('with SECRET_KEY', () => {
     expect(await rotate(second, [first])).toEqual({ state: 'complete', resealed: 4 });
   });
 
-  it('a lost key is replaced: new secrets, no static headers, and one pending mail to the e-shop; a second time there is nothing', async () => {
+  it('replaces lost secrets, drops static headers and mails each e-shop once; a second run finds nothing', async () => {
     const replace = (...args: string[]) =>
       runWaybill(['keys', 'replace', '--lost', '--json', ...args], environment(second));
     const [kept = 0, deleted = 0, ...others] = secrets.keys();
@@ -343,7 +343,7 @@ describe('with SECRET_KEY', () => {
     await expect(rotate(second)).rejects.toThrow('There is nothing to rotate');
   });
 
-  it('every command that opens the database is refused another key', async () => {
+  it('each command that opens the database refuses another key', async () => {
     for (const command of [
       ['reconcile', '--dry-run'],
       ['eshop', 'list'],
@@ -355,7 +355,7 @@ describe('with SECRET_KEY', () => {
     await runWaybill(['eshop', 'list'], environment(first));
   });
 
-  it('a token of the key before is good while that key is configured', async () => {
+  it('a token signed under the previous key is valid while that key is configured', async () => {
     const { token } = api.eshop.shop;
     const { tokenKeys } = await started(second, [first]);
     expect(await createTokenVerifier(tokenKeys)(token)).toMatchObject({
@@ -369,7 +369,7 @@ describe('with the key that was generated in DATA_DIR', () => {
   const settings = () => readSettings({ DATA_DIR: dataDir.path });
   const rotate = () => runWaybill(['keys', 'rotate'], { DATA_DIR: dataDir.path });
 
-  it('makes a new one, asks for a restart, and after it reseals all secrets', async () => {
+  it('generates a new key, asks for a restart, then reseals all secrets', async () => {
     await dataDir.write('secret-key', base64(first));
     await arrange(createKeys(first));
     await masterKeys(api.sql, settings(), dataDir);

@@ -103,7 +103,7 @@ async function kept(id: string) {
   return { record: JSON.parse(event.snapshot), ...delivery };
 }
 
-it('erases a customer: records, snapshots and responses, once what waits has ended; another customer keeps all', async () => {
+it('erases a customer’s records, snapshots and responses after open deliveries end; others keep theirs', async () => {
   const { sql, eshopId } = stack;
   await createEshopWithUsers(sql, { name: 'Other', email: 'other@shop.example' });
   receiver.respond(({ text }) => ({ status: 503, headers: { 'retry-after': '600' }, body: text }));
@@ -184,7 +184,7 @@ it('erases a customer: records, snapshots and responses, once what waits has end
   }
 });
 
-it('deletes an e-shop: what waits ends with its workflows, all is written to a file, and no row is left', async () => {
+it('deletes an e-shop: ends its workflows, exports everything to a file, and leaves no row', async () => {
   const { sql, eshopId } = stack;
   const [other] = await sql<{ id: number }[]>`select id from eshops where id <> ${eshopId}`;
   const { id: held, secret } = await stack.createWebhook(receiver.url);

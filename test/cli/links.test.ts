@@ -25,7 +25,7 @@ const UI = { TEMPORAL_UI_URL: 'https://temporal.example/ui/' };
 const links = async (args: readonly string[], env: Record<string, string> = UI): Promise<Link[]> =>
   JSON.parse(await runWaybill(['links', '--json', ...args], env));
 
-describe('at a server', () => {
+describe('against a server', () => {
   const webhookId = randomInt(1_000_000, 100_000_000);
   const otherWebhookId = webhookId + 1;
   const order = `it's order 10-001/ä %_* (${randomUUID()})`;
@@ -91,7 +91,7 @@ describe('at a server', () => {
     }),
   );
 
-  it('each query finds what is asked for', async () => {
+  it('each query finds exactly the workflows it asks for', async () => {
     const all = await links(['--webhook', String(webhookId), '--order', order]);
     const answers = await withTemporal(inject('temporalAddress'), async (client) => {
       const pairs: [string, string[]][] = [];
@@ -109,7 +109,7 @@ describe('at a server', () => {
     });
   });
 
-  it('a receiver is a host, on any port unless one is named', async () => {
+  it('a receiver is a host: any port matches unless one is named', async () => {
     const foundAt = async (host: string) => {
       const query = (await links(['--receiver', host])).find(({ name }) => name === 'receiver')?.query ?? '';
       return await withTemporal(inject('temporalAddress'), (client) => found(client, query));
@@ -122,7 +122,7 @@ describe('at a server', () => {
 });
 
 describe('the links', () => {
-  it('lead to the UI that is configured, with the query', async () => {
+  it('lead to the configured UI, with the query', async () => {
     const env = { ...UI, TEMPORAL_NAMESPACE: 'shop.a1b2c' };
     for (const { query, url } of await links([], env)) {
       const { origin, pathname, searchParams } = new URL(url ?? '');
@@ -132,7 +132,7 @@ describe('the links', () => {
     }
   });
 
-  it('lead to the UI of the instance in DATA_DIR, unless its server is another one', async () => {
+  it('lead to the UI of the instance in DATA_DIR, unless TEMPORAL_ADDRESS names another server', async () => {
     const directory = await folderOfTest('waybill-links-');
     const instance = await openDataDir(directory);
     await instance.writeInstance({ temporalUiUrl: 'http://127.0.0.1:8234' });
@@ -142,7 +142,7 @@ describe('the links', () => {
     expect(another?.url).toBeNull();
   });
 
-  it('are printed for people under their questions; without a UI the queries are, and what to set', async () => {
+  it('are printed under their questions; without a UI, the queries and the missing setting are', async () => {
     const text = await runWaybill(['links', '--webhook', '3'], UI);
     expect(text).toContain(
       'What is under way to webhook 3?\n  ExecutionStatus = "Running" AND WebhookId = 3\n  https://temporal.example/ui/',
@@ -153,7 +153,7 @@ describe('the links', () => {
     expect(without).not.toContain('http');
   });
 
-  it('a wrong option is said in a sentence', async () => {
+  it('mistakes are reported in one sentence', async () => {
     await expect(links(['--receiver', 'https://shop.example'])).rejects.toThrow(
       '--receiver must be a host such as shop.example',
     );

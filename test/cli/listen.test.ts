@@ -61,7 +61,7 @@ const trigger = async (type: string) =>
 const webhookCount = async () => JSON.parse(await runWaybill(['webhooks', 'list', '--json'], env)).length;
 
 describe('listen', () => {
-  it('gets every kind of event, verified, and is gone after Ctrl-C', async () => {
+  it('receives every event type, verified, and deletes its webhook on Ctrl-C', async () => {
     const program = await listen();
     expect(program.webhook.types).toEqual(eventTypeNames);
     expect(await webhookCount()).toBe(1);
@@ -82,7 +82,7 @@ describe('listen', () => {
     expect(await webhookCount()).toBe(0);
   });
 
-  it('hands on what comes, and answers with what it is answered', async () => {
+  it('forwards each request and returns the response', async () => {
     const program = await listen('--types', 'CREATE_ORDER', '--forward-to', `${receiver.url}/hooks?of=`);
     receiver.respond({ status: 503, headers: { 'retry-after': '7' }, body: 'later' });
     const id = await stack.fireOne('10002');
@@ -97,7 +97,7 @@ describe('listen', () => {
     expect(await program.end('SIGTERM')).toBe(0);
   });
 
-  it('what is handed on still verifies with the kit, by GET too, with a secret that the program behind knows', async () => {
+  it('a forwarded request, also by GET, verifies with the kit and the given --secret', async () => {
     const secret = 'whsec_dGVzdHMgb25seTogdGhpcyBpcyBub3QgYSBzZWNyZXQ=';
     const port = receiver.port;
     const program = await listen(
@@ -123,7 +123,7 @@ describe('listen', () => {
     await program.end();
   });
 
-  it('says so where the program behind is unavailable', async () => {
+  it('reports that the program behind it is unavailable', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const program = await listen('--types', 'CREATE_ORDER', '--forward-to', nobody);
     await stack.fireOne('10003');
@@ -134,7 +134,7 @@ describe('listen', () => {
     await program.end();
   });
 
-  it('refuses what is not signed, saying why', async () => {
+  it('refuses an unsigned request and says why', async () => {
     const program = await listen('--types', 'CREATE_ORDER');
     const answer = await fetch(program.url, { method: 'POST', body: '{}' });
     expect(answer.status).toBe(401);
@@ -144,7 +144,7 @@ describe('listen', () => {
     await program.end();
   });
 
-  it('the next one removes what a killed one left behind', async () => {
+  it('the next listener removes the webhook that a killed one left behind', async () => {
     await (await listen('--type', 'CREATE_ORDER')).end('SIGKILL');
     expect(await webhookCount()).toBe(1);
     const next = await listen('--types', 'CREATE_PRODUCT');
@@ -156,7 +156,7 @@ describe('listen', () => {
     expect(await webhookCount()).toBe(0);
   });
 
-  it('says in a sentence what keeps it from listening, and leaves nothing behind', async () => {
+  it('reports in one sentence why it cannot listen, and leaves nothing behind', async () => {
     const wrong = (args: string[], more: Record<string, string> = {}) =>
       expect(runWaybill(['listen', '--eshop', eshop, ...args], { ...env, ...more })).rejects;
     await wrong([], { DELIVERY_ALLOW_CIDRS: '' }).toThrow(
@@ -176,7 +176,7 @@ describe('listen', () => {
 });
 
 describe('trigger', () => {
-  it('is a real delivery of the sample under an identifier of its own, marked', async () => {
+  it('sends the sample as a real delivery, marked as a test, under its own identifier', async () => {
     const { id } = await stack.createWebhook(receiver.url, { type: 'UPDATE_ORDER' });
     await stack.createWebhook(receiver.url, { type: 'UPDATE_ORDER', active: false });
     const { eventId, entityId, deliveries } = await trigger('UPDATE_ORDER');
@@ -195,7 +195,7 @@ describe('trigger', () => {
     expect(event?.test).toBe(true);
   });
 
-  it('nothing is written where nobody would get it', async () => {
+  it('writes nothing without an active webhook of the type', async () => {
     await stack.createWebhook(receiver.url, { type: 'UPDATE_ORDER' });
     const count = async () => (await stack.sql`select count(*) from events`)[0]?.count;
     const before = await count();

@@ -56,7 +56,7 @@ describe('webhooks list', () => {
   const ids = async (...args: string[]) =>
     (await listed('webhooks', 'list', ...args)).map((webhook: { webhookId: number }) => webhook.webhookId);
 
-  it('has those of all e-shops, without deleted ones, with what is open', async () => {
+  it('lists the webhooks of all e-shops, without deleted ones, with their open deliveries', async () => {
     const all = await listed('webhooks', 'list');
     expect(all).toMatchObject([
       { webhookId: made.other, eshopId: made.otherEshop, active: true, pending: 1, retrying: 0 },
@@ -72,7 +72,7 @@ describe('webhooks list', () => {
     expect(JSON.stringify(all)).not.toContain('secret');
   });
 
-  it('is filtered by e-shop, kind, receiver and whether they are active', async () => {
+  it('filters by e-shop, event type, receiver and activity', async () => {
     expect(await ids('--eshop', String(made.otherEshop))).toEqual([made.other]);
     expect(await ids('--type', 'CREATE_PRODUCT')).toEqual([]);
     expect(await ids('--type', 'CREATE_ORDER', '--limit', '1')).toEqual([made.other]);
@@ -83,7 +83,7 @@ describe('webhooks list', () => {
     expect(await ids('--failing')).toEqual([made.first]);
   });
 
-  it('is a table for people', async () => {
+  it('prints a table', async () => {
     const [titles, ...rows] = (await waybill(['webhooks', 'list', '--inactive'])).split('\n');
     expect(titles).toMatch(/^id +e-shop +name +state +pending +retrying +waits +type +url$/);
     expect(rows).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('webhooks list', () => {
     expect(await waybill(['webhooks', 'list', '--type', 'CREATE_PRODUCT'])).toBe('No webhooks match.');
   });
 
-  it('of those that fail has their last errors, to compare them', async () => {
+  it('--failing shows the last errors', async () => {
     const [titles, ...rows] = (await waybill(['webhooks', 'list', '--failing'])).split('\n');
     expect(titles).toMatch(/^id +e-shop +name +state +pending +retrying +receiver +last error$/);
     expect(rows).toEqual([
@@ -101,7 +101,7 @@ describe('webhooks list', () => {
     ]);
   });
 
-  it('says that there may be more, as the list of deliveries does', async () => {
+  it('a full page says that there may be more, as that of deliveries does', async () => {
     for (const list of ['webhooks', 'deliveries']) {
       expect((await waybill([list, 'list', '--limit', '2'])).split('\n').slice(3)).toEqual([
         'These are the first 2; there may be more: use --limit, or a filter.',
@@ -112,7 +112,7 @@ describe('webhooks list', () => {
 });
 
 describe('webhooks show', () => {
-  it('says how one is called, in which state it is and what is held', async () => {
+  it('shows how a webhook is called, its state and its held deliveries', async () => {
     const text = await waybill(['webhooks', 'show', String(made.inactive)]);
     expect(text).toMatch(/^URL +POST https:\/\/shop\.example:8443\/more$/m);
     expect(text).toMatch(/^Payload +v21$/m);
@@ -122,7 +122,7 @@ describe('webhooks show', () => {
     expect(await listed('webhooks', 'show', String(made.first))).toMatchObject({ webhookId: made.first });
   });
 
-  it('says what is sent', async () => {
+  it('shows the payload: none, or the version, and packing lists', async () => {
     const id = await addWebhook(made.otherEshop, 'https://other.example/', {
       method: 'GET',
       webhookType: 'UPDATE_ORDER',
@@ -134,7 +134,7 @@ describe('webhooks show', () => {
     await deleteWebhook(database.sql, made.otherEshop, id);
   });
 
-  it('says so where there is none', async () => {
+  it('reports an unknown webhook', async () => {
     await expect(waybill(['webhooks', 'show', String(made.deleted)])).rejects.toThrow(
       `There is no webhook ${made.deleted}.`,
     );
@@ -143,7 +143,7 @@ describe('webhooks show', () => {
 });
 
 describe('deliveries list', () => {
-  test('those whose window Waybill itself has used up, the last one first', async () => {
+  test('--window-lost lists the deliveries whose window Waybill itself used up, the latest first', async () => {
     const lost: string = await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId: '10009' });
     const others: string[] = [];
     for (const entityId of ['10008', '10007'])
@@ -171,14 +171,14 @@ describe('deliveries list', () => {
       (delivery: { deliveryId: string }) => delivery.deliveryId,
     );
 
-  it('has those of all e-shops, the newest first', async () => {
+  it('lists the deliveries of all e-shops, newest first', async () => {
     const all = await ids();
     expect(all).toEqual([...all].sort().reverse());
     expect(all).toEqual(expect.arrayContaining([held, ofOther, retrying, delivered]));
     expect(await ids('--limit', '2')).toEqual(all.slice(0, 2));
   });
 
-  it('is filtered', async () => {
+  it('filters by every option', async () => {
     expect(await ids('--order', '10001')).toEqual([ofOther, delivered]);
     expect(await ids('--order', '10001', '--eshop', String(made.eshop))).toEqual([delivered]);
     expect(await ids('--webhook', String(made.inactive))).toEqual([held]);
@@ -198,7 +198,7 @@ describe('deliveries list', () => {
     await sql`update deliveries set attempts_made = 1, last_status = 503 where id = ${retrying}`;
   });
 
-  it('is a table for people', async () => {
+  it('prints a table', async () => {
     const [titles, row] = (await waybill(['deliveries', 'list', '--state', 'retrying'])).split('\n');
     expect(titles).toMatch(/^id +e-shop +webhook +created +type +record +state +next +last result$/);
     expect(row).toMatch(
@@ -210,7 +210,7 @@ describe('deliveries list', () => {
     expect(await waybill(['deliveries', 'list', '--state', 'expired'])).toBe('No deliveries match.');
   });
 
-  it('a wrong option is said in a sentence', async () => {
+  it('mistakes are reported in one sentence', async () => {
     const wrong = (...args: string[]) => expect(waybill(['deliveries', 'list', ...args])).rejects;
     await wrong('--state', 'lost').toThrow('--state must be one of pending, retrying, held');
     await wrong('--since', 'yesterday').toThrow('--since must be a time such as');
@@ -223,7 +223,7 @@ describe('deliveries list', () => {
 });
 
 describe('deliveries show', () => {
-  it('says where a delivery stands, with its attempts and its workflow', async () => {
+  it('shows the state of a delivery, its attempts and its workflow', async () => {
     const env = { TEMPORAL_UI_URL: 'http://127.0.0.1:8233' };
     const text = await waybill(['deliveries', 'show', retrying.toUpperCase()], env);
     expect(text).toMatch(/^Event +CREATE_ORDER 10002, /m);
@@ -241,15 +241,15 @@ describe('deliveries show', () => {
     expect(read.attempts).toMatchObject([{ number: 1, outcome: 'success', status: 200 }]);
   });
 
-  it('says so where there is none', async () => {
+  it('reports an unknown delivery', async () => {
     const none = '01a205b3-d000-7000-8000-000000000000';
     await expect(waybill(['deliveries', 'show', none])).rejects.toThrow(`There is no delivery ${none}`);
     await expect(waybill(['deliveries', 'show', '7'])).rejects.toThrow('must be the id of a delivery.');
   });
 });
 
-describe('a webhook that fails', () => {
-  it('is listed with since when, and shown with its last error and when it will be deactivated', async () => {
+describe('a failing webhook', () => {
+  it('is listed with its failing time, and shown with its last error and predicted deactivation', async () => {
     const active = (await listed('webhooks', 'list', '--active')).find(
       (webhook: { webhookId: number; incident: unknown }) => webhook.incident !== null,
     );
@@ -264,7 +264,7 @@ describe('a webhook that fails', () => {
   });
 });
 
-test('webhooks whose oldest due delivery has waited longest come first, with this wait', async () => {
+test('webhooks are listed by the wait of their oldest due delivery, the longest first', async () => {
   const waits = async () =>
     (await listed('webhooks', 'list')).map(
       ({

@@ -15,7 +15,7 @@ import { testWebhook, unreadable } from '../support/test-webhook.ts';
 
 const database = await databaseOfFile();
 
-it('ends as a broken pipe ends others when the reader of its output has read enough', async () => {
+it('exits like other programs on a broken pipe when the reader stops reading', async () => {
   const child = spawn(process.execPath, [builtCli, 'variables'], { stdio: ['ignore', 'pipe', 'pipe'] });
   // Long before anything is written.
   child.stdout.destroy();
@@ -23,7 +23,7 @@ it('ends as a broken pipe ends others when the reader of its output has read eno
   expect({ code, complaints }).toEqual({ code: 141, complaints: '' });
 });
 
-it('prints what is shown only once to standard error if its output accepts no more', async () => {
+it('prints a secret that is shown only once to standard error if its output is full', async () => {
   const full = await open('/dev/full', 'w');
   onTestFinished(() => full.close());
   const args = ['eshop', 'create', '--name', 'A', '--email', 'a@a.example'];
@@ -40,7 +40,7 @@ it('prints what is shown only once to standard error if its output accepts no mo
   });
 });
 
-it('an error that repeats what was given acts on no terminal, and turns no text', async () => {
+it('an error that repeats input contains no control or direction characters', async () => {
   const child = spawn(process.execPath, [builtCli, 'eshop', 'list'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, DATA_DIR: '/nowhere/a\u202eb\u009b31m\u001bc' },
@@ -50,7 +50,7 @@ it('an error that repeats what was given acts on no terminal, and turns no text'
   expect(complaints).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e]/u);
 });
 
-it('lists fit a terminal of 120 columns; a pipe and JSON have all of them', async () => {
+it('lists fit 120 columns on a terminal; pipes and JSON get full values', async () => {
   const { sql, url } = database;
   const { eshopId } = await createEshop(sql, { name: 'A', email: 'a@a.example' });
   const long = `https://shop.example/${'hooks/'.repeat(40)}`;

@@ -36,7 +36,7 @@ async function begun(answer = LATER): Promise<string> {
 }
 
 describe('recover', () => {
-  it('delivers again what failed, and shows how it ends', async () => {
+  it('redelivers lost events, and reports the outcome', async () => {
     await lose('failed', 'a', 'b');
     await lose('canceled', 'c');
     const since = hourAgo();
@@ -51,7 +51,7 @@ describe('recover', () => {
     expect(await recover('--since', since, '--dry-run', '--include', 'canceled')).toMatch(/^1 event, /);
   });
 
-  it('as JSON: what was begun, then one line for each change', async () => {
+  it('prints JSON: the recovery, then one line for each change', async () => {
     await lose('failed', 'a');
     const printed = await recover('--since', hourAgo(), '--include', 'canceled, failed', '--json', '--watch');
     const [answer, ...looks] = printed.split('\n').map((line) => JSON.parse(line));
@@ -64,7 +64,7 @@ describe('recover', () => {
     });
   });
 
-  it('asked for again it is the same one; for something else it is in the way', async () => {
+  it('the same request finds the running recovery; a different one is refused', async () => {
     await stack.changeWebhook(webhookId, { active: true });
     receiver.respond(LATER);
     await lose('failed', ...Array.from({ length: 30 }, (_, index) => `many ${index}`));
@@ -79,7 +79,7 @@ describe('recover', () => {
     await recoveries('cancel', first.recoveryId);
   });
 
-  it('deliveries that failed once more are reported, with an exit code', async () => {
+  it('a recovery whose deliveries failed again is reported with an exit code', async () => {
     const id = await begun({ status: 503 });
     await stack.until('the retries to be spent', async () => {
       const [row] = await stack.sql<{ state: string }[]>`
@@ -94,7 +94,7 @@ describe('recover', () => {
     expect(code).toBe(2);
   });
 
-  it('is watched over an absence of the database', async () => {
+  it('--watch continues after an outage of the database', async () => {
     const id = await begun();
     const lines: string[] = [];
     const watching = triedWaybill(['recoveries', 'show', id, '--watch'], env, lines);
@@ -114,7 +114,7 @@ describe('recover', () => {
     expect(code).toBe(2);
   });
 
-  it('what is wrong is said in a sentence', async () => {
+  it('mistakes are reported in one sentence', async () => {
     const wrong = (...args: string[]) => expect(recover(...args)).rejects;
     await wrong('--since', '2999-01-01').toThrow('--since must not be in the future.');
     await wrong('--since', 'x').toThrow('--since must be a time such as');
@@ -148,14 +148,14 @@ describe('recoveries', () => {
     expect(await recoveries('list')).not.toContain(id);
   });
 
-  it('one that waits for its webhook is resumed by that alone', async () => {
+  it('a recovery that waits for its webhook cannot be resumed by command', async () => {
     const id = await begun();
     await stack.changeWebhook(webhookId, { active: false });
     await expect(recoveries('resume', id)).rejects.toThrow(`waybill webhooks activate ${webhookId}`);
     await recoveries('cancel', id);
   });
 
-  it('say so where there is none', async () => {
+  it('an unknown recovery is reported', async () => {
     const none = '01a205b3-d000-7000-8000-000000000000';
     await expect(recoveries('show', none)).rejects.toThrow(`There is no recovery ${none}.`);
     await expect(recoveries('show', none, '--watch')).rejects.toThrow(`There is no recovery ${none}.`);

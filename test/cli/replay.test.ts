@@ -61,7 +61,7 @@ async function replay(
   }
 }
 
-test('live and closed histories replay with the present code', async () => {
+test('live and closed histories replay on the present code', async () => {
   expect(await replay([])).toEqual({
     code: 0,
     stdout: '2 histories replayed (1 live, 1 closed): none breaks.',
@@ -69,7 +69,7 @@ test('live and closed histories replay with the present code', async () => {
   });
 });
 
-test('a planted change is named with workflow, event number, and the command on either side', async () => {
+test('a planted change is reported with its workflow, event number, and the command on either side', async () => {
   const changed = await buildWorkflowBundle(new URL('../replay/example/without-patch.ts', import.meta.url));
   const { code, stdout, stderr } = await replay([], changed);
   expect(code).toBe(2);
@@ -91,7 +91,7 @@ test('a planted change is named with workflow, event number, and the command on 
   });
 });
 
-test('the running ones go first, and a check that a limit cuts short does not pass', async () => {
+test('running workflows go first, and a check cut short by --limit does not pass', async () => {
   expect(await replay(['--limit', '1'])).toEqual({
     code: 3,
     stdout: '1 history replayed (1 live, 0 closed): none breaks.',
@@ -100,7 +100,7 @@ test('the running ones go first, and a check that a limit cuts short does not pa
   expect(await replay(['--limit', '1', '--save', join(folder, 'one')])).toMatchObject({ code: 0 });
 });
 
-test('TLS and API key are those that are configured', async () => {
+test('uses the configured TLS and API key', async () => {
   const secured = { TEMPORAL_API_KEY: 'key', TEMPORAL_TLS_CA_FILE: authorityFile };
   const { address, close } = await behindTls(inject('temporalAddress'));
   onTestFinished(close);
@@ -112,7 +112,7 @@ test('TLS and API key are those that are configured', async () => {
   expect(await replay(args)).toMatchObject({ code: 1, stderr });
 });
 
-test('a query, or workflow ids, choose', async () => {
+test('a query or workflow ids select the histories', async () => {
   const only = `TaskQueue = '${stack.taskQueue}' AND EntityId = '10001'`;
   expect((await replay(['--query', only])).stdout).toMatch(/^1 history replayed \(0 live, 1 closed\)/);
   expect((await replay([waiting, delivered])).stdout).toMatch(/^2 histories replayed \(1 live, 1 closed\)/);
@@ -130,13 +130,13 @@ test.each([
   [['--limit', '0'], '--limit must be an integer from 1 to 1000000.'],
   [['--address', 'nowhere'], '--address must be host:port.'],
   [['--address', '127.0.0.1:1'], 'Temporal at 127.0.0.1:1 cannot be reached.'],
-])('what could not be checked does not pass: %j', async (args, message) => {
+])('a check that cannot be made does not pass: %j', async (args, message) => {
   const { code, stderr } = await replay(args);
   expect(code).toBe(1);
   expect(stderr).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
 });
 
-test('--save keeps histories that replay, for their owner alone, without URL, secret or machine', async () => {
+test('--save writes histories that replay, readable by their owner alone, without URL, secret or machine', async () => {
   const directory = join(folder, 'kept');
   const { code, stdout } = await replay(['--save', directory]);
   expect(code).toBe(0);
@@ -157,7 +157,7 @@ test('--save keeps histories that replay, for their owner alone, without URL, se
 });
 
 test.each(['', 'delivery/'])(
-  'a delivery is found by %s<its id> alone, whatever its workflow is called',
+  'a delivery is found by %s<its id> alone, whatever the id of its workflow',
   async (prefix) => {
     const deliveryId = delivered.slice(-36);
     expect(delivered).not.toBe(`delivery/${deliveryId}`);
@@ -169,7 +169,7 @@ test.each(['', 'delivery/'])(
   },
 );
 
-test('a history with a secret in it is not saved, and is named', async () => {
+test('a history with a secret is not saved, and is reported', async () => {
   const workflowId = 'delivery/7/CREATE_ORDER/10001/with-a-secret';
   const taskQueue = `${stack.taskQueue}-nobody`;
   await stack.client.workflow.start('deliverEvent', {
@@ -187,7 +187,7 @@ test('a history with a secret in it is not saved, and is named', async () => {
   await stack.client.workflow.getHandle(workflowId).terminate();
 });
 
-test('what the next release began cannot go on with this one: the patch is named', async () => {
+test('a workflow begun by the next release breaks, and its patch is named', async () => {
   await stack.stopWorker();
   await stack.startWorker({
     workflowBundle: await buildWorkflowBundle(new URL('../replay/example/with-patch.ts', import.meta.url)),

@@ -12,7 +12,7 @@ for (const table of ['events', 'deliveries', 'attempts']) {
 
 const waybill = (...args: string[]) => runWaybill(['retention', ...args], { DATABASE_URL: database.url });
 
-it('says what it would do, does it, and has nothing left to do', async () => {
+it('a dry run lists the partitions, a run drops them, and a second one finds nothing', async () => {
   const would = await waybill('--dry-run');
   expect(would).toMatch(
     /^retention: .*dropped 3 partitions .*deliveries_first.*Nothing was changed \(dry run\)\.$/,

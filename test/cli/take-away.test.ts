@@ -37,7 +37,7 @@ async function logsIn(password: string, username = eshop.shop.username, apiKey =
 }
 
 describe('a user', () => {
-  it('deleted: its token neither reads nor writes from the next request on; others go on', async () => {
+  it('a deleted user’s token neither reads nor writes from the next request on; others are unaffected', async () => {
     expect([await reads(), await writes()]).toEqual([200, 200]);
     const { username, password } = eshop.shop;
     expect(await waybillJson('user', 'delete', ...named(username))).toEqual({
@@ -50,7 +50,7 @@ describe('a user', () => {
     expect(await reads(eshop.warehouse)).toBe(200);
   });
 
-  it('with a new password: tokens from before are over, and so is the old password', async () => {
+  it('a new password ends earlier tokens and the old password', async () => {
     const { eshopId, apiKey } = eshop;
     const { username, password: old } = eshop.shop;
     const [row] = await api.sql`select id from users where eshop_id = ${eshopId} and username = ${username}`;
@@ -75,7 +75,7 @@ describe('a user', () => {
     expect(await status(data.token)).toBe(200);
   });
 
-  it('is listed without what is confidential', async () => {
+  it('is listed without confidential data', async () => {
     expect(await waybillJson('user', 'list', ...shop())).toEqual(
       (['shop', 'warehouse'] as const).map((role) => ({
         eshopId: eshop.eshopId,
@@ -95,7 +95,7 @@ describe('a user', () => {
 });
 
 describe('an e-shop', () => {
-  it('disabled: no token and no login opens the API; enabled, both do again', async () => {
+  it('a disabled e-shop’s tokens and logins are refused until it is enabled again', async () => {
     const other = await api.newEshop();
     expect(await waybill('eshop', 'disable', ...shop())).toBe(`E-shop ${eshop.eshopId} is disabled.`);
     expect([await reads(), await writes(), await reads(eshop.warehouse)]).toEqual([401, 401, 401]);
@@ -112,7 +112,7 @@ describe('an e-shop', () => {
     expect([await reads(), await logsIn(eshop.shop.password)]).toEqual([200, 200]);
   });
 
-  it('with a new API key: the one before opens nothing, the new one does', async () => {
+  it('a new API key replaces the previous one at once', async () => {
     const { apiKey, eshopId } = await waybillJson('eshop', 'rotate-key', ...shop());
     expect(eshopId).toBe(eshop.eshopId);
     expect(apiKey).not.toBe(eshop.apiKey);
@@ -133,6 +133,6 @@ it.each([
   [['eshop', 'enable', '--eshop', '999999'], 'E-shop 999999 does not exist.'],
   [['eshop', 'rotate-key', '--eshop', '999999'], 'E-shop 999999 does not exist.'],
   [['eshop', 'rotate-key', '--eshop', 'mine'], '--eshop must be the number of an e-shop; '],
-])('%j is a mistake, said in one sentence', async (args, message) => {
+])('%j is refused in one sentence', async (args, message) => {
   await expect(waybill(...args)).rejects.toThrow(message);
 });

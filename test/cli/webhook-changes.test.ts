@@ -21,7 +21,7 @@ const waybill = (...args: string[]) => runWaybill(['webhooks', ...args], env);
 describe('webhooks activate and deactivate', () => {
   const named = (id: number) => `Webhook ${id} of e-shop ${stack.eshopId} (Shop), ${receiver.url}/hook,`;
 
-  it('hold what is open and let it go on, and say whom that concerns', async () => {
+  it('hold and resume open deliveries, and name the webhook and its e-shop', async () => {
     const { id } = await stack.createWebhook(`${receiver.url}/hook?token=hidden`);
     expect(await waybill('deactivate', String(id))).toBe(
       `${named(id)} is inactive. Its open deliveries are held: 0.`,
@@ -61,7 +61,7 @@ describe('webhooks activate and deactivate', () => {
     await stack.untilState(delivery, 'delivered');
   });
 
-  it('activate takes several, and goes on after one that is not there', async () => {
+  it('activate takes several ids, and continues after an unknown one', async () => {
     const hooks = [
       await stack.createWebhook(`${receiver.url}/hook`),
       await stack.createWebhook(`${receiver.url}/hook`),
@@ -79,7 +79,7 @@ describe('webhooks activate and deactivate', () => {
     for (const { id } of hooks) expect((await stack.webhook(id)).active).toBe(true);
   });
 
-  it('deactivate says what it would do, and asks first where more than a thousand deliveries are open', async () => {
+  it('deactivate has a dry run, and asks for confirmation beyond a thousand open deliveries', async () => {
     const { id } = await stack.createWebhook(`${receiver.url}/hook?token=hidden`);
     receiver.respond({ status: 503, headers: { 'retry-after': '30' } });
     const delivery = await stack.fireOne('stays');
@@ -102,7 +102,7 @@ describe('webhooks activate and deactivate', () => {
     expect(await waybill('deactivate', String(id), '--yes')).toMatch(/ is inactive\./);
   });
 
-  it('pause holds until a time, resume ends that, and the lists show it', async () => {
+  it('pause holds until a time, resume ends it, and lists show it', async () => {
     const { id } = await stack.createWebhook(receiver.url);
     const until = new Date(Date.now() + 3_600_000);
     const minute = until.toISOString().slice(0, 16).replace('T', ' ');
@@ -149,14 +149,14 @@ describe('webhooks activate and deactivate', () => {
     await expect(waybill('resume', '999999')).rejects.toThrow('There is no webhook 999999.');
   });
 
-  it('say so where there is no such webhook', async () => {
+  it('an unknown webhook is reported', async () => {
     await expect(waybill('activate', '999999')).rejects.toThrow('There is no webhook 999999.');
     await expect(waybill('deactivate', 'x')).rejects.toThrow('<id> must be the number of a webhook.');
   });
 });
 
 describe('examine', () => {
-  it('prints a table, and ends with the exit code that says whether something failed', async () => {
+  it('prints a table, and its exit code says whether a check failed', async () => {
     const { id } = await stack.createWebhook(receiver.url);
     const bad = await triedWaybill(['examine', String(id)], env);
     expect(bad.code).toBe(2);
@@ -173,7 +173,7 @@ describe('examine', () => {
   });
 });
 
-it('an examination that is interrupted claims its webhook no longer', async () => {
+it('an interrupted examination releases its webhook', async () => {
   const { id } = await stack.createWebhook(receiver.url);
   receiver.respond({ hang: 'headers' });
   const running = triedWaybill(['examine', String(id)], env);
@@ -189,7 +189,7 @@ it('an examination that is interrupted claims its webhook no longer', async () =
 });
 
 describe('webhooks test', () => {
-  it('shows what was sent and what came back, also for one that is inactive', async () => {
+  it('prints request and response, also for an inactive webhook', async () => {
     const { id } = await stack.createWebhook(`${receiver.url}/hook`, { active: false });
     receiver.respond({ status: 202, body: 'thank you', headers: { 'content-type': 'text/plain' } });
     const text = await waybill('test', String(id));
@@ -207,7 +207,7 @@ describe('webhooks test', () => {
     ['success', 200, 0],
     ['failure', 503, 2],
     ['gone', 410, 2],
-  ] as const)('%s ends with the exit code that says so', async (outcome, status, exitCode) => {
+  ] as const)('%s sets the exit code', async (outcome, status, exitCode) => {
     const { id } = await stack.createWebhook(receiver.url);
     receiver.respond({ status });
     const { printed, error, code } = await triedWaybill(['webhooks', 'test', String(id), '--json'], env);
@@ -217,7 +217,7 @@ describe('webhooks test', () => {
     expect(await stack.webhook(id)).toMatchObject({ active: true });
   });
 
-  it('refuses what deliveries refuse', async () => {
+  it('refuses addresses that deliveries refuse', async () => {
     const { id } = await stack.createWebhook(receiver.url);
     const nothingExempt = { ...env, DELIVERY_ALLOW_CIDRS: '' };
     const { error, code } = await triedWaybill(['webhooks', 'test', String(id)], nothingExempt);
@@ -226,7 +226,7 @@ describe('webhooks test', () => {
     expect(receiver.requests).toEqual([]);
   });
 
-  it('says what is missing of the keys', async () => {
+  it('says that the key is missing or wrong', async () => {
     const { id } = await stack.createWebhook(receiver.url);
     const { error, code } = await triedWaybill(['webhooks', 'test', String(id)], {
       DATABASE_URL: stack.database.url,
@@ -244,7 +244,7 @@ describe('webhooks create', () => {
   const create = (...args: string[]) =>
     waybill('create', '--eshop', String(stack.eshopId), '--url', `${receiver.url}/made`, ...args);
 
-  it('makes one webhook of everything about orders, once, and a test of any of its types', async () => {
+  it('creates one webhook for all order events, once, whose types can all be tested', async () => {
     const {
       webhookId: id,
       outcome,
@@ -266,7 +266,7 @@ describe('webhooks create', () => {
     );
   });
 
-  it('takes every field, as an import does', async () => {
+  it('takes every field that an import takes', async () => {
     const made = await create(
       ...['--types', 'UPDATE_PRODUCT', '--parameters', 'onStockChange', '--skip-own', '--asymmetric'],
       ...['--headers', '{"X-Gateway-Key":"a key"}', '--secret', 'a secret that our receiver knows'],
@@ -300,7 +300,7 @@ describe('webhooks create', () => {
     );
   });
 
-  it('says what is wrong', async () => {
+  it('mistakes are reported in one sentence', async () => {
     await expect(create('--types', 'order')).rejects.toThrow(
       '--types must be event types such as CREATE_ORDER',
     );

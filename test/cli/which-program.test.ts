@@ -69,29 +69,29 @@ async function run(
   return ended;
 }
 
-it.each([command, server])('$file: an image has only the build', async ({ file, runs }) => {
+it.each([command, server])('$file: runs the build in an image, without sources', async ({ file, runs }) => {
   expect(await run(file, build)).toEqual({ code: 0, stdout: `${runs}\n`, stderr: '' });
 });
 
 it.each([command, server])(
-  '$file: a build newer than all sources runs in silence',
+  '$file: runs a build newer than all sources without output',
   async ({ file, runs }) => {
     const files = { 'src/cli/main.ts': 100, 'src/main.ts': 100, ...build };
     expect(await run(file, files)).toEqual({ code: 0, stdout: `${runs}\n`, stderr: '' });
   },
 );
 
-it('waybill start is the server, without anything of the other commands', async () => {
+it('waybill start runs the server and loads no other command', async () => {
   const ran = await run('bin/waybill.js start', build);
   expect(ran).toEqual({ code: 0, stdout: `${server.runs}\n`, stderr: '' });
 });
 
-it.each([command, server])('$file: where nothing is built, sources do not run instead', async ({ file }) => {
+it.each([command, server])('$file: refuses to run sources that are not built', async ({ file }) => {
   const files = { 'src/main.ts': 100, 'src/cli/main.ts': 100 };
   expect(await run(file, files)).toEqual({ code: 1, stdout: '', stderr: notBuilt });
 });
 
-it.each([command, server])('$file: sources newer than the build are reported', async ({ file, runs }) => {
+it.each([command, server])('$file: warns of sources newer than the build', async ({ file, runs }) => {
   const before = { 'src/main.ts': 100, ...build };
   const said = { code: 0, stdout: `${runs}\n`, stderr: newer };
   expect(await run(file, { ...before, 'workflows/index.ts': 300 })).toEqual(said);
@@ -100,36 +100,33 @@ it.each([command, server])('$file: sources newer than the build are reported', a
   expect(await run(file, { ...before, 'src/main.ts': 200.5 })).toEqual(said);
 });
 
-it.each([command, server])(
-  '$file: a package without our patch is named, with the way out',
-  async ({ file }) => {
-    const refused = (stderr: string) => ({ code: 1, stdout: '', stderr });
-    const checkout = { 'src/main.ts': 100, ...build };
-    expect(await run(file, checkout, 'bare')).toEqual(
-      refused(
-        'The package postgres lacks its patch: run npm ci, and npx --no patch-package if that ran no scripts.\n',
-      ),
-    );
-    expect(await run(file, checkout, 'missing')).toEqual(
-      refused('The package undici is not installed: run npm ci.\n'),
-    );
-    expect(await run(file, build, 'bare')).toEqual(
-      refused('The package postgres lacks its patch: install Waybill again, with npm.\n'),
-    );
-    expect(await run(file, build, 'missing')).toEqual(
-      refused('The package undici is not installed: install Waybill again, with npm.\n'),
-    );
-  },
-);
+it.each([command, server])('$file: names a package without its patch, and what to run', async ({ file }) => {
+  const refused = (stderr: string) => ({ code: 1, stdout: '', stderr });
+  const checkout = { 'src/main.ts': 100, ...build };
+  expect(await run(file, checkout, 'bare')).toEqual(
+    refused(
+      'The package postgres lacks its patch: run npm ci, and npx --no patch-package if that ran no scripts.\n',
+    ),
+  );
+  expect(await run(file, checkout, 'missing')).toEqual(
+    refused('The package undici is not installed: run npm ci.\n'),
+  );
+  expect(await run(file, build, 'bare')).toEqual(
+    refused('The package postgres lacks its patch: install Waybill again, with npm.\n'),
+  );
+  expect(await run(file, build, 'missing')).toEqual(
+    refused('The package undici is not installed: install Waybill again, with npm.\n'),
+  );
+});
 
-it('every command of the package runs the sources in the same way', async () => {
+it('every script of package.json loads the sources the same way', async () => {
   const text = await readFile(join(root, 'package.json'), 'utf8');
   expect(text.match(/--import \S+ \S+\.ts/g)?.length).toBeGreaterThan(3);
   expect(text).not.toMatch(/--import (?!\.\/bin\/(?:sources|dev)\.js )/);
   expect(await readFile(join(root, 'bin/dev.js'), 'utf8')).toContain("import('./sources.js')");
 });
 
-it('the server is a process in which others recognize a Waybill: one that may hold DATA_DIR', async () => {
+it('the server is started as main.ts or main.js, by which DATA_DIR’s lock recognizes a Waybill', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8');
   // As in `src/embedded/data-dir.ts`.
