@@ -11,7 +11,7 @@ import { inaccessibleFolder, restrictFolder, type User } from './own-files.ts';
 import { freePort } from './ports.ts';
 import { createCluster, ensureServerUser, type Programs, postgresPrograms } from './postgres-cluster.ts';
 import { isAlive, isListed, type StopSignals } from './processes.ts';
-import { type ServiceOptions, startService, stopOrphan } from './service.ts';
+import { type ServiceOptions, startOnFreePorts, startService, stopOrphan } from './service.ts';
 
 interface PostgresOptions extends Pick<ServiceOptions, 'env' | 'restarts' | 'signal'> {
   readonly maxConnections?: number;
@@ -151,21 +151,24 @@ export async function startPostgres(
     await dataDir.remove('postgres-ready');
     await makeCluster(programs, directory, { ...admin, user });
   }
-  const storedPort = Number(await dataDir.read('postgres-port'));
-  const port = await freePort(Number.isInteger(storedPort) ? storedPort : 0);
-  await dataDir.write('postgres-port', String(port));
-  const server = await startService({
-    ...service,
-    name: 'Postgres',
-    command: programs.postgres,
-    args: ['-D', directory, ...SETTINGS, '-c', `max_connections=${maxConnections}`, '-p', String(port)],
-    user,
-    logFile: dataDir.join('postgres.log'),
-    ready: (pid) => isReady(pidFile, pid),
-    readyTimeoutMs: READY_TIMEOUT_MS,
-    stopTimeoutMs: STOP_TIMEOUT_MS,
-    stopSignals: STOP_SIGNALS,
-    onEvent: say,
+  const { port, ...server } = await startOnFreePorts(async () => {
+    const storedPort = Number(await dataDir.read('postgres-port'));
+    const port = await freePort(Number.isInteger(storedPort) ? storedPort : 0);
+    await dataDir.write('postgres-port', String(port));
+    const started = await startService({
+      ...service,
+      name: 'Postgres',
+      command: programs.postgres,
+      args: ['-D', directory, ...SETTINGS, '-c', `max_connections=${maxConnections}`, '-p', String(port)],
+      user,
+      logFile: dataDir.join('postgres.log'),
+      ready: (pid) => isReady(pidFile, pid),
+      readyTimeoutMs: READY_TIMEOUT_MS,
+      stopTimeoutMs: STOP_TIMEOUT_MS,
+      stopSignals: STOP_SIGNALS,
+      onEvent: say,
+    });
+    return { ...started, port };
   });
   const address = `127.0.0.1:${port}`;
   if (!isPrepared) {

@@ -50,6 +50,24 @@ export type Service = Awaited<ReturnType<typeof startService>>;
 /** The process ended before it was ready. */
 export class ExitedError extends UserError {}
 
+/** Fewer: a race for a port fails the start. More: a server that cannot start for another reason is reported later. */
+const STARTS = 3;
+
+/**
+ * Starts a server on ports that `start` chooses: one that was free then may be taken when the server binds it. If the
+ * server exits, it is started again.
+ * @throws Error that the last start throws
+ */
+export async function startOnFreePorts<T>(start: () => Promise<T>): Promise<T> {
+  for (let starts = 1; ; starts += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!(error instanceof ExitedError) || starts === STARTS) throw error;
+    }
+  }
+}
+
 const READY_POLL_MS = 50;
 const FIRST_RESTART_MS = 250;
 const MAX_RESTART_DELAY_MS = 10_000;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { searchAttributeTypes } from '../temporal/search-attributes.ts';
 import { withoutProxy } from '../temporal/target.ts';
 import { freePort, listeningPorts } from './ports.ts';
-import { ExitedError, type ServiceOptions, startService } from './service.ts';
+import { type ServiceOptions, startOnFreePorts, startService } from './service.ts';
 import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
 
 /**
@@ -85,19 +85,8 @@ const flags = (options: Readonly<Record<string, string | number>>) =>
 const each = <T>(flag: string, entries: Readonly<Record<string, T>>, written: (value: T) => string) =>
   Object.entries(entries).flatMap(([name, value]) => [`--${flag}`, `${name}=${written(value)}`]);
 
-/** The number of starts: a port that was free when chosen may be taken when the server binds it, a second later. */
-const STARTS = 3;
-
 /** Starts a dev server on 127.0.0.1 that serves workflows. @throws UserError with its last output if it does not */
-export async function startTemporal(options: EmbeddedTemporalOptions) {
-  for (let starts = 1; ; starts += 1) {
-    try {
-      return await startOnce(options);
-    } catch (error) {
-      if (!(error instanceof ExitedError) || starts === STARTS) throw error;
-    }
-  }
-}
+export const startTemporal = (options: EmbeddedTemporalOptions) => startOnFreePorts(() => startOnce(options));
 
 async function startOnce(options: EmbeddedTemporalOptions) {
   if (options.ui === false) return { ...(await startServer(options, null)), uiPort: null };

@@ -1,5 +1,7 @@
 /** The embedded Postgres as seen by other users of the machine: they learn no password and read no file. */
+import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -150,6 +152,30 @@ it('one that is killed is soon running again at its address, and has what was co
     await server.stop();
   }
   expect(await readFile(dataDir.join('postgres.log'), 'utf8')).toMatch(/database system is shut down\n$/);
+});
+
+it('a server whose port is taken between its choice and the start is started on another port', async () => {
+  const dataDir = await openDataDir(join(directory, 'data'));
+  const rival = createServer();
+  const ports: string[] = [];
+  const server = await startPostgres(
+    {
+      ...dataDir,
+      async write(name, text) {
+        if (name === 'postgres-port' && ports.push(text) === 1)
+          await once(rival.listen(Number(text), '127.0.0.1'), 'listening');
+        await dataDir.write(name, text);
+      },
+    },
+    () => {},
+  );
+  try {
+    expect(ports).toHaveLength(2);
+    expect(new URL(server.url).port).toBe(ports[1]);
+  } finally {
+    await server.stop();
+    rival.close();
+  }
 });
 
 it('one that an earlier run left behind is stopped by the next, which goes on with its data', async () => {
