@@ -1,6 +1,6 @@
 /**
  * `npm run faults`: injects faults of every kind into a running Waybill, and compares the accepted changes with the
- * deliveries that arrived. Exits with 1 if anything was lost, stuck, wrong or late. See docs/faults.md.
+ * deliveries that arrived. Exits with 1 if anything was lost, stuck, wrong or late, or not played. See docs/faults.md.
  *
  *     npm run faults -- --rounds 100 --seed monday
  *     npm run faults -- --only kill --rounds 10
@@ -34,6 +34,7 @@ interface Options {
   readonly kills: number;
   readonly workflows: Setting | 'turns';
   readonly built: boolean;
+  readonly allowMissing: readonly string[];
   readonly json: boolean;
   readonly markdown?: string;
 }
@@ -72,6 +73,11 @@ const options = new Command('faults')
     )
       .choices([...settings, 'turns'])
       .default('turns'),
+  )
+  .addOption(
+    new Option('--allow-missing <what...>', 'leave out rounds for which the machine lacks this')
+      .choices(['pgbouncer', 'libfaketime', 'mount'])
+      .default([]),
   )
   .option('--built', 'use the build in dist/ as it is, even if sources have changed since', false)
   .option('--json', 'the results as JSON instead of a table', false)
@@ -114,25 +120,36 @@ async function playAll(left: Round[], played: Played[]): Promise<void> {
 }
 
 /** What some faults need of the machine. */
-const unmet = [
+const missing = [
   {
+    name: 'pgbouncer',
     met: findPooler() !== undefined,
     needs: ({ fault }: Round) => fault.pooler !== undefined,
-    otherwise: 'PgBouncer is not installed: rounds of the group pooler are left out.',
+    why: 'PgBouncer is not installed',
   },
   {
+    name: 'libfaketime',
     met: hasSettableClock(),
     needs: ({ fault }: Round) => fault.databaseClock === true,
-    otherwise: 'libfaketime is not installed: rounds of the group database clock are left out.',
+    why: 'libfaketime is not installed',
   },
   {
+    name: 'mount',
     met: await canMount(),
     needs: ({ fault }: Round) => 'embedded' in fault && fault.smallDisk === true,
-    otherwise: 'This user may mount no disk: rounds of the group disk full are left out.',
+    why: 'this user may mount no disk',
   },
 ].filter(({ met }) => !met);
-const rounds = chosenRounds(options).filter((round) => !unmet.some(({ needs }) => needs(round)));
-for (const { otherwise } of unmet) say(otherwise);
+const chosen = chosenRounds(options);
+const rounds = chosen.filter((round) => !missing.some(({ needs }) => needs(round)));
+/** The rounds left out, as sentences. */
+const leftOut = missing.flatMap(({ name, needs, why }) => {
+  const groups = chosen.filter(needs).map(({ fault }) => fault.group);
+  if (groups.length === 0) return [];
+  return [{ name, text: `not played, since ${why}: ${groups.length} of ${[...new Set(groups)].join(', ')}` }];
+});
+const refused = leftOut.filter(({ name }) => !options.allowMissing.includes(name));
+for (const { text } of leftOut) say(text);
 // A worker restarts for each policy or setting, so rounds are grouped by these.
 const kindOf = ({ workflows, policy, fault }: Round) => `${workflows} ${fault.pooler ?? 'direct'} ${policy}`;
 rounds.sort((a, b) => kindOf(b).localeCompare(kindOf(a)));
@@ -151,5 +168,7 @@ const killedAt = killedAtLine(played.map(({ verdict }) => verdict));
 if (killedAt !== '') say(killedAt);
 console.log(options.json ? JSON.stringify(played, null, 2) : resultTable(played));
 if (options.markdown !== undefined) await writeTable(options.markdown, options.seed, played);
+for (const { text } of leftOut) say(text);
+for (const { name } of refused) say(`This fails the run: allow it with --allow-missing ${name}`);
 // A socket cut by a fault may still be open: do not wait for it.
-process.stdout.write('', () => process.exit(isClean(played) ? 0 : 1));
+process.stdout.write('', () => process.exit(isClean(played) && refused.length === 0 ? 0 : 1));
