@@ -15,6 +15,7 @@ import type {
   AttemptDeferral,
   AttemptFailure,
   AttemptVerdict,
+  QueueTerms,
   SkipReason,
 } from './outcome.ts';
 import { wasGoneAtOldUrl } from './situation.ts';
@@ -127,6 +128,18 @@ export function lostTimeMs(
   return lateMs < MOMENT_MS ? 0 : lateMs;
 }
 
+/**
+ * {@link lostTimeMs} of an attempt that begins, or is deferred, at this time. What an operator held it for does not
+ * count as a wait in the queue.
+ */
+export function lateMsAt(
+  delivery: DeliveryForAttempt,
+  at: Date,
+  queue: Pick<QueueTerms, 'claimingMs'> | null,
+): number {
+  return lostTimeMs(delivery, at, wasHeld(delivery) ? 0 : queue?.claimingMs);
+}
+
 /** An attempt that has its result. */
 export interface FinishedAttempt {
   readonly number: number;
@@ -149,7 +162,7 @@ export function recordOf(
 ): AttemptRecord {
   const { number, owner, begun, finishedAt, result } = attempt;
   const outcome = outcomeOf(result, attempt.stillCurrent);
-  const lateMs = lostTimeMs(delivery, begun.startedAt, wasHeld(delivery) ? 0 : queue?.claimingMs);
+  const lateMs = lateMsAt(delivery, begun.startedAt, queue);
   const lateInAllMs = delivery.lateBeforeMs + lateMs;
   const windowEndsAt = windowEnd(policy, begun.windowStartedAt).getTime();
   const overMs = begun.startedAt.getTime() - windowEndsAt;
@@ -200,7 +213,7 @@ export function recordOf(
   };
 }
 
-/** Whether an operator has held the delivery since its last attempt: a hold does not count as a wait in the queue. */
+/** Whether an operator has held the delivery since its last attempt. */
 function wasHeld({ operatorActions, lastAttemptAt }: DeliveryForAttempt): boolean {
   const since = lastAttemptAt?.getTime() ?? 0;
   return operatorActions?.some(({ action, at }) => action === 'resume' && Date.parse(at) > since) ?? false;

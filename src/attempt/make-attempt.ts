@@ -13,6 +13,7 @@ import {
   heldWhileInactive,
   heldWhilePaused,
   isJustOver,
+  lateMsAt,
   skipped,
   skipReasonOf,
   verdictOf,
@@ -82,15 +83,22 @@ async function makeOrDefer(
   }
 }
 
-/** Defers an attempt that the limits do not allow now. An attempt of the queue is deferred by the queue itself. */
+/**
+ * Defers an attempt that the limits do not allow now. An attempt of the queue is deferred by the queue itself. Either
+ * plans the attempt anew, so how late it is by now is counted first.
+ */
 async function defer(
   { sql }: Pick<AttemptDeps, 'sql'>,
   delivery: DeliveryForAttempt,
   { lastChance, queue }: AttemptCommand,
   wait: Wait,
 ): Promise<AttemptOutcome> {
-  const { ms } = wait;
-  if (queue === null) await deferAttempt(sql, delivery.id, delivery.attemptsMade, wait);
+  const { ms, ofReceiver } = wait;
+  const { id, attemptsMade, now } = delivery;
+  const lateMs = attemptsMade === 0 ? 0 : lateMsAt(delivery, now, queue);
+  if (queue === null)
+    await deferAttempt(sql, id, attemptsMade, { ms, lostMs: lateMs + (ofReceiver ? 0 : ms) });
+  else if (lateMs > 0) await deferAttempt(sql, id, attemptsMade, { ms: 0, lostMs: lateMs });
   // In a last chance the activity itself waits. In any other attempt the workflow waits, and counts again.
   const reason = 'concurrencyLimit';
   return lastChance ? { kind: 'deferred', reason, ms } : skipped(delivery, reason);

@@ -45,7 +45,7 @@ test('one under way is not overdue, until its owner is gone', async () => {
 
 test('one that waits for a limit is not overdue', async () => {
   const { id } = await due();
-  await deferAttempt(database.sql, id, 0, { ms: 60_000, ofReceiver: true });
+  await deferAttempt(database.sql, id, 0, { ms: 60_000, lostMs: 0 });
   expect(await attemptSeconds()).toBe(0);
 });
 

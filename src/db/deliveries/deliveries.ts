@@ -17,20 +17,20 @@ export async function exhaustRetries(sql: Sql, deliveryId: string, attemptsMade:
 }
 
 /**
- * Reschedules an attempt of a workflow that cannot be made now. If others than its receiver take the places, its
- * window loses that time as by an outage: the webhook must not be deactivated for them.
+ * Reschedules an attempt that cannot be made now.
  * @param attemptsMade as read: an attempt recorded meanwhile keeps its own plan
+ * @param wait `lostMs`: the time that its window loses by an outage, or because others than its receiver take the
+ * places, in milliseconds: the webhook must not be deactivated for that
  */
 export async function deferAttempt(
   sql: Sql,
   deliveryId: string,
   attemptsMade: number,
-  wait: { readonly ms: number; readonly ofReceiver: boolean },
+  wait: { readonly ms: number; readonly lostMs: number },
 ) {
-  const lostMs = wait.ofReceiver ? 0 : Math.round(wait.ms);
   await sql`
     update deliveries d set next_attempt_at = clock_timestamp() + ${seconds(sql, wait.ms / 1_000)}, ${windowNotBegun(sql)},
-      late_ms = d.late_ms + case when d.attempts_made > 0 then ${lostMs}::bigint else 0 end
+      late_ms = d.late_ms + case when d.attempts_made > 0 then ${Math.round(wait.lostMs)}::bigint else 0 end
     where d.id = ${deliveryId} and d.attempts_made = ${attemptsMade} and ${isOpen(sql)}`;
 }
 

@@ -1,7 +1,9 @@
 /** Decisions of an attempt from the records: whose time was lost, and whether it is due at all. */
+import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../../src/attempt/make-attempt.ts';
+import type { AttemptCommand } from '../../../src/attempt/outcome.ts';
 import { createPrepare } from '../../../src/attempt/prepare.ts';
 import { createStatements } from '../../../src/attempt/statements.ts';
 import { unwatched } from '../../../src/attempt/watch.ts';
@@ -40,7 +42,14 @@ const refused: AttemptResult = {
 /** An attempt that the receiver refuses; these tests are not about the wire. */
 function attempt(
   expectedNumber: number | null = null,
-  { limits, lastChance }: { limits: Limits; lastChance: boolean } = { limits: boundless, lastChance: false },
+  {
+    limits,
+    lastChance,
+    queue = null,
+  }: { limits: Limits; lastChance: boolean; queue?: AttemptCommand['queue'] } = {
+    limits: boundless,
+    lastChance: false,
+  },
   result = refused,
   isDiskFull = () => false,
 ) {
@@ -62,9 +71,12 @@ function attempt(
     watch: unwatched,
     traces: untraced,
   };
-  const command = { deliveryId, policy: defaultRetryPolicy, lastChance, queue: null };
+  const command = { deliveryId, policy: defaultRetryPolicy, lastChance, queue };
   return makeAttempt(deps, { ...command, expectedNumber });
 }
+
+const dueSince = (hours: number) => database.sql`
+  update deliveries set next_attempt_at = now() - make_interval(hours => ${hours}) where id = ${deliveryId}`;
 
 async function lateMs(): Promise<number> {
   return (await loadForAttempt(database.sql, deliveryId))?.lateBeforeMs ?? Number.NaN;
@@ -90,10 +102,32 @@ test('a first attempt made again after an outage of hours: internal', async () =
 
 test('an attempt that was due hours ago: internal', async () => {
   await attempt();
-  await database.sql`
-    update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
+  await dueSince(3);
   await attempt();
   expect(await lateMs()).toBeGreaterThanOrEqual(3 * HOUR);
+});
+
+test('several outages of one delivery: their delays add up', async () => {
+  await attempt();
+  for (const hours of [2, 3]) {
+    await dueSince(hours);
+    await attempt();
+  }
+  expect(await lateMs()).toBeGreaterThanOrEqual(5 * HOUR);
+});
+
+test.each([
+  ['by its workflow', null, 3],
+  ['in the queue', { claimId: randomUUID(), claimingMs: HOUR, handOver: () => 'none' as const }, 2],
+])('an attempt deferred after an outage %s: its delay is counted once', async (_where, queue, lostHours) => {
+  await attempt();
+  await dueSince(3);
+  const limits = { ...boundless, acquire: async () => ({ ms: 1, ofReceiver: true }) };
+  for (let turn = 0; turn < 2; turn += 1) await attempt(null, { limits, lastChance: false, queue });
+  await attempt();
+  const late = await lateMs();
+  expect(late).toBeGreaterThanOrEqual(lostHours * HOUR);
+  expect(late).toBeLessThan((lostHours + 0.5) * HOUR);
 });
 
 test('hours that the webhook was inactive are nobody’s', async () => {
