@@ -137,8 +137,10 @@ async function erase(
       if (erased !== null) return erased;
       const ids = open.filter((id) => !requestedIds.has(id));
       for (const id of ids) requestedIds.add(id);
-      const reason = 'personal data are erased';
-      await actOnDeliveries(settings, { action: 'giveUp', ids, by: accountName(), reason }, requireUnpaused);
+      if (ids.length > 0) {
+        const request = { action: 'giveUp', ids, by: accountName(), reason: 'personal data erasure' } as const;
+        await actOnDeliveries(settings, request, requireUnpaused);
+      }
       least = Math.min(least, open.length);
       return least;
     }
