@@ -85,7 +85,7 @@ async function makeOrDefer(
 
 /**
  * Defers an attempt that the limits do not allow now. An attempt of the queue is deferred by the queue itself. Either
- * plans the attempt anew, so how late it is by now is counted first.
+ * plans the attempt again, so how late it is by now is counted first.
  */
 async function defer(
   { sql }: Pick<AttemptDeps, 'sql'>,
