@@ -25,7 +25,10 @@ export type AttemptStatements = ReturnType<typeof createStatements>;
  */
 const MOST = 32;
 
-/** All statements lock rows in this order, so that they cannot deadlock. */
+/**
+ * Statements that list rows in this order usually lock them in it: deadlocks are rare. Postgres does not promise it;
+ * after a deadlock each row is repeated alone (`grouped.ts`).
+ */
 function byDelivery(one: { readonly deliveryId: string }, other: { readonly deliveryId: string }): number {
   return one.deliveryId < other.deliveryId ? -1 : 1;
 }

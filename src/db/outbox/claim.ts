@@ -48,8 +48,8 @@ const ROWS_READ_OF_EACH = 4;
  * Claims deliveries of one class under a lease, by turns. The first delivery of every e-shop comes before the second
  * of any e-shop; within an e-shop, the first of every webhook comes before the second of any webhook. Among equals
  * chance decides, once for each e-shop and once for each of its webhooks, so that none is always first. Within a
- * webhook the delivery that was due first goes first. The cost depends neither on the stored nor on the waiting rows:
- * one step in the index `deliveries_waiting` finds each webhook with waiting deliveries.
+ * webhook the delivery that was due first goes first. The cost grows with the webhooks that have waiting deliveries,
+ * not with their deliveries, nor with those stored: one step in the index `deliveries_waiting` finds each webhook.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
   const { limit, quotas = UNBOUNDED } = limits;
