@@ -1,6 +1,6 @@
 /**
  * `npm run faults`: injects faults of every kind into a running Waybill, and compares the accepted changes with the
- * deliveries that arrived. Exits with 1 if anything was lost, stuck, wrong or late, or not played. See docs/faults.md.
+ * deliveries that arrived. Exits with 1 if anything was lost, stuck, wrong or late, or not played: docs/faults.md.
  *
  *     npm run faults -- --rounds 100 --seed monday
  *     npm run faults -- --only kill --rounds 10
