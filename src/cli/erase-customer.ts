@@ -138,7 +138,12 @@ async function erase(
       const ids = open.filter((id) => !requestedIds.has(id));
       for (const id of ids) requestedIds.add(id);
       if (ids.length > 0) {
-        const request = { action: 'giveUp', ids, by: accountName(), reason: 'personal data erasure' } as const;
+        const request = {
+          action: 'giveUp',
+          ids,
+          by: accountName(),
+          reason: 'personal data erasure',
+        } as const;
         await actOnDeliveries(settings, request, requireUnpaused);
       }
       least = Math.min(least, open.length);
