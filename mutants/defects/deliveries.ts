@@ -10,7 +10,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Webhooks of UPDATE_PRODUCT are called for every reservation, as they never were.',
     caughtBy: catchers(
       'test/api/stock-events.test.ts',
-      'whatever changes the stock: one event with the product as it reads, for those who ask',
+      'every kind of stock change fires one event with the current product, for webhooks that ask',
     ),
   },
   {
@@ -43,9 +43,9 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'A receiver that reconciles never learns of a delivery that took long to be written.',
     caughtBy: catchers(
       'test/api/all-deliveries.test.ts',
-      'from a cursor on what is committed later than what is younger, in a transaction of Waybill, is not missed',
-      'from a cursor on what is committed later than what is younger, by an operator, is not missed',
-      'from a cursor on what is committed later than what is younger, in a transaction that has only read so far, is not missed',
+      'reading from a cursor a delivery that is committed late is not skipped: by Waybill',
+      'reading from a cursor a delivery that is committed late is not skipped: by an operator',
+      'reading from a cursor a delivery that is committed late is not skipped: after a transaction that has only read so far',
     ),
   },
   {
@@ -100,7 +100,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Of requests for a redelivery that arrive at the same moment, several create one each.',
     caughtBy: catchers(
       'test/api/delivery-operations.test.ts',
-      'a redelivery a redelivery asked for ten times at once is created once',
+      'ten simultaneous requests create one redelivery',
     ),
   },
   {
@@ -122,7 +122,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'A receiver gets again what it has accepted in the meantime.',
     caughtBy: catchers(
       'test/api/recoveries.test.ts',
-      'what is found what was delivered again, or is being delivered, is not found',
+      'the search for losses events that were delivered again, or are being delivered, are not found',
     ),
   },
   {

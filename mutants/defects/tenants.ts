@@ -11,7 +11,7 @@ export const tenantDefects: readonly Defect[] = [
     noticed: 'One e-shop turns the warnings of all others off.',
     caughtBy: catchers(
       'test/api/eshop.test.ts',
-      'warnings are on unless they are turned off, and each e-shop has its own choice',
+      'warnings are on by default, and each e-shop chooses for itself',
     ),
   },
   {

@@ -27,8 +27,8 @@ const order = (eshopOrderId = '1') => shop('POST', '/v21/orders', minimalOrder(e
 const change = (eshopOrderId = '1', note = 'x') => shop('PATCH', `/v21/orders/${eshopOrderId}`, { note });
 const fired = (entityId = '1') => firedEvents(api.sql, eshop.eshopId, entityId);
 
-describe('the record', () => {
-  test('all types are held against the rules, also those that stay, with everything else that is wrong', async () => {
+describe('validation', () => {
+  test('a PUT checks every type, including kept ones, and names all problems at once', async () => {
     const { id } = await created();
     const lists = { parameters: { withPackingLists: true } };
     expect((await put(id, lists)).status).toBe(200);
@@ -50,7 +50,7 @@ describe('the record', () => {
     });
   });
 
-  test('the contract is asked about each, also about those that stay', async () => {
+  test('the contract must allow every type, including kept ones', async () => {
     const { id } = await created();
     await api.sql`
       update eshops set contract = '{"webhookTypes": ["CREATE_ORDER", "UPDATE_ORDER"]}' where id = ${eshop.eshopId}`;
@@ -62,7 +62,7 @@ describe('the record', () => {
   });
 });
 
-test('events of each of its types go to the webhook, events of others do not', async () => {
+test('the webhook gets events of each of its types, and no others', async () => {
   const [{ id }, all] = [await created(), await created({ additionalTypes: eventTypeNames })];
   await order();
   await change();
@@ -77,7 +77,7 @@ test('events of each of its types go to the webhook, events of others do not', a
   expect(ofProduct).toMatchObject({ type: 'UPDATE_PRODUCT', webhookIds: [all.id] });
 });
 
-test('events go by the types that the webhook has at present: changed, deactivated, activated, deleted, or changed with SQL', async () => {
+test('events follow the current types: changed, deactivated, activated, deleted or edited in SQL', async () => {
   const { id } = await created();
   await order();
   let count = 0;
@@ -104,14 +104,14 @@ test('events go by the types that the webhook has at present: changed, deactivat
   expect(await api.sql`select from webhook_types where webhook_id = ${id} and subscribed`).toHaveLength(0);
 });
 
-test('events that an operator triggers go to the webhook, too', async () => {
+test('test events reach the webhook by its additional types, too', async () => {
   const { id } = await created();
   const event = { eshopId: eshop.eshopId, type: 'UPDATE_ORDER', entityId: 'test', record: {} } as const;
   expect(await recordTestEvent(api.sql, event)).toMatchObject({ deliveries: [{ webhookId: id }] });
   expect(await recordTestEvent(api.sql, { ...event, type: 'UPDATE_RETURN' })).toBeNull();
 });
 
-describe('what was missed', () => {
+describe('missed events', () => {
   /** Since a minute before: what happened before the webhook existed is asked for by name. */
   const recovered = async (id: number, more: object = {}) => {
     const since = new Date(Date.now() - 60_000).toISOString();
@@ -119,7 +119,7 @@ describe('what was missed', () => {
     return data.count;
   };
 
-  test('a webhook has missed what it had the type of at that time', async () => {
+  test('an event counts as missed if the webhook had its type at that time', async () => {
     const { id } = await created({ webhookType: 'CREATE_ORDER', additionalTypes: [] });
     await order('1');
     await change('1');
@@ -136,7 +136,7 @@ describe('what was missed', () => {
     expect(data.missed.count).toBe(2);
   });
 
-  test('before it existed, a webhook has missed what has one of its present types', async () => {
+  test('from before the webhook existed, events of its present types count as missed', async () => {
     await order('1');
     await change('1');
     const { id } = await created({ webhookType: 'CREATE_RETURN', additionalTypes: [] });

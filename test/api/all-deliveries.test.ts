@@ -39,7 +39,7 @@ async function fire(entityId = '10001', type: EventType = 'CREATE_ORDER'): Promi
 
 const all = (...fired: Map<number, string>[]) => fired.flatMap((each) => [...each.values()]);
 
-test('of all webhooks, newest first, paged, under both versions', async () => {
+test('deliveries of all webhooks are listed newest first, paged, under both versions', async () => {
   await webhook();
   await webhook();
   const made = all(await fire('1'), await fire('2'), await fire('3')).toReversed();
@@ -55,7 +55,7 @@ test('of all webhooks, newest first, paged, under both versions', async () => {
   );
 });
 
-test('filters: webhook, type, entity, and together', async () => {
+test('filters by webhook, type and entity can be combined', async () => {
   const [orders, others] = [await webhook(), await webhook()];
   const products = await webhook('CREATE_PRODUCT');
   const odd = 'A/1 ž&x=1';
@@ -75,7 +75,7 @@ test('filters: webhook, type, entity, and together', async () => {
   }
 });
 
-test('a webhook that was of another type: its deliveries are found by the type of their event', async () => {
+test('after a change of type, deliveries are found by the type of their event', async () => {
   const id = await webhook();
   const before = await fire('1');
   const changed = { url: 'https://shop.example', webhookType: 'UPDATE_ORDER', active: true, method: 'POST' };
@@ -85,7 +85,7 @@ test('a webhook that was of another type: its deliveries are found by the type o
   expect(await ids('?webhookType=UPDATE_ORDER')).toEqual(all(after));
 });
 
-test('states, `held` as soon as the webhook is inactive', async () => {
+test('deliveries are filtered by state, and are `held` as soon as their webhook is inactive', async () => {
   const [one, two] = [await webhook(), await webhook()];
   const at = (fired: Map<number, string>, id = one) => fired.get(id) ?? '';
   const [pending, retrying, delivered] = [await fire(), await fire(), await fire()];
@@ -112,7 +112,7 @@ test('states, `held` as soon as the webhook is inactive', async () => {
   expect(states.filter((state: string) => state === 'held')).toHaveLength(2);
 });
 
-test('since (inclusive) and until (exclusive) are times of the event, also of one that was delivered again', async () => {
+test('since (inclusive) and until (exclusive) filter by the time of the event, even for redeliveries', async () => {
   const webhookId = await webhook();
   const [ten, eleven, twelve] = ['10', '11', '12'].map((hour) => new Date(`2026-11-20T${hour}:00:00Z`)) as [
     Date,
@@ -153,7 +153,7 @@ test("another e-shop's deliveries and those of a deleted webhook do not exist", 
   expect((await get()).body.pagination).toMatchObject({ totalCount: 1 });
 });
 
-test('wrong values are refused', async () => {
+test('invalid query parameters are refused', async () => {
   for (const [wrong, message] of [
     ['state=open', 'state: '],
     ['after=1', 'after: must be a UUID'],
@@ -174,7 +174,7 @@ test('wrong values are refused', async () => {
   expect((await get('?page=100&items=100')).data).toEqual([]);
 });
 
-describe('from a cursor on', () => {
+describe('reading from a cursor', () => {
   /** Reads to the end, a few at a time. */
   async function readOn(after: string, items = 2): Promise<{ read: string[]; cursor: string }> {
     const read: string[] = [];
@@ -189,7 +189,7 @@ describe('from a cursor on', () => {
     }
   }
 
-  test('a list from a cursor on has everything, oldest first, and then only what is new', async () => {
+  test('everything is returned, oldest first, and then only new deliveries', async () => {
     await webhook();
     await webhook();
     const made = all(await fire('1'), await fire('2'));
@@ -225,10 +225,10 @@ describe('from a cursor on', () => {
     recordEvent(tx, { eshopId: eshop.eshopId, type: 'CREATE_ORDER', entityId: 'slow', record: {} });
 
   test.each([
-    ['in a transaction of Waybill', 'waybill', slowly],
+    ['by Waybill', 'waybill', slowly],
     ['by an operator', 'psql', slowly],
-    ['in a transaction that has only read so far', 'waybill', (tx: Transaction) => tx`select 1`],
-  ])('what is committed later than what is younger, %s, is not missed', async (_, name, work) => {
+    ['after a transaction that has only read so far', 'waybill', (tx: Transaction) => tx`select 1`],
+  ])('a delivery that is committed late is not skipped: %s', async (_, name, work) => {
     await webhook();
     const [before = ''] = all(await fire('before'));
     // The cursor must pass it before the other transaction begins: for its first second it would be held back too.
@@ -246,7 +246,7 @@ describe('from a cursor on', () => {
     await expect.poll(() => readOn(before), SOON).toMatchObject({ read: [...slow, after] });
   });
 
-  test('a list from now on misses nothing that is still being written', async () => {
+  test('a cursor that begins now misses nothing that is still being written', async () => {
     await webhook();
     const { apiKey, shop } = eshop;
     const kit = waybill({

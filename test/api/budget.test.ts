@@ -82,7 +82,7 @@ async function waiting(sql: TestApi['sql'], count: number): Promise<void> {
   });
 }
 
-test('a hundred writes that wait leave connections to another e-shop, which is answered at once', async () => {
+test('a hundred blocked writes of one e-shop leave connections to another', async () => {
   const two = await twoEshops();
   const release = await lockOrder(two);
   const busy = patches(two, 100);
@@ -123,8 +123,8 @@ test('readyz has a connection of its own', async () => {
   await Promise.all([...taken, waiting]);
 });
 
-describe('more requests under way than the budget', () => {
-  test('requests beyond the budget are refused with 429 and said in the headers; others are not', async () => {
+describe('concurrent requests', () => {
+  test('requests beyond the budget get 429 and rate-limit headers; other e-shops are not affected', async () => {
     const two = await twoEshops({ requests: 5 });
     const release = await lockOrder(two);
     const first = patches(two, 5);
@@ -164,8 +164,8 @@ describe('more requests under way than the budget', () => {
   });
 });
 
-describe('more bytes than the budget', () => {
-  test('after too many bytes received, the next request is refused, until the time that is said', async () => {
+describe('bytes', () => {
+  test('after too many received bytes, requests are refused until the announced time', async () => {
     const two = await twoEshops({ bytesPerSecond: 10_000 });
     const body = { sku: 'P', name: 'P', note: 'x'.repeat(4000) };
     const answers = [];
@@ -179,7 +179,7 @@ describe('more bytes than the budget', () => {
     expect((await two.other.shop.request('GET', '/v21/orders')).status).toBe(200);
   });
 
-  test('bytes that are sent count too', async () => {
+  test('sent bytes count, too', async () => {
     const { busy } = await twoEshops({ bytesPerSecond: 4_000 });
     const statuses = [];
     for (let i = 0; i < 160; i++) statuses.push((await busy.shop.request('GET', '/v21/orders')).status);
@@ -188,7 +188,7 @@ describe('more bytes than the budget', () => {
   });
 });
 
-test('a body that takes long to check costs more than its bytes', async () => {
+test('a body that is slow to check costs more than its bytes', async () => {
   const { busy } = await twoEshops({ bytesPerSecond: 1024 * MIB });
   const left = async () => bytesLeft(await busy.shop.request('GET', '/v21/orders'));
   const before = await left();
@@ -198,7 +198,7 @@ test('a body that takes long to check costs more than its bytes', async () => {
   expect(before - (await left())).toBeGreaterThan(10 * MIB);
 });
 
-test('bodies admitted together are refused in their turn, once those before them have used up the bytes', async () => {
+test('bodies admitted together are refused once those before them have used up the bytes', async () => {
   const { busy } = await twoEshops({ bytesPerSecond: 10_000, connections: 1 });
   const body = { sku: 'P', name: 'P', note: 'x'.repeat(30_000) };
   const answers = await Promise.all(
@@ -207,7 +207,7 @@ test('bodies admitted together are refused in their turn, once those before them
   expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(10);
 });
 
-test('what deliveries will send counts: a small change of a record with many webhooks is a large one', async () => {
+test('a change also costs the bytes of the deliveries that it causes', async () => {
   const two = await twoEshops({ bytesPerSecond: 20_000 });
   const { shop } = two.busy;
   const note = 'x'.repeat(4_000);
@@ -241,7 +241,7 @@ describe('imports', () => {
   });
   afterAll(() => shared.drop());
 
-  test('imports of rubbish lines without number let everything else have its turn', async () => {
+  test('an import of thousands of invalid lines lets other work run in between', async () => {
     const { eshop, app } = shared;
     const response = await app.request(path, {
       method: 'POST',
@@ -273,7 +273,7 @@ describe('imports', () => {
     expect(most).toBeLessThan(2_000);
   });
 
-  test('an import pays for a line that takes long to check', async () => {
+  test('an import pays for a line that is slow to check', async () => {
     const { api, busy } = await twoEshops({ bytesPerSecond: 1024 * MIB });
     const left = async () => bytesLeft(await busy.shop.request('GET', '/v21/orders'));
     const before = await left();
@@ -306,7 +306,7 @@ describe('imports', () => {
     expect(ended).toBe(30);
   });
 
-  test('imports count among the requests under way until their end', async () => {
+  test('an import counts as a concurrent request until its end', async () => {
     const two = await twoEshops({ requests: 1 });
     let end = () => {};
     const body = new ReadableStream({

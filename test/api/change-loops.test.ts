@@ -35,7 +35,7 @@ async function messages(request: TestEshop['shop']['request'], notes: readonly s
 const notes = (count: number) => Array.from({ length: count }, (_, index) => `note ${index}`);
 const row = async () => databaseRows(await askDatabase(api.sql)).find(([name]) => name === 'Loop');
 
-it('says so from the hundredth change on, to this e-shop alone', async () => {
+it('the hundredth change of a record within a minute warns its e-shop, and no other', async () => {
   const request = await withOrder(api.eshop);
   const other = await withOrder(await api.newEshop());
   const warned =
@@ -67,7 +67,7 @@ it('says so from the hundredth change on, to this e-shop alone', async () => {
   expect(await readChangeLoop(api.sql)).toBeNull();
 });
 
-it('is counted each minute, but logged once a minute, and long resting records are forgotten', () => {
+it('every loop is counted, but only one a minute is logged; idle records are forgotten', () => {
   let at = 0;
   lines = [];
   const reported: ChangeLoop[] = [];

@@ -10,7 +10,7 @@ await stockedProducts(api.eshop);
 const create = (body: object) => api.shop('POST', '/v21/orders', body);
 const strange = (id: string) => ({ ...minimalOrder(id), orderProducts: [{ sku: 'NONE', quantity: 1 }] });
 
-test('each is answered for itself: made, there already, refused for a product that nobody knows', async () => {
+test('concurrent creations get individual answers: created, duplicate or unknown product', async () => {
   await create(minimalOrder('there'));
   const bodies = [
     minimalOrder('new-1'),
@@ -41,7 +41,7 @@ test('each is answered for itself: made, there already, refused for a product th
   expect(lines[0]?.lines).toBe(1);
 });
 
-test('an unknown product in a change is reported as well, and nothing is changed', async () => {
+test('a change to an unknown product is refused, and nothing changes', async () => {
   await create(minimalOrder('changed'));
   const body = { note: 'x', orderProducts: [{ sku: 'NONE', quantity: 1 }] };
   const answer = await api.shop('PATCH', '/v21/orders/changed', body);
@@ -52,7 +52,7 @@ test('an unknown product in a change is reported as well, and nothing is changed
   expect((await api.shop('GET', '/v21/orders/changed')).data.note).toBeNull();
 });
 
-test('an order gets a delivery for each of a hundred webhooks, in their order, after those of the order before', async () => {
+test('a hundred webhooks get their deliveries in webhook order, one order after another', async () => {
   const eshop = await api.newEshop();
   await stockedProducts(eshop);
   const webhooks: number[] = [];
@@ -73,7 +73,7 @@ test('an order gets a delivery for each of a hundred webhooks, in their order, a
   }
 });
 
-test('of requests at the same moment each is allowed or refused for itself', async () => {
+test('concurrent requests are authenticated individually', async () => {
   const other = await api.newEshop();
   const list = (apiKey: string, token: string) =>
     api.anonymous('GET', '/v21/orders', undefined, { 'x-api-key': apiKey, authorization: token });

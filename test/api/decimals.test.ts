@@ -24,7 +24,7 @@ const decimal = (decimals: number, most = 10n ** 15n - 1n) =>
       return asNumber && !String(Number(plain)).includes('e') ? Number(plain) : plain;
     });
 
-test('any quantity, price and rate is read as it was written, exactly', async () => {
+test('quantities, prices and rates are read back exactly as written', async () => {
   await fc.assert(
     fc.asyncProperty(decimal(6), decimal(4), decimal(0, 100n), async (quantity, unitPrice, vatRate) => {
       const orderProducts = [{ sku: 'TEA', quantity, unitPrice, vatRate }];

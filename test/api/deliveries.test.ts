@@ -46,7 +46,7 @@ async function ids(query: string): Promise<string[]> {
   return answer.data.map(({ id }: { id: string }) => id);
 }
 
-test('newest first, paged', async () => {
+test('deliveries are listed newest first, paged', async () => {
   const made: string[] = [];
   for (let i = 0; i < 5; i++) made.unshift(await newDelivery());
   expect(await ids('')).toEqual(made);
@@ -55,7 +55,7 @@ test('newest first, paged', async () => {
   expect(page.body.pagination).toEqual({ page: 3, items: 2, totalCount: 5, totalPages: 3 });
 });
 
-test('by the status of the last attempt, or of any', async () => {
+test('lastStatus filters by the last attempt, or by any attempt', async () => {
   const never = await newDelivery();
   const made: string[] = [];
   for (let count = 0; count < 5; count += 1) made.push(await newDelivery());
@@ -107,7 +107,7 @@ test('by the status of the last attempt, or of any', async () => {
       expect((await request('GET', `${path}?${wrong}`)).status, wrong).toBe(400);
 });
 
-test('a delivery never tried', async () => {
+test('a delivery without an attempt is shown with empty results', async () => {
   const id = await newDelivery();
   const record = {
     id,
@@ -139,7 +139,7 @@ test('a delivery never tried', async () => {
   });
 });
 
-test('held by an operator: held, by whom and why, until it is resumed; the lists and filters know', async () => {
+test('an operator hold is shown and filtered, with its author and reason, until it is resumed', async () => {
   const id = await newDelivery();
   const found = async (path: string) =>
     (await request('GET', path)).data.map((each: { id: string }) => each.id);
@@ -167,7 +167,7 @@ test('held by an operator: held, by whom and why, until it is resumed; the lists
   }
 });
 
-test('filters: entity, since (inclusive), until (exclusive), together', async () => {
+test('filters by entity and time (since inclusive, until exclusive) can be combined', async () => {
   const odd = 'A/1 ž&x=1';
   const first = await newDelivery({ entityId: odd, createdAt: '2026-11-20T10:00:00Z' });
   const second = await newDelivery({ createdAt: '2026-11-20T11:00:00Z' });
@@ -191,7 +191,7 @@ test('filters: entity, since (inclusive), until (exclusive), together', async ()
   }
 });
 
-test('since and until are the times that are shown, whenever in its transaction a delivery got its id', async () => {
+test('since and until filter by the displayed time, not by the time in the id', async () => {
   const id = await newDelivery({ createdAt: '2026-11-20T11:04:00Z' });
   await api.sql`update deliveries set created_at = '2026-11-20T11:00:00Z' where id = ${id}`;
   expect(await ids('?since=2026-11-20T11:00:00Z&until=2026-11-20T11:00:00.001Z')).toEqual([id]);
@@ -199,7 +199,7 @@ test('since and until are the times that are shown, whenever in its transaction 
   expect(await ids('?until=2026-11-20T11:00:00Z')).toEqual([]);
 });
 
-test('of very many the first 10,000 are counted and reached', async () => {
+test('at most 10,000 deliveries are counted and can be reached by pages', async () => {
   const id = await newDelivery();
   await api.sql`
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)

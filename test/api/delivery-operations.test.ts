@@ -65,7 +65,7 @@ async function refusesStrangers(method: string, operation: string) {
 }
 
 test.each(['v2', 'v21'] as const)(
-  'the payload of a POST webhook of %s is its body, byte for byte',
+  'the payload of a %s POST webhook is its body, byte for byte',
   async (version) => {
     const { id } = await newDelivery({ payloadVersion: version, webhookType: 'UPDATE_ORDER' });
     const body = render(sampleOf('UPDATE_ORDER'), { version, withPackingLists: false });
@@ -80,14 +80,14 @@ test.each(['v2', 'v21'] as const)(
   },
 );
 
-test('the payload has the packing lists that the webhook asks for', async () => {
+test('the payload has packing lists if the webhook asks for them', async () => {
   const parameters = { withPackingLists: true };
   const { id } = await newDelivery({ webhookType: 'UPDATE_ORDER', parameters });
   const body = render(sampleOf('UPDATE_ORDER'), { version: 'v2', withPackingLists: true });
   expect((await payload(id)).text).toContain(`"data":${body}`);
 });
 
-test('the payload lacks the personal data that the webhook does without; the event has them', async () => {
+test('the payload lacks personal data if the webhook does without; the event has them', async () => {
   const parameters = { withoutPersonalData: true };
   const { id, webhookId } = await newDelivery({ parameters });
   const sent = (await payload(id)).data;
@@ -114,7 +114,7 @@ test('the payload of a GET webhook is the URL with the identifier', async () => 
   });
 });
 
-test('the payload of an open delivery is what the webhook as it is now gets, held or not', async () => {
+test('the payload of an open delivery follows the current settings of its webhook, even if held', async () => {
   const { id, webhookId } = await newDelivery();
   await makeAttempt(api.sql, id, 1, { nextAttemptAt: new Date() });
   const changed = {
@@ -131,7 +131,7 @@ test('the payload of an open delivery is what the webhook as it is now gets, hel
   expect(JSON.parse(answer.text).request.url).toBe('https://other.example/');
 });
 
-test('the payload of an ended delivery is what its last attempt sent, whatever the webhook became', async () => {
+test('the payload of an ended delivery is that of its last attempt, whatever the webhook is now', async () => {
   const { id, webhookId } = await newDelivery();
   const change = (fields: object) =>
     request('PUT', `/v21/webhooks/${webhookId}`, { ...minimalWebhook, ...fields });
@@ -148,7 +148,7 @@ test('the payload of an ended delivery is what its last attempt sent, whatever t
   expect(JSON.parse(answer.text).request).toMatchObject({ method: 'POST', url: minimalWebhook.url });
 });
 
-test('the payload of a delivery that ended without an attempt is what the webhook would get', async () => {
+test('the payload of a delivery that ended without an attempt follows the current settings', async () => {
   const { id, webhookId } = await newDelivery();
   await closeDelivery(api.sql, id, 'expired');
   await request('PUT', `/v21/webhooks/${webhookId}`, { ...minimalWebhook, method: 'GET' });
@@ -158,7 +158,7 @@ test('the payload of a delivery that ended without an attempt is what the webhoo
 test('the payloads of another e-shop and of a deleted webhook do not exist', () =>
   refusesStrangers('GET', 'payload'));
 
-test('a redelivery is a new delivery of the same event to the same webhook, on its way at once', async () => {
+test('a redelivery is a new delivery of the same event to the same webhook, due at once', async () => {
   const { id, webhookId } = await newDelivery();
   await deliver(id);
   const woken = api.notified();
@@ -195,14 +195,14 @@ test.each([
   ['delivered', deliver],
   ['expired', (id: string) => closeDelivery(api.sql, id, 'expired')],
   ['canceled', (id: string) => closeDelivery(api.sql, id, 'canceled')],
-])('a redelivery can be had of a delivery that is %s', async (state, end) => {
+])('a delivery that is %s can be redelivered', async (state, end) => {
   const { id } = await newDelivery();
   await end(id);
   expect((await request('GET', `/v21/deliveries/${id}`)).data.state).toBe(state);
   expect((await redeliver(id)).status).toBe(200);
 });
 
-test('a redelivery needs an active webhook: after its deactivation for this very delivery, 400 until it is activated', async () => {
+test('a redelivery to a deactivated webhook is a 400 until it is activated', async () => {
   const { id, webhookId } = await newDelivery();
   await exhaustDelivery(api.sql, id);
   expect((await redeliver(id)).body).toEqual({
@@ -214,7 +214,7 @@ test('a redelivery needs an active webhook: after its deactivation for this very
   expect((await redeliver(id)).status).toBe(200);
 });
 
-test('a redelivery waits for the end of the delivery, and of an earlier redelivery of the same event', async () => {
+test('a redelivery is a 409 while the delivery or an earlier redelivery is open', async () => {
   const { id } = await newDelivery();
   expect((await redeliver(id)).body).toEqual({
     statusCode: 409,
@@ -236,7 +236,7 @@ test('a redelivery waits for the end of the delivery, and of an earlier redelive
   expect((await redeliver(id)).status).toBe(200);
 });
 
-test('a redelivery needs its event: one that is no longer kept is a 409', async () => {
+test('a redelivery of an event that is no longer kept is a 409', async () => {
   const { id } = await newDelivery();
   await deliver(id);
   await api.sql`delete from events where id = (select event_id from deliveries where id = ${id})`;
@@ -247,7 +247,7 @@ test('a redelivery needs its event: one that is no longer kept is a 409', async 
   });
 });
 
-test('a redelivery asked for ten times at once is created once', async () => {
+test('ten simultaneous requests create one redelivery', async () => {
   const { id, webhookId } = await newDelivery();
   await deliver(id);
   const answers = await Promise.all(Array.from({ length: 10 }, () => redeliver(id)));
@@ -255,7 +255,7 @@ test('a redelivery asked for ten times at once is created once', async () => {
   expect((await request('GET', `/v21/webhooks/${webhookId}/deliveries`)).data).toHaveLength(2);
 });
 
-test('a redelivery to one webhook does not wait for another webhook of the same event', async () => {
+test('a redelivery is possible while the event is still open at another webhook', async () => {
   const { webhookId: other } = await newDelivery();
   const { id } = await newDelivery();
   await deliver(id);
@@ -265,5 +265,5 @@ test('a redelivery to one webhook does not wait for another webhook of the same 
   expect((await redeliver(id)).status).toBe(200);
 });
 
-test("a redelivery of another e-shop's or a deleted webhook's delivery does not exist", () =>
+test('a redelivery for another e-shop or a deleted webhook is a 404', () =>
   refusesStrangers('POST', 'redeliver'));

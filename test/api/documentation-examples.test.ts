@@ -67,7 +67,7 @@ test('the examples for Python are valid', async () => {
   await run('python3', ['-m', 'py_compile', ...files]);
 });
 
-test('the examples for PHP are valid, where it is installed', async (context) => {
+test('the examples for PHP are valid, if PHP is installed', async (context) => {
   if (!(await hasProgram('php', ['-v']))) return context.skip();
   for (const [index, { text }] of inLanguage('PHP').entries()) {
     const file = join(folder, `example-${index}.php`);
@@ -83,7 +83,7 @@ function problems({ schema, example }: DocumentedMedia): unknown {
   return check(example) ? null : check.errors;
 }
 
-test('every body that can be sent has an example, which is valid by its schema', () => {
+test('every request body has an example that matches its schema', () => {
   const withBody = operations().filter(({ operation }) => operation.requestBody !== undefined);
   const keys = withBody.map(({ path, method }) => `${method.toUpperCase()} ${path}`);
   expect([...operationsWithBody].sort()).toEqual(keys.sort());
@@ -95,7 +95,7 @@ test('every body that can be sent has an example, which is valid by its schema',
   }
 });
 
-test('every response with a body has an example, which is valid by its schema', () => {
+test('every response body has an example that matches its schema', () => {
   for (const { path, method, operation } of operations()) {
     for (const [status, { content = {} }] of Object.entries(operation.responses ?? {})) {
       for (const media of Object.values(content)) {
@@ -106,7 +106,7 @@ test('every response with a body has an example, which is valid by its schema', 
   }
 });
 
-test('every parameter of a path has an example', () => {
+test('every path parameter has an example', () => {
   for (const { path, operation } of operations()) {
     for (const { in: where, name, example } of operation.parameters ?? []) {
       if (where === 'path') expect(example, `${path} ${name}`).toBeDefined();
@@ -114,7 +114,7 @@ test('every parameter of a path has an example', () => {
   }
 });
 
-test('the API accepts every body of the examples', async () => {
+test('the API accepts the body of every example', async () => {
   const eshop = await api.newEshop();
   let webhook = 0;
   const send = async (key: string, body: unknown = exampleBody(key)) => {
@@ -189,7 +189,7 @@ describe.each([
   ['curl', 'bash', (text: string) => ['-c', text.replace('curl ', 'curl -sS ')]],
   ['Node.js', process.execPath, (text: string) => ['--input-type=module', '-e', text]],
 ] as const)('%s', (label, program, args) => {
-  test('the example gets from a running API what it asks for', async () => {
+  test('the examples work against a running API', async () => {
     const eshop = await api.newEshop();
     await stockedProduct(eshop, 'TEA-GREEN-100', '0');
     const env = { ...process.env, WAYBILL_URL: server.url, API_KEY: eshop.apiKey, TOKEN: eshop.shop.token };

@@ -36,7 +36,7 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 
-test('every operation has a page with what it does, takes and answers', () => {
+test('every operation has a page with its description, request and responses', () => {
   for (const { path, method, operation } of operations()) {
     const page = pages.get(`/docs/reference/${anchor(`${method} ${path}`)}/`) ?? '';
     expect(page, `${method} ${path}`).toContain(`<h1>${operation.summary}</h1>`);
@@ -51,14 +51,14 @@ test('every operation has a page with what it does, takes and answers', () => {
   }
 });
 
-test('a page says what `data` is, and which fields of a body are ignored', () => {
+test('a page names the type of `data` and the ignored fields of a body', () => {
   const page = pages.get('/docs/reference/put-v21-orders-id/') ?? '';
   expect(page).toContain('<code>data</code>: <a href="../../schemas/Order/">Order</a>');
   expect(page).toContain('<code>eshopOrderId</code>');
   expect(page).toMatch(/Ignored in requests: <code>createdAt<\/code>/);
 });
 
-test('a page has the fields of its answer, without the limits of who writes', () => {
+test('a page lists the response fields without the limits for requests', () => {
   const fieldsOf = (path: string) =>
     (pages.get(path) ?? '').split('<h2 id="fields">')[1]?.split('<h2 id="errors">')[0];
   const order = fieldsOf('/docs/reference/get-v21-orders-id/') ?? '';
@@ -73,12 +73,12 @@ test('a page has the fields of its answer, without the limits of who writes', ()
   expect(fieldsOf('/docs/reference/post-v21-warehouse-events-import/')).toContain('<code>repeated</code>');
 });
 
-test('a limit is described in words, unless every number keeps it', () => {
+test('limits are described in words, and left out if every number keeps them', () => {
   for (const [path, page] of pages) expect(page, path).not.toContain('9007199254740991');
   expect(pages.get('/docs/reference/get-v21-webhooks/')).toContain('From 1 to 10,000,000.');
 });
 
-test('every schema and every event type has a page, and the event types a sample of both versions', () => {
+test('every schema and event type has a page; event types show samples of both versions', () => {
   for (const name of Object.keys(document.components.schemas)) {
     expect(pages.get(`/docs/schemas/${name}/`)).toContain(`<h1>${name}</h1>`);
   }
@@ -89,7 +89,7 @@ test('every schema and every event type has a page, and the event types a sample
   }
 });
 
-test('guides, handbook and decisions are pages', () => {
+test('every guide, chapter and decision has a page', () => {
   for (const folder of ['guides', 'handbook', 'decisions'])
     for (const file of readdirSync(`docs/${folder}`)) {
       const name = file.replace(/(?:README)?\.md$/, '');
@@ -99,21 +99,21 @@ test('guides, handbook and decisions are pages', () => {
     }
 });
 
-test('no page has a style or a script within, which its content security policy would ignore', () => {
+test('no page has inline styles or scripts, which its content security policy would block', () => {
   for (const [path, page] of pages)
     expect(page.match(/<[^>]* (?:style|on\w+)=|<style|<script>/), path).toBeNull();
 });
 
-test('no page shows a value that is not there', () => {
+test('no page shows `undefined` or `[object …]`', () => {
   for (const [path, page] of pages)
     expect(page.match(/<(?!span class="hljs)[^>]*>undefined<|\[object /), path).toBeNull();
 });
 
-test('no id is there twice on a page', () => {
+test('ids are unique on each page', () => {
   for (const [path, page] of pages) expect(idsOf(page).length, path).toBe(new Set(idsOf(page)).size);
 });
 
-test('each page is below 300 kB with everything it loads, compressed below 60 kB, and the search below 150 kB', async () => {
+test('a page with its assets is below 300 kB (60 kB compressed), the search index below 150 kB', async () => {
   const one = pages.get('/docs/') ?? '';
   const loaded = linksOf(one, `${ORIGIN}/docs/`).filter(({ pathname }) =>
     /\/assets\/|search\.json$/.test(pathname),
@@ -158,8 +158,8 @@ describe('search', () => {
   });
 });
 
-describe('what the server serves', () => {
-  test('the server serves what the build has made, file by file', async () => {
+describe('the server', () => {
+  test('every file of the build is served unchanged', async () => {
     const entries = readdirSync(BUILT, { recursive: true, withFileTypes: true }).filter((entry) =>
       entry.isFile(),
     );
@@ -171,7 +171,7 @@ describe('what the server serves', () => {
     }
   });
 
-  test('the served pages name the public URL in the place of the first instance, and nothing else is different', async () => {
+  test('the public URL replaces the default address in pages, and nothing else changes', async () => {
     const publicUrl = 'https://shop.example/waybill';
     const other = await createTestApi({ publicUrl });
     for (const path of ['/docs/guides/quickstart/', '/docs/guides/quickstart.md', '/docs/openapi.json']) {
@@ -183,7 +183,7 @@ describe('what the server serves', () => {
     await other.drop();
   });
 
-  test('a page is asked for again only if it has changed; what pages load, once', async () => {
+  test('pages are revalidated by their ETag, and assets are cached forever', async () => {
     const page = await api.app.request('/docs/events/');
     const etag = page.headers.get('etag') ?? '';
     expect(page.headers.get('cache-control')).toBe('no-cache');
@@ -195,7 +195,7 @@ describe('what the server serves', () => {
     expect(headers.get('content-type')).toBe('text/css; charset=utf-8');
   });
 
-  test('a page is read and compressed once, however often it is asked for', async () => {
+  test('a page is read and compressed once, however often it is requested', async () => {
     const { readFile } = promises;
     const read: string[] = [];
     vi.spyOn(promises, 'readFile').mockImplementation(async (...args) => {
@@ -227,7 +227,7 @@ describe('what the server serves', () => {
     expect(read.filter((file) => file.endsWith('docs/events/index.html'))).toHaveLength(1);
   });
 
-  test('the server lists for language models what they can read', async () => {
+  test('llms.txt lists documents for language models, and every link works', async () => {
     const answer = await api.app.request('/docs/llms.txt');
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const links = [...(await answer.text()).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
@@ -242,13 +242,13 @@ test.each([
   ['/docs', '/docs/'],
   ['/docs/events', '/docs/events/'],
   ['/docs/guides/quickstart', '/docs/guides/quickstart/'],
-])('%s leads to the page with a slash, from which its links are relative', async (path, to) => {
+])('%s redirects to the same path with a slash', async (path, to) => {
   const answer = await api.app.request(`${path}?a=1`);
   const location = new URL(answer.headers.get('location') ?? '', `${ORIGIN}${path}`);
   expect([answer.status, location.href]).toEqual([308, `${ORIGIN}${to}?a=1`]);
 });
 
-test('a page that is not there is 404', async () => {
+test('an unknown page is a 404', async () => {
   for (const path of [
     '/docs/none',
     '/docs/reference/none/',
@@ -259,13 +259,13 @@ test('a page that is not there is 404', async () => {
   }
 });
 
-test('a path deeper than any page costs no page, each of whose links would be as long', async () => {
+test('a path deeper than any page gets a short 404', async () => {
   const answer = await api.app.request(`/docs/${'/'.repeat(15_000)}`, { headers: { accept: 'text/html' } });
   expect(answer.status).toBe(404);
   expect((await answer.text()).length).toBeLessThan(1_000);
 });
 
-test('a browser gets a page where there is none, and a program the error body', async () => {
+test('a 404 is a page for a browser, and the error body for a program', async () => {
   const ask = (accept: string) => api.app.request('/docs/guides/none', { headers: { accept } });
   const shown = await ask('text/html,application/xhtml+xml');
   expect([shown.status, shown.headers.get('content-type')]).toEqual([404, 'text/html; charset=UTF-8']);

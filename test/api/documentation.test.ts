@@ -29,7 +29,7 @@ function operations() {
   );
 }
 
-test('OpenAPI 3.1, every route documented with summary and group', () => {
+test('every route is documented in OpenAPI 3.1, with a summary and a group', () => {
   expect(document.openapi).toMatch(/^3\.1\./);
   const documented = new Set(operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`));
   const routes = api.app.routes
@@ -42,7 +42,7 @@ test('OpenAPI 3.1, every route documented with summary and group', () => {
   }
 });
 
-test('every event of a record is named where it is fired', () => {
+test('every event of a record is named by the operations that fire it', () => {
   const changes = eventTypeNames.filter((type) => movementOf(type) === null);
   for (const type of changes) {
     const { path } = entryOf(type);
@@ -53,7 +53,7 @@ test('every event of a record is named where it is fired', () => {
   }
 });
 
-test('the retry policy is the one in force, not the default', async () => {
+test('the documented retry policy is the configured one', async () => {
   const policy = { ...defaultRetryPolicy, maxRetries: 29, windowMs: 90 * 60_000, attemptTimeoutMs: 20_000 };
   const configured = await createApp({ ...api.deps, policy }).request('/openapi.json');
   const said = await configured.text();
@@ -101,7 +101,7 @@ function outlineOfOperation({ path, method, operation }: ReturnType<typeof opera
   ].join('\n');
 }
 
-test('the interface is that of openapi.txt: what it gains or loses shows in review', async () => {
+test('the API matches openapi.txt, so that every change of it shows in review', async () => {
   const schemas = Object.entries(document.components.schemas);
   const lines = [
     ...operations().map(outlineOfOperation),
@@ -110,7 +110,7 @@ test('the interface is that of openapi.txt: what it gains or loses shows in revi
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('openapi.txt');
 });
 
-test('every operation documents the statuses it shares with others', () => {
+test('every operation documents the common statuses', () => {
   for (const { path, method, operation } of operations()) {
     const statuses = Object.keys(operation.responses ?? {});
     const expected = ['200', '401', '500', '503'];
@@ -128,7 +128,7 @@ test('every operation documents the statuses it shares with others', () => {
   expect(document.paths['/v21/users/login']?.post?.responses).toMatchObject({ 411: {}, 429: {} });
 });
 
-test('it contains nothing that client generators trip over', () => {
+test('the document avoids constructs that client generators cannot handle', () => {
   const found = [...text.matchAll(/\{[^{}]*"const":[^{}]*\}/g)].map(([each]) => each);
   expect(found.filter((each) => !each.includes('"type":') && !each.includes('"const":0'))).toEqual([]);
   expect(text).not.toMatch(/"anyOf":\[\{"anyOf"/);
@@ -142,7 +142,7 @@ test('it contains nothing that client generators trip over', () => {
   expect(Decimal?.anyOf).toMatchObject([{ type: 'number' }, { type: 'string' }]);
 });
 
-test('operation ids are names, each given once', () => {
+test('operation ids are unique, and read as names', () => {
   const documented = Object.values(document.webhooks).flatMap((methods) => Object.values(methods));
   const ids = [...operations().map(({ operation }) => operation), ...documented].map(
     ({ operationId = '' }) => operationId,
@@ -156,7 +156,7 @@ test('operation ids are names, each given once', () => {
   );
 });
 
-test('security: key and token everywhere, the key alone for the login', () => {
+test('every operation requires key and token; the login requires the key alone', () => {
   const { components, security } = JSON.parse(text);
   expect(security).toEqual([{ apiKey: [], token: [] }]);
   expect(components.securitySchemes).toMatchObject({
@@ -171,7 +171,7 @@ async function importText(code: string): Promise<{ verify: (...args: unknown[]) 
   return await import(`data:text/javascript,${encodeURIComponent(code)}`);
 }
 
-test('the receiver code for X-Service-Signature verifies what we sign, and nothing else', async () => {
+test('the receiver code for X-Service-Signature accepts our signatures, and nothing else', async () => {
   const { verify } = await importText(verifyServiceSignature);
   const [secret, old] = [newWebhookSecret(), newWebhookSecret()];
   const content = '{"eshopOrderId":"ž 1/2"}';

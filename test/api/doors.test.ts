@@ -76,15 +76,15 @@ function expectErrorResponse(answer: string, status: number, phrase: string): vo
   });
 }
 
-describe('a request that takes too long to arrive is ended', () => {
-  test('a request whose body takes too long to arrive is ended', async () => {
+describe('slow requests', () => {
+  test('a request whose body arrives too slowly gets 408', async () => {
     const uploads = Array.from({ length: 20 }, () => loginHead(1000));
     const running = await listening({ uploadMs: 200 });
     const answers = await Promise.all(uploads.map((head) => open(running, `${head}{"username":`).ended));
     for (const answer of answers) expectErrorResponse(answer, 408, 'Request Timeout');
   });
 
-  test('a request whose head takes too long to arrive is ended', async () => {
+  test('a request whose head arrives too slowly gets 408', async () => {
     const { ended } = open(
       await listening({ headMs: 200 }),
       'POST /v21/users/login HTTP/1.1\r\nHost: x\r\nX-',
@@ -92,7 +92,7 @@ describe('a request that takes too long to arrive is ended', () => {
     expectErrorResponse(await ended, 408, 'Request Timeout');
   });
 
-  test('an import may take its time', async () => {
+  test('an import has no time limit', async () => {
     const running = await listening({ uploadMs: 200 });
     const patient = open(running, importHead());
     patient.socket.write('2\r\nx\n\r\n');
@@ -105,7 +105,7 @@ describe('a request that takes too long to arrive is ended', () => {
   });
 });
 
-describe('a login has at most 16 KiB', () => {
+describe('large logins', () => {
   const credentials = (size: number) => {
     const { username, password } = api.eshop.shop;
     return JSON.stringify({ username, password }).padEnd(size, ' ');
@@ -117,7 +117,7 @@ describe('a login has at most 16 KiB', () => {
       body,
     });
 
-  test('a login of more is refused', async () => {
+  test('a login of more than 16 KiB gets 413', async () => {
     const { url } = await listening();
     expect((await login(url, credentials(16 * 1024))).status).toBe(200);
     const answer = await login(url, credentials(16 * 1024 + 1));
@@ -128,7 +128,7 @@ describe('a login has at most 16 KiB', () => {
     });
   });
 
-  test('a login says its length: chunks are refused unread', async () => {
+  test('a login without a length gets 411, unread', async () => {
     const { ended } = open(
       await listening(),
       'POST /v21/users/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
@@ -139,7 +139,7 @@ describe('a login has at most 16 KiB', () => {
   });
 });
 
-describe('a body in pieces', () => {
+describe('chunked bodies', () => {
   const head = () =>
     [
       'PUT /v21/products/PIECES HTTP/1.1',
@@ -156,7 +156,7 @@ describe('a body in pieces', () => {
       return `${piece.length.toString(16)}\r\n${piece}\r\n`;
     }).join('');
 
-  test('a body in very small and very many pieces is refused while it arrives', async () => {
+  test('a body of too many tiny chunks is refused while it arrives', async () => {
     // The body never ends: the answer comes first.
     const { ended } = open(await listening(), head() + chunks(' '.repeat(1000), 1));
     const answer = await ended;
@@ -166,9 +166,9 @@ describe('a body in pieces', () => {
   });
 
   test.each([
-    ['a few small ones', 60, 1],
-    ['many of a usual size', 500_000, 100],
-  ])('a body in pieces is received: %s', async (_what, length, size) => {
+    ['a few small chunks', 60, 1],
+    ['many chunks of usual size', 500_000, 100],
+  ])('a body of %s is accepted', async (_what, length, size) => {
     const text = JSON.stringify({ name: 'P' }).padEnd(length, ' ');
     const connection = open(await listening(), `${head()}${chunks(text, size)}0\r\n\r\n`);
     await until('the answer', async () => connection.text().includes('"statusCode"'));
@@ -178,7 +178,7 @@ describe('a body in pieces', () => {
   });
 });
 
-test('nobody without a token has a body received: 401 comes before 413', async () => {
+test('a body without a token is not read: 401 comes before 413', async () => {
   const answer = await api.anonymous('POST', '/v21/orders', 'x'.repeat(2 * 1024 * 1024));
   expect(answer.status).toBe(401);
 });
@@ -186,80 +186,77 @@ test('nobody without a token has a body received: 401 comes before 413', async (
 test.each([
   ['known', 'Content-Length: 1000', '{"a":'],
   ['unknown', 'Transfer-Encoding: chunked', '5\r\n{"a":\r\n'],
-])(
-  'an upload of %s length that breaks off is one line in the log, and no error',
-  async (_what, framing, part) => {
-    const head = [
-      'POST /v21/orders HTTP/1.1',
-      'Host: x',
-      'Content-Type: application/json',
-      `x-api-key: ${api.eshop.apiKey}`,
-      `authorization: ${api.eshop.shop.token}`,
-      'Expect: 100-continue',
-      framing,
-      '\r\n',
-    ].join('\r\n');
-    const { socket, text } = open(await listening(), head);
-    await until('the request to be taken', async () => text().includes('100 Continue'));
-    socket.end(part, () => socket.destroy());
-    const lines = () => logged.filter(({ route }) => route === '/v21/orders');
-    await until('the line', async () => lines().length > 0);
-    expect(lines()).toHaveLength(1);
-    expect(lines()[0]).toMatchObject({ level: pino.levels.values.info, status: 400 });
-    expect(JSON.stringify(logged)).not.toContain('stack');
-  },
-);
+])('an aborted upload of %s length logs one line, and no error', async (_what, framing, part) => {
+  const head = [
+    'POST /v21/orders HTTP/1.1',
+    'Host: x',
+    'Content-Type: application/json',
+    `x-api-key: ${api.eshop.apiKey}`,
+    `authorization: ${api.eshop.shop.token}`,
+    'Expect: 100-continue',
+    framing,
+    '\r\n',
+  ].join('\r\n');
+  const { socket, text } = open(await listening(), head);
+  await until('the request to be taken', async () => text().includes('100 Continue'));
+  socket.end(part, () => socket.destroy());
+  const lines = () => logged.filter(({ route }) => route === '/v21/orders');
+  await until('the line', async () => lines().length > 0);
+  expect(lines()).toHaveLength(1);
+  expect(lines()[0]).toMatchObject({ level: pino.levels.values.info, status: 400 });
+  expect(JSON.stringify(logged)).not.toContain('stack');
+});
 
-describe('requests that Node itself refuses get the error body', () => {
+describe('requests that Node itself refuses', () => {
   test.each([
     ['an unknown method', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'Bad Request'],
-    ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'Bad Request'],
-    ['two hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400, 'Bad Request'],
+    ['a missing host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'Bad Request'],
+    ['a second host', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400, 'Bad Request'],
     [
-      'two lengths',
+      'a second length',
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
       400,
       'Bad Request',
     ],
-    ['a length that is none', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n', 400, 'Bad Request'],
+    ['an invalid length', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n', 400, 'Bad Request'],
     [
-      'headers without end',
+      'an oversized header',
       `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
       'Request Header Fields Too Large',
     ],
-  ] as const)('%s', async (_what, request, status, phrase) => {
+  ] as const)('%s gets the error body', async (_what, request, status, phrase) => {
     expectErrorResponse(await open(await listening(), request).ended, status, phrase);
   });
 
   test.each([
     ['a request for a tunnel', 'CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n', 501, 'Not Implemented'],
     [
-      'an expectation that nobody meets',
+      'an unknown expectation',
       'POST / HTTP/1.1\r\nHost: x\r\nExpect: more\r\nContent-Length: 2\r\n\r\nab',
       417,
       'Expectation Failed',
     ],
-  ] as const)('%s', async (_what, request, status, phrase) => {
+  ] as const)('%s gets the error body', async (_what, request, status, phrase) => {
     const { socket, ended } = open(await listening(), request);
     socket.end();
     expectErrorResponse(await ended, status, phrase);
   });
 
-  test('an answer is cut off if its request breaks off in the middle', async () => {
+  test('a response under way is cut off if the rest of its request is malformed', async () => {
     const { socket, text, ended } = open(await listening(), `${importHead()}2\r\nx\n\r\n`);
     await until('the first result', async () => text().includes('"line":1,'));
     socket.write('no chunk\r\n');
     expect(await ended).not.toContain('HTTP/1.1 400');
   });
 
-  test('a host that is none', async () => {
+  test('an invalid host gets the error body', async () => {
     const { ended } = open(await listening(), 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
     expect(await ended).toMatch(/^HTTP\/1.1 400 Bad Request\r\n[\s\S]*"statusCode":400/);
   });
 });
 
-test('every answer says that it is what it says it is, and not to be kept', async () => {
+test('every response forbids sniffing its type and caching it', async () => {
   for (const answer of [
     await api.shop('GET', '/v21/webhooks'),
     await api.shop('GET', '/v2/orders'),
@@ -277,7 +274,7 @@ test('every answer says that it is what it says it is, and not to be kept', asyn
   }
 });
 
-test('the documentation loads nothing from elsewhere, has no script of its own in a page, and stands in no frame', async () => {
+test('the documentation has a strict content security policy, no inline script, and no frame', async () => {
   const { headers, text } = await api.anonymous('GET', '/docs/');
   const directives = Object.fromEntries(
     (headers.get('content-security-policy') ?? '')

@@ -21,7 +21,7 @@ function* variants(node: unknown, wrong: unknown): Generator<unknown> {
   }
 }
 
-test.each(operationsWithBody)('%s', async (key) => {
+test.each(operationsWithBody)('%s refuses wrong values in our own words', async (key) => {
   const [method = '', path = ''] = key.split(' ');
   const example = exampleBody(key);
   const imports = path.endsWith('/import');

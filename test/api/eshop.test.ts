@@ -7,7 +7,7 @@ const api = await apiOfFile({
   destinationProblem: (url) => (url.includes('//10.') ? 'must not lead to it' : null),
 });
 
-test('warnings are on unless they are turned off, and each e-shop has its own choice', async () => {
+test('warnings are on by default, and each e-shop chooses for itself', async () => {
   const other = await api.newEshop();
   const { deliveriesFrom } = api.deps;
   const record = { id: api.eshop.eshopId, name: 'Test shop', email: 'shop@example.test', deliveriesFrom };
@@ -23,7 +23,7 @@ test('warnings are on unless they are turned off, and each e-shop has its own ch
   expect((await other.shop.request('GET', '/v21/eshop')).data.notifications).toEqual(unchanged);
 });
 
-test('fields left out stay, and a record that was read can be sent back', async () => {
+test('omitted fields keep their values, and a record can be sent back as read', async () => {
   const { shop } = await api.newEshop();
   const off = { notifications: { warning: false } };
   const { data } = await shop.request('PATCH', '/v21/eshop', off);
@@ -32,7 +32,7 @@ test('fields left out stay, and a record that was read can be sent back', async 
   }
 });
 
-test('a field that only the operator changes is refused with another value, and everything wrong is named at once', async () => {
+test('changes of fields of the operator are refused, and all problems are named at once', async () => {
   const { shop } = await api.newEshop();
   const { data } = await shop.request('GET', '/v21/eshop');
   for (const name of ['id', 'name', 'email'] as const) {
@@ -54,7 +54,7 @@ test('a field that only the operator changes is refused with another value, and 
   expect(both.body.message).toContain('notifications.warning: must be true or false');
 });
 
-test('what is none is refused, and so is turning off the mail after a deactivation', async () => {
+test('invalid settings are refused, and so is turning off the mail after a deactivation', async () => {
   for (const [body, message] of [
     [{ notifications: { warning: 'no' } }, 'notifications.warning: must be true or false'],
     [{ notifications: { deactivation: false } }, 'notifications.deactivation'],
@@ -77,7 +77,7 @@ test('what is none is refused, and so is turning off the mail after a deactivati
   expect((await api.anonymous('GET', '/v21/eshop')).status).toBe(401);
 });
 
-test('a URL gets a secret, which is shown once, can be replaced, and goes with the URL', async () => {
+test('a notification URL gets a secret, which is shown once, replaceable, and removed with the URL', async () => {
   const { shop } = await api.newEshop();
   const patch = async (notifications: object) =>
     (await shop.request('PATCH', '/v21/eshop', { notifications })).data.notifications;
@@ -111,7 +111,7 @@ describe('further addresses', () => {
       ({ count }) => count,
     );
 
-  test('each is asked for a confirmation once; what is sent back as read stays; none is kept that is left out', async () => {
+  test('a new address is asked once for its confirmation, kept if sent back, and removed if omitted', async () => {
     const { shop, eshopId } = await linked.newEshop();
     const patch = (emails: unknown) => shop.request('PATCH', '/v21/eshop', { notifications: { emails } });
     const of = (...addresses: string[]) => addresses.map((address) => ({ address, confirmedAt: null }));
@@ -128,7 +128,7 @@ describe('further addresses', () => {
     for (const none of [null, []]) expect((await patch(none)).data.notifications.emails).toEqual([]);
   });
 
-  test('ten mails a day, for each e-shop, whatever is removed meanwhile; a refused change leaves nothing', async () => {
+  test('an e-shop may cause ten confirmation mails a day; a refused change changes nothing', async () => {
     const { shop, eshopId } = await linked.newEshop();
     const patch = (notifications: object) => shop.request('PATCH', '/v21/eshop', { notifications });
     const some = (from: number) => [0, 1, 2, 3].map((index) => `n${from + index}@shop.example`);

@@ -40,7 +40,7 @@ async function created(eshopOrderId = '10001') {
   return data[0];
 }
 
-test('where an order went, in one call', async () => {
+test('an event shows its result at every webhook in one call', async () => {
   const [one, two, other] = [await webhook(), await webhook(), await webhook('UPDATE_ORDER')];
   await order();
   const event = await created();
@@ -68,7 +68,7 @@ test('where an order went, in one call', async () => {
   expect((await shop('GET', `/v21/deliveries/${first.deliveryId}`)).data.eventId).toBe(event.id);
 });
 
-test('a test event is marked, in its record and in what its deliveries carried', async () => {
+test('a test event is marked in its record and in its payloads', async () => {
   const id = await webhook();
   const { entityId, record } = testRecordOf('CREATE_ORDER', new Date());
   const { eshopId } = eshop;
@@ -86,7 +86,7 @@ test('a test event is marked, in its record and in what its deliveries carried',
   expect(payload.body).toMatchObject({ request: { method: 'POST', test: true } });
 });
 
-test('one event, with its record in the form of the version', async () => {
+test('a single event has its record in the form of the version', async () => {
   expect((await shop('POST', '/v21/orders', fullOrder('10001'))).status).toBe(200);
   const { id } = await created();
   for (const version of ['v21', 'v2']) {
@@ -104,7 +104,7 @@ test('one event, with its record in the form of the version', async () => {
   expect((await shop('GET', '/v21/events/1')).status).toBe(400);
 });
 
-test('newest first, paged and filtered; from a cursor on, oldest first', async () => {
+test('events are listed newest first, paged and filtered; from a cursor, oldest first', async () => {
   const at = (hour: number) => new Date(Date.UTC(2026, 10, 20, hour));
   const event = (hour: number, type: EventType, entityId: string) =>
     insertEventAt(api.sql, at(hour), { eshopId: eshop.eshopId, type, entityId });
@@ -135,7 +135,7 @@ test('newest first, paged and filtered; from a cursor on, oldest first', async (
   expect((await other.shop.request('GET', '/v21/events')).data).toEqual([]);
 });
 
-test('a delivery that was made again later is among those of its event', async () => {
+test('an event lists its redeliveries, too', async () => {
   const webhookId = await webhook();
   await order();
   const { id, webhooks } = await created();
@@ -144,7 +144,7 @@ test('a delivery that was made again later is among those of its event', async (
   expect(deliveries).toEqual([webhooks[0].deliveryId, again]);
 });
 
-describe('why nothing arrived', () => {
+describe('why an event did not reach a webhook', () => {
   /** The result at one webhook. */
   async function saidOf(webhookId: number) {
     const { webhooks, ...event } = await created();
@@ -205,7 +205,7 @@ describe('why nothing arrived', () => {
     expect(reason).toMatch(/was inactive: it was created inactive at .*Z and had not been activated yet\.$/);
   });
 
-  test('the webhook had been deactivated on request; activated since, it still says so', async () => {
+  test('the webhook had been deactivated on request, even if it was activated since', async () => {
     const id = await webhook();
     const { data } = await shop('PUT', path(id, '/deactivate'));
     await order();
@@ -252,7 +252,7 @@ describe('why nothing arrived', () => {
     expect(await saidOf(id)).toMatchObject({ cause: 'ownChange' });
   });
 
-  test('the webhook had been deleted, or has been since', async () => {
+  test('the webhook was deleted before or after the event', async () => {
     const [before, since] = [await webhook(), await webhook()];
     await shop('DELETE', path(before));
     await order();
@@ -267,7 +267,7 @@ describe('why nothing arrived', () => {
     expect(event).toMatchObject({ cause: 'noLongerThere', reason });
   });
 
-  test('webhooks that are there come first and speak for themselves; deleted ones are counted', async () => {
+  test('existing webhooks are explained first; deleted ones are only counted', async () => {
     const deleted = [await webhook(), await webhook()];
     for (const id of deleted) await shop('DELETE', path(id));
     const inactive = await webhook();
@@ -288,7 +288,7 @@ describe('why nothing arrived', () => {
     expect(await saidOf(id)).toMatchObject({ cause: 'changedMeanwhile' });
   });
 
-  test('the delivery, or since when a webhook was inactive, is no longer known', async () => {
+  test('the delivery, or the time of the deactivation, is no longer known', async () => {
     const id = await webhook();
     await order();
     await api.sql`delete from deliveries where webhook_id = ${id}`;
@@ -330,7 +330,7 @@ describe('why nothing arrived', () => {
     });
   });
 
-  test('there is no such record, or its events are no longer kept', async () => {
+  test('the record does not exist, or its events are no longer kept', async () => {
     expect((await shop('GET', '/v21/events?entityId=10001&webhookType=CREATE_ORDER')).body).toMatchObject({
       data: [],
       missing: [{ cause: 'unknownRecord', at: null, reason: 'There is no record 10001 (order).' }],
@@ -343,7 +343,7 @@ describe('why nothing arrived', () => {
     expect((await shop('GET', '/v21/events')).body).not.toHaveProperty('missing');
   });
 
-  test('a record is found whatever its kind, by a name or by a number', async () => {
+  test('records of every kind are found, by a name or by a number', async () => {
     await stockedProduct(eshop, 'SKU-7', '7');
     const [movement] = await api.sql<{ id: string }[]>`
       select id from stock_movements where eshop_id = ${eshop.eshopId} and sku = 'SKU-7'`;
@@ -356,7 +356,7 @@ describe('why nothing arrived', () => {
     expect(await missingFor('9'.repeat(40))).toMatchObject([{ cause: 'unknownRecord' }]);
   });
 
-  test('each cause that there is was seeded and named', () => {
+  test('every existing cause is covered by these tests', () => {
     const all = [webhookCauses, eventCauses, recordCauses].flatMap((causes) => Object.keys(causes));
     expect([...named].sort()).toEqual([...new Set(all)].sort());
   });

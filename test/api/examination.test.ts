@@ -44,7 +44,7 @@ async function kit() {
   return { url: `http://127.0.0.1:${port}/hooks?of=`, secrets };
 }
 
-test('a firewall that answers in front of the receiver is named, and is no proof that signatures are checked', async () => {
+test('a firewall in front of the receiver is named, and does not prove that signatures are checked', async () => {
   const { id } = await create();
   receiver.respond({ status: 403, headers: { 'cf-mitigated': 'challenge' } });
   const { data } = await examine(id);
@@ -62,27 +62,24 @@ test.each([
   ['UPDATE_ORDER_STATUS', 'POST', 'v2'],
   ['CREATE_STOCK_MOVEMENT_RETURN', 'POST', 'v21'],
   ['CREATE_PRODUCT', 'GET', 'v2'],
-] as const)(
-  'nothing is wrong with a careful receiver: %s, %s, %s',
-  async (webhookType, method, payloadVersion) => {
-    const { url, secrets } = await kit();
-    const { id, secret } = await create({ url, webhookType, method, payloadVersion });
-    secrets.push(secret);
-    const { status, body, data } = await examine(id);
-    expect([status, body.message]).toEqual([200, 'Receiver examined.']);
-    expect(faults(data)).toEqual({});
-    expect(data).toMatchObject({ complete: true, answerMs: expect.any(Number) });
-    expect(data.rows[0]).toEqual({
-      name: 'valid request',
-      sent: expect.stringContaining('correctly signed'),
-      received: '200, new',
-      verdict: 'ok',
-      remedy: null,
-    });
-  },
-);
+] as const)('a careful receiver passes: %s, %s, %s', async (webhookType, method, payloadVersion) => {
+  const { url, secrets } = await kit();
+  const { id, secret } = await create({ url, webhookType, method, payloadVersion });
+  secrets.push(secret);
+  const { status, body, data } = await examine(id);
+  expect([status, body.message]).toEqual([200, 'Receiver examined.']);
+  expect(faults(data)).toEqual({});
+  expect(data).toMatchObject({ complete: true, answerMs: expect.any(Number) });
+  expect(data.rows[0]).toEqual({
+    name: 'valid request',
+    sent: expect.stringContaining('correctly signed'),
+    received: '200, new',
+    verdict: 'ok',
+    remedy: null,
+  });
+});
 
-test('a receiver that accepts everything learns so, whether its webhook is active or not, and nothing follows', async () => {
+test('a receiver that accepts everything fails, and the examination has no side effects', async () => {
   const { id } = await create({ active: false });
   const before = await webhookRow(api.sql, id);
   const woken = api.notified();
@@ -107,7 +104,7 @@ test('a receiver that accepts everything learns so, whether its webhook is activ
   expect(api.notified()).toBe(woken);
 });
 
-test('a secret of its own, and the former one while it is being replaced', async () => {
+test('the webhook’s own secret signs, and the former one beside it during a replacement', async () => {
   const { url, secrets } = await kit();
   const { id } = await create({ url, secret: 'a plain secret of the shop' });
   secrets.push('a plain secret of the shop');
@@ -116,7 +113,7 @@ test('a secret of its own, and the former one while it is being replaced', async
   expect(faults((await examine(id)).data)).toEqual({});
 });
 
-test('one at a time: a second one meanwhile is 409, and one that never ended is over in time', async () => {
+test('a second examination meanwhile is a 409, and an examination that never ended expires', async () => {
   const [released, release] = later();
   receiver.respond(async () => {
     await released;
@@ -140,7 +137,7 @@ test('one at a time: a second one meanwhile is 409, and one that never ended is 
   expect((await first).status).toBe(200);
 });
 
-test('ten an hour, however they end', async () => {
+test('a webhook can be examined ten times an hour, whatever the results', async () => {
   receiver.respond({ status: 401 });
   const { id } = await create();
   const begun = (minutes: readonly number[]) => api.sql`
@@ -163,7 +160,7 @@ test('ten an hour, however they end', async () => {
   expect((await examine(id)).status).toBe(200);
 });
 
-test('the guard of deliveries holds, and what fails within the service says nothing about the receiver', async () => {
+test('private destinations are refused, and internal failures do not blame the receiver', async () => {
   const { id } = await create({ url: 'http://10.0.0.5/' });
   expect((await examine(id)).data).toEqual({
     rows: [
@@ -197,7 +194,7 @@ test('the guard of deliveries holds, and what fails within the service says noth
   });
 });
 
-test("another e-shop's webhook, a deleted one and one that never was do not exist", async () => {
+test('webhooks that are foreign, deleted or unknown cannot be examined', async () => {
   const { id } = await create();
   const other = await api.newEshop();
   expect((await other.shop.request('POST', `/v21/webhooks/${id}/examine`)).status).toBe(404);
@@ -207,7 +204,7 @@ test("another e-shop's webhook, a deleted one and one that never was do not exis
   expect(receiver.requests).toHaveLength(0);
 });
 
-test('of another type of the webhook, with records of that type alone', async () => {
+test('any type of the webhook can be examined, with records of that type alone', async () => {
   const { id } = await create({ webhookType: 'CREATE_ORDER', additionalTypes: ['CREATE_RETURN'] });
   const { data } = await request('POST', `/v21/webhooks/${id}/examine?type=CREATE_RETURN`);
   expect(data.rows.length).toBeGreaterThan(5);

@@ -50,14 +50,14 @@ api.app.get('/v21/away', () => {
 });
 api.app.get('/v21/warehouse/things', (c) => ok(c, 'SessionContext.', c.var.session.role));
 
-test('a success has the envelope', async () => {
+test('a success has the common envelope', async () => {
   const answer = await api.shop('POST', '/v21/things/a%2Fb%20%C5%BE', { name: 'x' });
   expect(answer.body).toEqual({ statusCode: 200, message: 'Made.', data: { param: 'a/b ž', name: 'x' } });
   expect(answer.status).toBe(200);
   expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('response-only fields are ignored, others refused, all problems named at once', async () => {
+test('response-only fields are ignored, unknown fields refused, and all problems named at once', async () => {
   const path = '/v21/things/1';
   expect((await api.shop('POST', path, { name: 'x', id: 3, createdAt: 'now' })).data).toEqual({
     param: '1',
@@ -106,7 +106,7 @@ test('text that cannot be stored is refused', async () => {
   expect((await api.shop('POST', '/v21/things/%00', { name: 'x' })).status).toBe(400);
 });
 
-test('unknown path 404, other method 405 with Allow, both before authentication', async () => {
+test('an unknown path is a 404 and a wrong method a 405, both before authentication', async () => {
   for (const request of [api.shop, api.anonymous]) {
     for (const path of ['/', '/v21', '/v21/nothing', '/v21/things/1/2', '/V21/things', '/v21/things/']) {
       const answer = await request('GET', path);
@@ -118,7 +118,7 @@ test('unknown path 404, other method 405 with Allow, both before authentication'
   }
 });
 
-test('a body over 1 MiB 413, one that is not JSON 415, one that is malformed 400', async () => {
+test('a body is a 413 if too large, a 415 if not JSON, and a 400 if malformed', async () => {
   const path = '/v21/things/1';
   expect((await api.shop('POST', path, { name: 'x'.repeat(1024 * 1024) })).body).toMatchObject({
     statusCode: 413,
@@ -135,7 +135,7 @@ test('a body over 1 MiB 413, one that is not JSON 415, one that is malformed 400
   expect((await api.shop('POST', path, '{"name":"x"}', utf8)).status).toBe(200);
 });
 
-test('our own failures say nothing of the inside and carry the request id', async () => {
+test('internal failures reveal nothing, and carry the request id', async () => {
   for (const [path, status] of [
     ['/v21/broken', 500],
     ['/v21/away', 503],
@@ -149,7 +149,7 @@ test('our own failures say nothing of the inside and carry the request id', asyn
   }
 });
 
-test('roles and e-shops', async () => {
+test('warehouse routes require the warehouse role', async () => {
   expect((await api.warehouse('GET', '/v21/warehouse/things')).data).toBe('warehouse');
   expect((await api.shop('GET', '/v21/warehouse/things')).body).toMatchObject({
     statusCode: 403,
@@ -157,7 +157,7 @@ test('roles and e-shops', async () => {
   });
 });
 
-test('the schemas describe the operations', async () => {
+test('the OpenAPI schemas describe the operations', async () => {
   const document = await generateSpecs(api.app);
   expect(document.components.schemas?.ThingInput).toMatchObject({
     type: 'object',

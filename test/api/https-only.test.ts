@@ -11,7 +11,7 @@ const destinationProblem = (url: string, before?: string) =>
   configuredGuard(loadConfig({ WEBHOOK_HTTPS_ONLY: String(httpsOnly) }), createOwnEndpoints())(url, before);
 const api = await apiOfFile({ destinationProblem });
 
-test('a webhook with http is neither made nor moved there; one from before may be changed otherwise', async () => {
+test('http is refused for new and moved webhooks; existing http webhooks may change otherwise', async () => {
   const plain = { ...minimalWebhook, url: 'http://shop.example/hook' };
   const { id } = (await api.shop('POST', '/v21/webhooks', plain)).data;
   httpsOnly = true;

@@ -47,7 +47,7 @@ test.each([
   ['products', { sku: 'a', name: 'A' }],
   ['receivings', { eshopReceivingId: 'a', supplier: 'S', products: [{ sku: 'TEA', quantity: 1 }] }],
   ['returns', { eshopReturnId: 'a', returnedOrderProducts: [{ sku: 'TEA', quantity: 1 }] }],
-])('a repeated request creates one of the %s, with its event and delivery', async (kind, body) => {
+])('a repeated creation of %s makes one record, event and delivery', async (kind, body) => {
   await createWebhook(shop, { webhookType: `CREATE_${kind.slice(0, -1).toUpperCase()}` });
   const events = await rows('events');
   const notified = api.notified();
@@ -65,7 +65,7 @@ test('a repeated request moves stock once', async () => {
   expect(await available()).toBe(9998);
 });
 
-test('a repeated request makes one webhook, and tells its secret again', async () => {
+test('a repeated request creates one webhook, and returns its secret again', async () => {
   const first = await twice((headers) => shop('POST', '/v21/webhooks', minimalWebhook, headers));
   expect(first.data.secret).toMatch(/^whsec_/);
   expect(await rows('webhooks')).toBe(1);
@@ -75,7 +75,7 @@ test('a repeated request makes one webhook, and tells its secret again', async (
   expect(again.data.secret).not.toBe(first.data.secret);
 });
 
-test('a repeated request redelivers once, and recovers once', async () => {
+test('a repeated request redelivers once and recovers once', async () => {
   const { id: webhookId } = await createWebhook(shop);
   await shop('POST', '/v21/orders', minimalOrder('a'));
   const [delivery] = await api.sql<
@@ -102,7 +102,7 @@ test('a repeated request redelivers once, and recovers once', async () => {
   expect(await rows('recoveries')).toBe(1);
 });
 
-test('a repeated request is the same however it is written, with defaults and without', async () => {
+test('a repeated request may be written differently, with or without defaults', async () => {
   const body = { ...minimalOrder('a'), note: 'n' };
   const first = await shop('POST', '/v21/orders', body, under('k'));
   const other = `{ "note":"n", "priority": 0,\n "orderProducts":[{"quantity":"1","sku":"TEA"}],"eshopOrderId":"a","createdAt":null}`;
@@ -114,7 +114,7 @@ test('a repeated request is the same however it is written, with defaults and wi
   expect(again.headers.get(REPLAYED)).toBe('true');
 });
 
-test('a key belongs to one request: another body, path, method or query is a 422', async () => {
+test('a key with another body, path, method or query is a 422', async () => {
   await move('k');
   const { id } = await createWebhook(shop);
   await shop('PUT', `/v21/webhooks/${id}/regenerate-secret`, undefined, under('r'));
@@ -144,7 +144,7 @@ test('a key belongs to one role of one e-shop', async () => {
   }
 });
 
-test('a key is free again after an error other than 409', async () => {
+test('a key is free again after any error but 409', async () => {
   const order = minimalOrder('a', { orderProducts: [{ sku: 'NONE', quantity: 1 }] });
   expect((await shop('POST', '/v21/orders', order, under('k'))).status).toBe(400);
   await shop('POST', '/v21/products', { sku: 'NONE', name: 'n' });
@@ -156,7 +156,7 @@ test('a key is free again after an error other than 409', async () => {
   expect(await rows('stored_responses')).toBe(1);
 });
 
-test('a key is free again after an internal failure, with nothing done', async () => {
+test('a key is free again after an internal failure, which changes nothing', async () => {
   await api.sql.unsafe(`
       create function no_answers() returns trigger language plpgsql as $$ begin raise exception 'full' using errcode = '53100'; end $$;
       create trigger none before insert on stored_responses for each row execute function no_answers()`);
@@ -170,7 +170,7 @@ test('a key is free again after an internal failure, with nothing done', async (
   expect(await available()).toBe(9998);
 });
 
-test('a key is refused while its request is under way; one that dies holds no key', async () => {
+test('a key is refused while its request is under way, and free if that request dies', async () => {
   let first: ReturnType<Request> | undefined;
   await api.sql.begin(async (tx) => {
     await tx`select from products where eshop_id = ${eshop.eshopId} for update`;
@@ -191,14 +191,14 @@ test('a key is refused while its request is under way; one that dies holds no ke
   expect(await available()).toBe(9998);
 });
 
-test('a key has a lock that nobody can aim at the work of others: it is not a hash that can be inverted', async () => {
+test('a key has a lock that no one can aim at: it is not a hash that can be inverted', async () => {
   await api.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${`answer ${eshop.eshopId} warehouse k`}, 0))`;
     expect((await move('k')).status).toBe(200);
   });
 });
 
-test('many requests with one key at once do it once', async () => {
+test('simultaneous requests with one key are executed once', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => move('k')));
   for (const { status } of answers) expect([200, 409]).toContain(status);
   expect(
@@ -207,7 +207,7 @@ test('many requests with one key at once do it once', async () => {
   expect(await available()).toBe(9998);
 });
 
-test('a key ends after 24 hours', async () => {
+test('a key expires after 24 hours', async () => {
   await move('k');
   await api.sql`update stored_responses set created_at = now() - interval '23 hours' where eshop_id = ${eshop.eshopId}`;
   expect((await move('k')).headers.get(REPLAYED)).toBe('true');
@@ -217,13 +217,16 @@ test('a key ends after 24 hours', async () => {
   expect((await move('k', { ...MOVEMENT, count: '-3' })).headers.get(REPLAYED)).toBe('true');
 });
 
-test.each(['', 'x'.repeat(256), 'é'])('a key of other characters or lengths is refused: %j', async (key) => {
-  const answer = await shop('POST', '/v21/products', { sku: 'X', name: 'X' }, { 'Idempotency-Key': key });
-  expect(answer.status).toBe(400);
-  expect(answer.body.message).toBe('Idempotency-Key must consist of 1 to 255 printable ASCII characters.');
-});
+test.each(['', 'x'.repeat(256), 'é'])(
+  'a key with invalid characters or length is refused: %j',
+  async (key) => {
+    const answer = await shop('POST', '/v21/products', { sku: 'X', name: 'X' }, { 'Idempotency-Key': key });
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toBe('Idempotency-Key must consist of 1 to 255 printable ASCII characters.');
+  },
+);
 
-test('a key may have any printable characters', async () => {
+test('a key may have any printable ASCII characters', async () => {
   const key = `"${'~!'.repeat(126)} "`.slice(0, 255);
   expect((await move(key)).status).toBe(200);
   expect((await move(key)).headers.get(REPLAYED)).toBe('true');
@@ -269,7 +272,7 @@ test('a key is refused by every other write, and ignored by reads', async () => 
   ]);
 });
 
-test('all of a request is done on one connection: many with keys cannot wait for each other', async () => {
+test('a request with a key uses a single connection, so that many cannot block each other', async () => {
   const sql = createPool(api.database.url, 1);
   const narrow = await createTestApi({ sql, keys: api.keys });
   onTestFinished(() => sql.end());
@@ -303,7 +306,7 @@ test('all of a request is done on one connection: many with keys cannot wait for
   expect(answers.map(({ status }) => status)).toEqual([400, 200, 200, 200, 200, 200, 200]);
 });
 
-describe('a stored response', () => {
+describe('storage', () => {
   const stored = async () => {
     const [row] = await api.sql<{ key: string; response: Buffer }[]>`
       select key, response from stored_responses where eshop_id = ${eshop.eshopId}`;
@@ -335,7 +338,7 @@ describe('a stored response', () => {
     expect((await shop('POST', '/v21/webhooks', minimalWebhook, under('k'))).data.secret).toBe(data.secret);
   });
 
-  test('a stored response goes with the personal data of its customer, and the order is not created again', async () => {
+  test('a stored response is erased with its customer’s data, and the order is not created again', async () => {
     const order = minimalOrder('hers', { recipientEmail: 'zoe@customer.example' });
     await shop('POST', '/v21/orders', order, under('k'));
     await shop('POST', '/v21/orders', minimalOrder('his'), under('l'));
@@ -347,7 +350,7 @@ describe('a stored response', () => {
     expect((await shop('GET', '/v21/orders/hers')).data.recipientEmail).toBeNull();
   });
 
-  test('a stored response is in the export of its e-shop without its content, and is deleted with it', async () => {
+  test('a stored response is exported without its content, and deleted with its e-shop', async () => {
     await move('k');
     const exported: object[] = [];
     await exportEshop(api.sql, eshop.eshopId, async (slice) => {

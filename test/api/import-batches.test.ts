@@ -50,7 +50,7 @@ test('many lines share few transactions', async () => {
   expect((await transactions()) - before).toBeLessThan(50);
 });
 
-test('the deliveries of an import wait in a class of their own, those of a line now and then among the fresh ones', async () => {
+test('deliveries of an import get the class bulk, those of occasional lines the class fresh', async () => {
   const type = 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION';
   const webhookId = await insertWebhook(api.sql, eshop.eshopId, type);
   const classes = async () =>
@@ -66,7 +66,7 @@ test('the deliveries of an import wait in a class of their own, those of a line 
   await api.sql`update webhooks set active = false where id = ${webhookId}`;
 });
 
-test('the movements of a product have rising ids and balances, and their events come in that order', async () => {
+test('movements of a product have rising ids and balances, and fire events in that order', async () => {
   const type = 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION';
   const webhooks = [
     await insertWebhook(api.sql, eshop.eshopId, type),
@@ -92,7 +92,7 @@ test('the movements of a product have rising ids and balances, and their events 
   }
 });
 
-test('a line that fails after it has begun to change things leaves nothing of them to the lines after it', async () => {
+test('a line that fails midway leaves no partial changes to the lines after it', async () => {
   const products = [
     { sku: 'TEA', quantity: 4 },
     { sku: 'CUP', quantity: 40 },
@@ -107,7 +107,7 @@ test('a line that fails after it has begun to change things leaves nothing of th
   expect(data).toMatchObject({ status: 'preReceived', statusHistory: [{ status: 'preReceived' }] });
 });
 
-test('an order changed by several lines goes its way, with one event for each of its steps', async () => {
+test('an order changed by several lines fires one event per step', async () => {
   await newOrder('a');
   const steps = ['received', 'processing', 'packed', 'processing', 'waitingForCarrier', 'onTheWay'];
   expect(codes(await send(steps.map((to) => status('a', to))))).toEqual([200, 200, 200, 409, 200, 200]);
@@ -119,7 +119,7 @@ test('an order changed by several lines goes its way, with one event for each of
   expect(events.map(({ snapshot }) => JSON.parse(snapshot).status)).toEqual(way.slice(1));
 });
 
-describe('what the database itself refuses', () => {
+describe('database errors', () => {
   beforeEach(() =>
     api.sql.unsafe(`
       create function refuse_thirteen() returns trigger language plpgsql as $$
@@ -129,7 +129,7 @@ describe('what the database itself refuses', () => {
   );
   const cleanUp = () => api.sql.unsafe('drop function if exists refuse_thirteen cascade');
 
-  test('what the database itself refuses fails its own line alone, and gives its key back', async () => {
+  test('a constraint violation fails only its own line, whose key stays free', async () => {
     try {
       const lines = Array.from({ length: 30 }, (_, index) =>
         movement(index === 12 ? 13 : 1, {}, { idempotencyKey: `k-${index}` }),
@@ -146,7 +146,7 @@ describe('what the database itself refuses', () => {
   });
 });
 
-test('imports that meet in opposite orders all come through', async () => {
+test('imports with records in opposite orders do not deadlock', async () => {
   const ids = Array.from({ length: 8 }, (_, index) => `o-${index}`);
   for (const id of ids) await newOrder(id);
   const lines = ids.flatMap((id, index) => [
@@ -161,7 +161,7 @@ test('imports that meet in opposite orders all come through', async () => {
   expect([await available(), await available('CUP')]).toEqual(['34', '34']);
 });
 
-test('waits for a record that another transaction has locked, and then reads its result', async () => {
+test('a line waits for a locked record, and then reads the committed result', async () => {
   await newOrder('a');
   let release = () => {};
   const [isLocked, locked] = later();

@@ -49,8 +49,8 @@ const order = async (id: string, quantity = 1) => {
   expect((await eshop.shop.request('POST', '/v21/orders', body)).status).toBe(200);
 };
 
-describe('each operation does what its endpoint does', () => {
-  test('a stock movement answers its id and fires its event', async () => {
+describe('operations', () => {
+  test('a stock movement returns its id and fires its event', async () => {
     const webhook = await insertWebhook(api.sql, eshop.eshopId, 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION');
     const woken = api.notified();
     const [result] = await send(movement('2.5'));
@@ -66,7 +66,7 @@ describe('each operation does what its endpoint does', () => {
     expect(rows).toEqual([{ webhookId: webhook }]);
   });
 
-  test('statuses and packing lists of an order, its own note included', async () => {
+  test('statuses and packing lists of an order are applied, including notes', async () => {
     await order('10 / ž');
     const results = await send(
       status('10 / ž', 'received'),
@@ -97,7 +97,7 @@ describe('each operation does what its endpoint does', () => {
   });
 });
 
-test('receivings and returns: statuses, counts, and the movements they end in', async () => {
+test('receivings and returns take statuses and counts, and end in stock movements', async () => {
   const products = [{ sku: 'TEA', quantity: 4 }];
   await eshop.shop.request('POST', '/v21/receivings', { eshopReceivingId: 'in', supplier: 'x', products });
   await eshop.shop.request('POST', '/v21/returns', {
@@ -133,23 +133,28 @@ test('receivings and returns: statuses, counts, and the movements they end in', 
   expect(await stock()).toMatchObject({ available: '0', reserved: '17', awaiting: '0' });
 });
 
-describe('a bad line stops nothing', () => {
+describe('invalid lines', () => {
   const bad: [string, object | string, number, string][] = [
-    ['no JSON', '{"operation":', 400, 'The line is not well-formed JSON in UTF-8.'],
+    ['malformed JSON', '{"operation":', 400, 'The line is not well-formed JSON in UTF-8.'],
     ['a list', '[]', 400, 'The line must be a JSON object.'],
     ['an unknown operation', { operation: 'none', body: {} }, 400, 'operation: must be one of stockMovement'],
     ['a typo', { ...movement(1), key: 'x' }, 400, 'key: unknown field'],
-    ['no body', { operation: 'stockMovement' }, 400, 'body: is required'],
-    ['no id', { operation: 'orderStatus', body: { status: 'received' } }, 400, 'id: is required'],
-    ['an id too many', { ...movement(1), id: 'x' }, 400, 'id: stockMovement has none'],
-    ['a wrong body', movement(0), 400, 'count: must not be 0'],
+    ['a missing body', { operation: 'stockMovement' }, 400, 'body: is required'],
+    ['a missing id', { operation: 'orderStatus', body: { status: 'received' } }, 400, 'id: is required'],
+    ['an unexpected id', { ...movement(1), id: 'x' }, 400, 'id: stockMovement has none'],
+    ['an invalid body', movement(0), 400, 'count: must not be 0'],
     ['an unknown product', movement(1, { sku: 'NONE' }), 400, 'sku: "NONE" is not a known product'],
     ['an unknown order', status('none', 'received'), 404, 'Order none does not exist.'],
-    ['too many units', movement(-100), 409, 'TEA has only'],
-    ['NUL', movement(1, { note: 'a\u0000b' }), 400, 'must not'],
-    ['over 1 MiB', movement(1, { note: 'x'.repeat(1024 * 1024) }), 413, 'The line is longer than 1 MiB.'],
+    ['an excess of units', movement(-100), 409, 'TEA has only'],
+    ['a NUL character', movement(1, { note: 'a\u0000b' }), 400, 'must not'],
+    [
+      'a line over 1 MiB',
+      movement(1, { note: 'x'.repeat(1024 * 1024) }),
+      413,
+      'The line is longer than 1 MiB.',
+    ],
   ];
-  test.each(bad)('%s', async (_name, line, statusCode, message) => {
+  test.each(bad)('%s is refused without stopping other lines', async (_name, line, statusCode, message) => {
     const [before, refused, after] = await send(movement(1), line, movement(1));
     expect(before).toMatchObject({ line: 1, statusCode: 200 });
     expect(refused).toMatchObject({ line: 2, statusCode, message: expect.stringContaining(message) });
@@ -158,7 +163,7 @@ describe('a bad line stops nothing', () => {
     expect(await stock()).toMatchObject({ available: '12' });
   });
 
-  test('bytes that are no UTF-8', async () => {
+  test('invalid UTF-8 is refused without stopping other lines', async () => {
     const text = Buffer.concat([
       Buffer.from('{"operation":"'),
       Buffer.from([0xff]),
@@ -189,7 +194,7 @@ async function sendRaw(bytes: Buffer, pieces = bytes.length): Promise<Result[]> 
     .map((line) => JSON.parse(line));
 }
 
-test('lines end with LF or CRLF, the last with nothing; empty ones are skipped and counted', async () => {
+test('lines end with LF, CRLF or the body; empty lines are skipped but counted', async () => {
   const line = JSON.stringify(movement(1, { note: 'ž' }));
   for (const pieces of [1, 7, 10_000]) {
     const results = await sendRaw(Buffer.from(`\n${line}\r\n \n\n${line}`), pieces);
@@ -200,12 +205,12 @@ test('lines end with LF or CRLF, the last with nothing; empty ones are skipped a
   }
 });
 
-test('no lines get an empty answer', async () => {
+test('an empty body gets an empty answer', async () => {
   expect(await send('')).toEqual([]);
 });
 
-describe('the outcome is that of one line after the other', () => {
-  test('an order finds the units of the line before it, and takes them from the one after it', async () => {
+describe('the order of lines', () => {
+  test('an order can use units of the line before, and leaves fewer to the line after', async () => {
     for (const id of ['a', 'b']) await order(id, 15);
     const results = await send(
       ...Array.from({ length: 20 }, () => movement('0.25')),
@@ -219,7 +224,7 @@ describe('the outcome is that of one line after the other', () => {
     expect(await stock()).toMatchObject({ available: '0', reserved: '30' });
   });
 
-  test('two hundred lines of twenty orders', async () => {
+  test('two hundred lines move twenty orders through all statuses', async () => {
     const ids = Array.from({ length: 20 }, (_, index) => `way-${index}`);
     await eshop.warehouse.request('POST', '/v21/warehouse/stock-movements', movement(10).body);
     for (const id of ids) await eshop.shop.request('POST', '/v21/orders', minimalOrder(id));
@@ -232,10 +237,10 @@ describe('the outcome is that of one line after the other', () => {
   });
 });
 
-describe('a key', () => {
+describe('idempotency keys', () => {
   const keyed = (key: string, line: object) => ({ ...line, idempotencyKey: key });
 
-  test('a key makes a line sent again change nothing', async () => {
+  test('a line sent again under its key changes nothing', async () => {
     const lines = [keyed('k-1', movement(1)), keyed('k-2', movement(2))];
     const first = await send(...lines);
     expect(first.map(({ idempotencyKey, repeated }) => [idempotencyKey, repeated])).toEqual([
@@ -255,7 +260,7 @@ describe('a key', () => {
     expect(await stock()).toMatchObject({ available: '13' });
   });
 
-  test('a key of another line is refused', async () => {
+  test('a key of a different line is refused', async () => {
     const results = await send(keyed('k', movement(1)), keyed('k', movement(2)), keyed('k', movement(1)));
     expect(results.map(({ statusCode }) => statusCode)).toEqual([200, 409, 200]);
     expect(results[1]).toMatchObject({
@@ -264,7 +269,7 @@ describe('a key', () => {
     expect(await stock()).toMatchObject({ available: '11' });
   });
 
-  test('a key of the same line in another spelling is the same: fields in another order, a decimal, a null', async () => {
+  test('a key accepts another spelling of its line: field order, a decimal, a null', async () => {
     const { operation, body } = movement('1.5');
     const spelled = {
       operation,
@@ -281,13 +286,13 @@ describe('a key', () => {
     expect(await send(other)).toMatchObject([{ statusCode: 409 }]);
   });
 
-  test('a key of a line that failed is free', async () => {
+  test('a key of a failed line is free', async () => {
     const line = keyed('k', movement(-20));
     expect(await send(line)).toMatchObject([{ statusCode: 409, idempotencyKey: 'k' }]);
     expect(await send(movement(20), line)).toMatchObject([{ statusCode: 200 }, { statusCode: 200, line: 2 }]);
   });
 
-  test('a key is another one in another e-shop, and forgotten after 30 days', async () => {
+  test('a key belongs to its e-shop, and expires after 30 days', async () => {
     await send(keyed('k', movement(1)));
     eshop = await api.newEshop();
     await stockedProduct(eshop, 'TEA', '10');
@@ -298,7 +303,7 @@ describe('a key', () => {
     expect(await send(keyed('k', movement(1)))).toMatchObject([{ message: 'Stock movement recorded.' }]);
   });
 
-  test('an old key stays until the retention: no import waits until millions of them are removed', async () => {
+  test('an expired key stays until the retention: an import does not wait for its removal', async () => {
     await api.sql`
       insert into import_keys (eshop_id, key, fingerprint, created_at)
       select ${eshop.eshopId}, 'old-' || n, '', now() - interval '31 days' from generate_series(1, 3) n`;
@@ -313,7 +318,7 @@ describe('a key', () => {
     ]);
   });
 
-  test('a key sent twice at once is applied once', async () => {
+  test('a key sent simultaneously is applied once', async () => {
     const lines = Array.from({ length: 10 }, (_, index) => keyed(`k-${index}`, movement(1)));
     const answers = await Promise.all([send(...lines), send(...lines), send(...lines)]);
     expect(answers.flat().filter(({ repeated }) => repeated === true)).toHaveLength(20);
@@ -321,7 +326,7 @@ describe('a key', () => {
   });
 });
 
-test('a client who goes away in the middle leaves whole lines and a server that serves', async () => {
+test('a client that disconnects leaves whole lines and a working server', async () => {
   const server = await listen(api.app, '127.0.0.1', 0);
   const gone = new AbortController();
   const headers = { ...ndjson, 'x-api-key': eshop.apiKey, authorization: eshop.warehouse.token };
@@ -360,7 +365,7 @@ test('a client who goes away in the middle leaves whole lines and a server that 
   await server.close();
 });
 
-test('what an operator takes away ends an open import: no further line is applied, and the answer ends', async () => {
+test('disabling the e-shop ends an open import: no further line is applied, and the answer ends', async () => {
   const strict = createApp({ ...api.deps, importCheckMs: 0 });
   const server = await listen(strict, '127.0.0.1', 0);
   const encoder = new TextEncoder();
@@ -397,8 +402,8 @@ test('what an operator takes away ends an open import: no further line is applie
   await server.close();
 });
 
-describe('the request itself', () => {
-  test('an import must be NDJSON, of the warehouse', async () => {
+describe('the request', () => {
+  test('an import must be NDJSON and come from the warehouse', async () => {
     const line = JSON.stringify(movement(1));
     expect((await eshop.warehouse.request('POST', path, line)).status).toBe(415);
     expect((await eshop.shop.request('POST', path, line, ndjson)).status).toBe(403);

@@ -6,7 +6,7 @@ import { apiOfFile } from '../support/lifetimes.ts';
 
 const api = await apiOfFile();
 
-test('a webhook that fails shows its incident wherever it is read, until a delivery is accepted', async () => {
+test('a failing webhook shows its incident until a delivery is accepted', async () => {
   const { eshopId } = api.eshop;
   const created = await createWebhook(api.shop);
   const { id: webhookId } = created;
@@ -42,7 +42,7 @@ test('a webhook that fails shows its incident wherever it is read, until a deliv
   expect((await read()).incident).toBeNull();
 });
 
-test('another e-shop sees nothing of it, and a deactivated webhook has none', async () => {
+test('an incident is hidden from other e-shops, and ends with a deactivation', async () => {
   const { eshopId } = api.eshop;
   const { id: webhookId } = await createWebhook(api.shop);
   await makeAttempt(api.sql, await fireDelivery(api.sql, { eshopId, webhookId }), 1, {

@@ -61,7 +61,7 @@ async function requestLists(): Promise<FoundList[]> {
   );
 }
 
-test('every list of every request has a greatest length in the OpenAPI document', async () => {
+test('every list in a request has a maximum length in the OpenAPI document', async () => {
   const found = await requestLists();
   expect(found.filter(({ maxItems }) => typeof maxItems !== 'number')).toEqual([]);
   const names = new Set(found.map(({ path }) => path.at(-1)));
@@ -108,7 +108,7 @@ test('a list that is too long is refused by its length, whatever its items are',
   }
 });
 
-describe('problems in one answer', () => {
+describe('the number of problems', () => {
   test.each([
     ['POST', '/v21/orders', 'shop', () => ({ eshopOrderId: 'x', orderProducts: items(1000) })],
     [
@@ -126,16 +126,19 @@ describe('problems in one answer', () => {
         orderProducts: Array.from({ length: 300 }, () => ({ sku: 'TEA', packingLists: items(1000) })),
       }),
     ],
-  ] as const)('are not looked for beyond what is listed: %s %s', async (method, path, user, body) => {
-    const answer = await api[user](method, path, body());
-    expect(answer.status).toBe(400);
-    expect(answer.body.message).toMatch(/; and at least \d+ more$/);
-    expect(answer.text.length).toBeLessThan(10_000);
-    // Not many more problems were found than are reported: the rest was never examined.
-    expect(Number(/at least (\d+) more$/.exec(answer.body.message)?.[1])).toBeLessThan(500);
-  });
+  ] as const)(
+    'validation stops soon after the reported problems: %s %s',
+    async (method, path, user, body) => {
+      const answer = await api[user](method, path, body());
+      expect(answer.status).toBe(400);
+      expect(answer.body.message).toMatch(/; and at least \d+ more$/);
+      expect(answer.text.length).toBeLessThan(10_000);
+      // Not many more problems were found than are reported: the rest was never examined.
+      expect(Number(/at least (\d+) more$/.exec(answer.body.message)?.[1])).toBeLessThan(500);
+    },
+  );
 
-  test('problems are not looked for in an object with more fields than any has', async () => {
+  test('an object with more than 250 fields is not validated further', async () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`"{${n}`, n]));
     const order = (line: object) =>
@@ -164,7 +167,7 @@ function items(count: number): object[] {
   return Array.from({ length: count }, () => ({}));
 }
 
-describe('a record has at most 256 KiB', () => {
+describe('the size of a record', () => {
   const lots = (count: number) =>
     Array.from({ length: count }, (_, index) => ({
       sku: 'TEA',
@@ -189,7 +192,7 @@ describe('a record has at most 256 KiB', () => {
     expect(patched.status, patched.text.slice(0, 300)).toBe(200);
   }
 
-  test('a record of more than 256 KiB cannot be created', async () => {
+  test('a record over 256 KiB cannot be created', async () => {
     const full = minimalOrder('full', { orderProducts: lots(1000), trackingNumbers: [], note: note(4000) });
     expect((await api.shop('POST', '/v21/orders', full)).status).toBe(200);
     const files = Array.from({ length: 60 }, (_, index) => ({
@@ -207,7 +210,7 @@ describe('a record has at most 256 KiB', () => {
     expect((await api.shop('GET', '/v21/orders/over')).status).toBe(404);
   });
 
-  test('no record is changed by a few bytes to more than 256 KiB', async () => {
+  test('a small change cannot push a record over 256 KiB', async () => {
     await almostFull('almost');
     const { data: before } = await api.shop('GET', '/v21/orders/almost');
     expect((await api.shop('PATCH', '/v21/orders/almost', { note: note(4000) })).status).toBe(200);
@@ -220,7 +223,7 @@ describe('a record has at most 256 KiB', () => {
     });
   });
 
-  test('no record gets more than 256 KiB by the packing lists of the warehouse', async () => {
+  test('packing lists cannot push a record over 256 KiB', async () => {
     const packingLists = Array.from({ length: 1000 }, (_, index) => ({
       packageNumber: index + 1,
       quantity: 1,
@@ -233,7 +236,7 @@ describe('a record has at most 256 KiB', () => {
     expect(answer.body.message).toMatch(/^The order would be \d+ KiB as JSON/);
   });
 
-  test('a full record still changes its status', async () => {
+  test('an almost full record can still change its status', async () => {
     await almostFull('moving');
     for (const status of ['received', 'suspended', 'received', 'processing', 'canceled']) {
       const moved = await api.warehouse('PUT', '/v21/warehouse/orders/moving/status', { status });
@@ -242,9 +245,9 @@ describe('a record has at most 256 KiB', () => {
   });
 });
 
-describe('names that every object inherits are unknown fields', () => {
+describe('field names that every object inherits', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__'];
-  test.each(names)('%s', async (name) => {
+  test.each(names)('%s is an unknown field of a body', async (name) => {
     const product = (field: string) => `{"sku":"inherited","name":"N",${field}}`;
     const line = `{"sku":"TEA","quantity":1,"${name}":{}}`;
     for (const [path, body, at] of [
@@ -259,7 +262,7 @@ describe('names that every object inherits are unknown fields', () => {
     }
   });
 
-  test('names that every object inherits are unknown fields in a query and in a line of an import too', async () => {
+  test('inherited names are unknown fields of queries and import lines, too', async () => {
     for (const name of names) {
       expect((await api.shop('GET', `/v21/orders?${name}=1`)).body.message, name).toBe(
         `${name}: unknown field`,
@@ -273,7 +276,7 @@ describe('names that every object inherits are unknown fields', () => {
   });
 });
 
-describe('a list', () => {
+describe('long lists', () => {
   /** Makes this many copies of an order, with a note of this length. */
   async function copies(count: number, noteLength: number): Promise<void> {
     await api.database.sql`
@@ -287,7 +290,7 @@ describe('a list', () => {
   }
   const list = (items: number) => api.shop('GET', `/v21/orders?items=${items}`);
 
-  test('a list whose records are too large for one answer is refused, naming what always fits; that fits', async () => {
+  test('a page over 8 MiB is refused, and the response names a size that always fits', async () => {
     await copies(40, 250_000);
     const refused = await list(100);
     expect(refused.status).toBe(400);
@@ -302,7 +305,7 @@ describe('a list', () => {
     expect(fitting.body.pagination).toMatchObject({ items: 30 });
   });
 
-  test('a list of a hundred ordinary records comes complete and in order', async () => {
+  test('a page of a hundred ordinary records is complete and in order', async () => {
     await copies(100, 10);
     const { body } = await list(100);
     const all = await api.database.sql<{ eshopOrderId: string }[]>`

@@ -58,7 +58,7 @@ async function costsOf(tries: readonly { key: string; username: string; password
   return costs;
 }
 
-test('a wrong password, an unknown name and a wrong key each cost one verification of each kind that users have', async () => {
+test('a wrong password, name or key costs one verification of each kind of hash in use', async () => {
   const { apiKey, shop, warehouse, eshopId } = api.eshop;
   const { username, password } = shop;
   const tries = [
@@ -84,7 +84,7 @@ test('a wrong password, an unknown name and a wrong key each cost one verificati
   ]);
 });
 
-test('the passwords of one address are verified one after the other, however many it sends', async () => {
+test('passwords from one address are verified one at a time', async () => {
   const { apiKey, shop } = api.eshop;
   running.most = 0;
   const { username, password } = shop;

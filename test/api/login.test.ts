@@ -26,7 +26,7 @@ function login(
 
 const refused = { statusCode: 401, error: 'Unauthorized', message: expect.any(String) };
 
-test('a login answers a token that works', async () => {
+test('a login returns a working token', async () => {
   const { eshop } = api;
   const answer = await login(eshop);
   expect(answer.body).toEqual({
@@ -78,7 +78,7 @@ test('wrong key, name and password give the same 401', async () => {
   }
 });
 
-test('after ten failures of one account and address 429, for the right password too; others go on', async () => {
+test('ten failures lock the account for that address, even with the right password; others go on', async () => {
   const eshop = await api.newEshop();
   const from = '198.51.100.1';
   for (let i = 0; i < 10; i++) expect((await login(eshop, { password: 'wrong' }, from)).status).toBe(401);
@@ -94,7 +94,7 @@ test('after ten failures of one account and address 429, for the right password 
   expect((await login(eshop, { username, password }, from)).status).toBe(200);
 });
 
-test('a success resets the count', async () => {
+test('a success resets the count of failures', async () => {
   const eshop = await api.newEshop();
   const from = '198.51.100.10';
   for (let round = 0; round < 2; round++) {
@@ -103,7 +103,7 @@ test('a success resets the count', async () => {
   }
 });
 
-test('guesses sent at once do not slip through', async () => {
+test('simultaneous guesses do not slip through', async () => {
   const eshop = await api.newEshop();
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => login(eshop, { password: 'wrong' }, '198.51.100.20')),
@@ -112,7 +112,7 @@ test('guesses sent at once do not slip through', async () => {
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
 });
 
-test('an address as a whole has a looser limit; forwarded addresses count only when configured', async () => {
+test('an address has a looser limit of its own; forwarded addresses count only if configured', async () => {
   const strict = await createTestApi({ loginLimits: { perAddress: 5 } });
   onTestFinished(() => strict.drop());
   const attempt = (username: string, from: string) =>
@@ -126,7 +126,7 @@ test('an address as a whole has a looser limit; forwarded addresses count only w
   expect((await attempt('name 5', '203.0.113.5')).status).toBe(429);
 });
 
-test('an address is understood with its port, too: what locks out one client locks out no other', async () => {
+test('a forwarded address may have a port: locking out one client locks out no other', async () => {
   const written = [
     (last: number) => `[2001:db8:0:${last}::1]:4711`,
     (last: number) => `198.51.100.${last}:4711`,
@@ -141,7 +141,7 @@ test('an address is understood with its port, too: what locks out one client loc
   }
 });
 
-test('an address that sends very many logins at once is refused beyond a hundred, and nobody else is', async () => {
+test('a flood of simultaneous logins from one address is throttled, and nobody else is', async () => {
   const { eshop } = api;
   const from = `192.0.2.${++addresses}`;
   const flood = Array.from({ length: 300 }, (_, index) =>
@@ -180,14 +180,14 @@ describe('the limit of an address', () => {
   const wrongOnce = (eshop: TestEshop, name: number) =>
     from(eshop, { username: `name ${name}`, password: 'x' });
 
-  test('the limit of an address is not used up by successes', async () => {
+  test('successes do not count', async () => {
     const eshop = await strict.newEshop();
     for (let i = 0; i < 12; i++) expect((await from(eshop)).status).toBe(200);
     for (let i = 0; i < 5; i++) expect((await wrongOnce(eshop, i)).status).toBe(401);
     expect((await wrongOnce(eshop, 5)).status).toBe(429);
   });
 
-  test('the limit of an address is not used up by what a locked account goes on trying', async () => {
+  test('attempts on a locked account do not count', async () => {
     const eshop = await strict.newEshop();
     const loose = await createTestApi({ loginLimits: { perAddress: 15 }, trustProxy: true });
     const { username, password } = loose.eshop.shop;
@@ -205,7 +205,7 @@ describe('the limit of an address', () => {
     expect((await from(eshop)).status).toBe(200);
   });
 
-  test('an address whose limit guesses with unknown keys have used up keeps no right key out', async () => {
+  test('guesses with unknown keys do not lock out a right key', async () => {
     const eshop = await strict.newEshop();
     const guess = () => from(eshop, { password: 'x' }, 'wb_guessed');
     for (let i = 0; i < 5; i++) expect((await guess()).status).toBe(401);
@@ -213,7 +213,7 @@ describe('the limit of an address', () => {
     expect((await from(eshop)).status).toBe(200);
   });
 
-  test('a limit that guesses at one e-shop have used up stands for that one, and no other', async () => {
+  test('guesses at one e-shop lock out that e-shop alone', async () => {
     const [guessed, other] = [await strict.newEshop(), await strict.newEshop()];
     for (let i = 0; i < 5; i++) expect((await wrongOnce(guessed, i)).status).toBe(401);
     expect((await wrongOnce(guessed, 5)).status).toBe(429);
@@ -221,7 +221,7 @@ describe('the limit of an address', () => {
     expect((await from(other)).status).toBe(200);
   });
 
-  test('the limit of an unconfigured proxy, shared by everybody behind it, is warned of once', async () => {
+  test('the shared limit of an unconfigured proxy is warned of once', async () => {
     expect(log.filter((line) => line.includes('TRUST_PROXY'))).toHaveLength(1);
     expect(JSON.parse(log[0] ?? '')).toMatchObject({ level: pino.levels.values.warn });
   });
@@ -232,7 +232,7 @@ test.each([
   [{ password: '' }, 'password: '],
   [{ password: 5 }, 'password: '],
   [{ name: 'x' }, 'name: unknown field'],
-])('a login with %j is 400', async (fields, message) => {
+])('a login with %j is a 400', async (fields, message) => {
   expect((await login(api.eshop, fields)).body).toMatchObject({
     statusCode: 400,
     error: 'Bad Request',

@@ -7,8 +7,8 @@ import { apiOfFile } from '../support/lifetimes.ts';
 const api = await apiOfFile();
 await stockedProducts(api.eshop);
 
-describe('creation refuses', () => {
-  test('creation is refused with all problems of schema and rules at once', async () => {
+describe('creation', () => {
+  test('all violations of schema and rules are reported at once', async () => {
     const answer = await api.shop('POST', '/v21/orders', {
       eshopOrderId: 'many',
       color: 'red',
@@ -48,13 +48,13 @@ describe('creation refuses', () => {
   });
 });
 
-test("another e-shop's product is not known", async () => {
+test('products of another e-shop are unknown', async () => {
   const other = await api.newEshop();
   const answer = await other.shop.request('POST', '/v21/orders', minimalOrder('foreign'));
   expect(answer.body.message).toBe('orderProducts.0.sku: "TEA" is not a known product');
 });
 
-test('updates obey the same rules, over the order as it would become', async () => {
+test('updates are checked against the same rules, on the resulting order', async () => {
   await api.shop('POST', '/v21/orders', fullOrder('upd'));
   const patch = async (body: object) => (await api.shop('PATCH', '/v21/orders/upd', body)).body.message;
   expect(await patch({ orderType: 'b2c' })).toBe(

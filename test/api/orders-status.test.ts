@@ -23,7 +23,7 @@ const far = '2100-01-01T00:00:00.000Z';
 
 describe('statuses', () => {
   // The table of all ways: test/unit/order-status.test.ts.
-  test('the whole way leaves its history, its times and one event per step', async () => {
+  test('an order on its whole way records a history, times and one event per step', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('way'));
     const steps = ['received', 'processing', 'packed', 'waitingForCarrier', 'onTheWay', 'delivered'];
     for (const step of steps) await move('way', step, `note of ${step}`);
@@ -43,7 +43,7 @@ describe('statuses', () => {
     expect(JSON.parse(second?.snapshot ?? '').status).toBe('received');
   });
 
-  test('a forbidden way, a wrong status and a shop user change nothing', async () => {
+  test('forbidden transitions, unknown statuses and shop users change nothing', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('stay'));
     const { data: before } = await api.shop('GET', '/v21/orders/stay');
     expect((await move('stay', 'delivered')).body).toEqual({
@@ -60,7 +60,7 @@ describe('statuses', () => {
     expect(await fired('stay')).toEqual(['CREATE_ORDER']);
   });
 
-  test('of two moves to the same status at once, one succeeds and the other gets 409', async () => {
+  test('two simultaneous moves to the same status: one succeeds, the other gets 409', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('both'));
     await move('both', 'received');
     const answers = await Promise.all([move('both', 'processing'), move('both', 'processing')]);
@@ -68,7 +68,7 @@ describe('statuses', () => {
     expect((await fired('both')).filter((type) => type === 'UPDATE_ORDER_STATUS')).toHaveLength(2);
   });
 
-  test('the e-shop cancels while the table allows it', async () => {
+  test('the e-shop can cancel as long as the table allows it', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('cancel'));
     const canceled = await api.shop('POST', '/v21/orders/cancel/cancel');
     expect(canceled.data).toMatchObject({ status: 'canceled', canceledAt: canceled.data.updatedAt });
@@ -82,7 +82,7 @@ describe('pre-orders', () => {
   const preOrder = (id: string, releaseAt: string | null) =>
     api.shop('POST', '/v21/orders', minimalOrder(id, { status: 'preOrder', releaseAt }));
 
-  test('every change of when it is due reaches the timer, and nothing else does', async () => {
+  test('every change of the release time reaches the timer, and nothing else does', async () => {
     await preOrder('pre-1', far);
     expect(await timer('pre-1')).toBe(1);
     await api.shop('PATCH', '/v21/orders/pre-1', { note: 'x' });
@@ -109,7 +109,7 @@ describe('pre-orders', () => {
     );
   });
 
-  test('canceling ends the timer; a pre-order without a time has none', async () => {
+  test('a cancellation ends the timer; a pre-order without a time has none', async () => {
     await preOrder('pre-2', far);
     await api.shop('POST', '/v21/orders/pre-2/cancel');
     expect(await timer('pre-2')).toBe(2);
@@ -118,7 +118,7 @@ describe('pre-orders', () => {
     expect(await timer('pre-3')).toBe(0);
   });
 
-  test('the timer releases what is due, once, and nothing that was postponed', async () => {
+  test('the timer releases a due order once, and a postponed order not at all', async () => {
     const { eshopId } = api.eshop;
     const now = await databaseTime(api.sql);
     await preOrder('pre-4', far);
@@ -165,7 +165,7 @@ describe('packing lists', () => {
   const put = (id: string, body: object) =>
     api.warehouse('PUT', `/v21/warehouse/orders/${id}/packing-lists`, body);
 
-  test('packing lists are there when asked for, in both forms, and fire UPDATE_ORDER', async () => {
+  test('all lists are returned on request, in both forms, and fire UPDATE_ORDER', async () => {
     await api.shop('POST', '/v21/orders', fullOrder('pack'));
     const answer = await put('pack', lists);
     expect(answer.status, answer.text).toBe(200);
@@ -208,7 +208,7 @@ describe('packing lists', () => {
     expect((await detail('/v2/orders/pack?withPackingLists=true'))[1].packingLists).toEqual([]);
   });
 
-  test('packing lists with a wrong check digit or products that are not on the order are refused', async () => {
+  test('wrong check digits and products that are not on the order are refused', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('pack-2'));
     const packed = (sku: string, sscc?: string) => ({
       sku,
@@ -227,7 +227,7 @@ describe('packing lists', () => {
   });
 });
 
-test('events create a delivery for each webhook that is active, of the type, of the e-shop and not deleted', async () => {
+test('an event creates deliveries for active webhooks of its type and e-shop only', async () => {
   const other = await api.newEshop();
   const { eshopId } = api.eshop;
   const first = await insertWebhook(api.sql, eshopId, 'CREATE_ORDER');
@@ -260,7 +260,7 @@ test('events create a delivery for each webhook that is active, of the type, of 
   });
 });
 
-test('events hold the moment: quick updates give as many different snapshots', async () => {
+test('concurrent updates give as many different snapshots', async () => {
   await api.shop('POST', '/v21/orders', minimalOrder('quick'));
   const notes = Array.from({ length: 8 }, (_, index) => `note ${index}`);
   await Promise.all(notes.map((note) => api.shop('PATCH', '/v21/orders/quick', { note })));
@@ -270,7 +270,7 @@ test('events hold the moment: quick updates give as many different snapshots', a
   expect(snapshots.sort()).toEqual(notes);
 });
 
-test('no event fires when nothing changes, even if it is written differently', async () => {
+test('a write that changes nothing fires no event, however it is spelled', async () => {
   await api.shop('POST', '/v21/orders', fullOrder('same'));
   const { data } = await api.shop('GET', '/v21/orders/same');
   const again = await api.shop('PATCH', '/v21/orders/same', {
@@ -285,7 +285,7 @@ test('no event fires when nothing changes, even if it is written differently', a
   expect(await fired('same')).toEqual(['CREATE_ORDER']);
 });
 
-test('events go with the whole write or not at all', async () => {
+test('events are written with the whole change, or not at all', async () => {
   await api.shop('POST', '/v21/orders', minimalOrder('whole', { note: 'before' }));
   // A trigger that stands for any failure between the order's row and the commit.
   await api.sql.unsafe(`

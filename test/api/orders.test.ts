@@ -13,7 +13,7 @@ const api = await apiOfFile();
 await stockedProducts(api.eshop);
 
 describe('creation', () => {
-  test('a minimal order gets its defaults, its history and nulls', async () => {
+  test('a minimal order gets defaults, a history and nulls', async () => {
     const created = await api.shop('POST', '/v21/orders', minimalOrder('min-1'));
     expect(created.body).toMatchObject({ statusCode: 200, message: 'Order created.' });
     expect(created.data).toMatchObject({
@@ -36,7 +36,7 @@ describe('creation', () => {
     ]);
   });
 
-  test('a full order is read as it was written, in the forms of both versions', async () => {
+  test('a full order reads back as written, in the forms of both versions', async () => {
     const created = await api.shop('POST', '/v21/orders', fullOrder('full-1'));
     expect(created.status, created.text).toBe(200);
     const v21 = await api.shop('GET', '/v21/orders/full-1');
@@ -90,7 +90,7 @@ describe('identifiers', () => {
     },
   );
 
-  test('one that never was and one of another e-shop are the same 404', async () => {
+  test('an order of another e-shop gets the same 404 as one that never existed', async () => {
     const other = await api.newEshop();
     await api.shop('POST', '/v21/orders', minimalOrder('mine'));
     const asked = async (path: string) => {
@@ -101,7 +101,7 @@ describe('identifiers', () => {
     expect((await asked('/v21/orders/mine')).status).toBe(404);
   });
 
-  test('every operation on an order that is not there is 404', async () => {
+  test('every operation on an unknown order is a 404', async () => {
     const answers = [
       await api.shop('GET', '/v21/orders/none'),
       await api.shop('GET', '/v2/orders/none'),
@@ -122,7 +122,7 @@ describe('identifiers', () => {
   });
 });
 
-test('the list is paged, filtered and in both forms', async () => {
+test('orders are listed paged, filtered and in both forms', async () => {
   const eshop = await api.newEshop();
   const { shop, warehouse } = eshop;
   await stockedProducts(eshop);
@@ -153,7 +153,7 @@ test('the list is paged, filtered and in both forms', async () => {
 });
 
 describe('updates', () => {
-  test('PUT replaces, PATCH changes what is sent, and a record read can be put back', async () => {
+  test('PUT replaces, PATCH changes the sent fields, and a record can be put back as read', async () => {
     await api.shop('POST', '/v21/orders', fullOrder('upd-1'));
     const patched = await api.shop('PATCH', '/v21/orders/upd-1', { note: 'new', recipientCity: 'Brno' });
     expect(patched.data).toMatchObject({ note: 'new', recipientCity: 'Brno', branch: 'east' });
@@ -183,7 +183,7 @@ describe('updates', () => {
   });
 });
 
-test('the carriers are listed as the catalogue has them', async () => {
+test('carriers are listed as in the catalogue', async () => {
   const { status, data } = await api.shop('GET', '/v2/shipper-service-codes');
   expect(status).toBe(200);
   expect(data.find((entry: { shipper: string }) => entry.shipper === 'PACKETA').services).toContainEqual({

@@ -37,7 +37,7 @@ const full = {
 };
 const path = `/products/${encodeURIComponent(full.sku)}`;
 
-test('only sku and name are needed', async () => {
+test('a product needs only sku and name', async () => {
   const { data } = await api.shop('POST', '/v21/products', { sku: 'MIN', name: 'Least' });
   expect(data).toMatchObject({
     sku: 'MIN',
@@ -53,7 +53,7 @@ test('only sku and name are needed', async () => {
   expect(empty.body.message).toBe('sku: is required; name: is required');
 });
 
-test('a full product is read in both forms, as its event carries it', async () => {
+test('a full product reads back in both forms, as its event carries it', async () => {
   const created = await api.shop('POST', '/v21/products', full);
   expect(created.data, created.text).toMatchObject({ ...full, price: 349.9 });
   const [event] = await firedEvents(api.sql, api.eshop.eshopId, full.sku);
@@ -73,7 +73,7 @@ test('a full product is read in both forms, as its event carries it', async () =
   });
 });
 
-test('a second one of the same SKU is a conflict; another e-shop may have it', async () => {
+test('a duplicate SKU is a conflict, but not in another e-shop', async () => {
   await api.shop('POST', '/v21/products', { sku: 'ONCE', name: 'first' });
   const again = await api.shop('POST', '/v21/products', { sku: 'ONCE', name: 'second' });
   expect(again.body).toEqual({
@@ -88,7 +88,7 @@ test('a second one of the same SKU is a conflict; another e-shop may have it', a
   expect((await api.shop('GET', '/v21/products/ONCE')).data.name).toBe('first');
 });
 
-test('PUT replaces, PATCH changes what is sent; both fire only when something changed', async () => {
+test('PUT replaces, PATCH changes the sent fields, and both fire only if something changed', async () => {
   await api.shop('POST', '/v21/products', { ...full, sku: 'UPD' });
   const patched = await api.shop('PATCH', '/v21/products/UPD', { price: 1, stock: { available: 99 } });
   expect(patched.data).toMatchObject({ price: 1, name: 'Tea', stock: { available: 0 } });
@@ -121,7 +121,7 @@ test.each<[object, string]>([
   }
 });
 
-test('what is not there is 404, on every operation', async () => {
+test('every operation on an unknown product is a 404', async () => {
   for (const [method, at] of [
     ['GET', '/v21/products/none'],
     ['GET', '/v2/products/none'],
@@ -134,7 +134,7 @@ test('what is not there is 404, on every operation', async () => {
   }
 });
 
-test('the list is filtered by active and by time; a change of stock counts as a change', async () => {
+test('products are filtered by active and by time; a change of stock counts as a change', async () => {
   const { shop, warehouse } = await api.newEshop();
   for (const sku of ['a', 'b', 'c']) await shop.request('POST', '/v21/products', { sku, name: sku });
   await new Promise((resolve) => setTimeout(resolve, 5));

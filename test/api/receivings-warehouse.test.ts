@@ -9,7 +9,7 @@ const api = await apiOfFile();
 const calls = announcementCalls(api, 'receivings');
 
 describe('the warehouse', () => {
-  test('a status fires its event alone; the role is asked for; the e-shop cancels', async () => {
+  test('a status fires its event alone and requires the warehouse role; the e-shop can cancel', async () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 2 });
     await calls.way(id, 'arrived');
@@ -23,7 +23,7 @@ describe('the warehouse', () => {
     expect((await api.shop('POST', `/v21/receivings/${id}/cancel`)).status).toBe(409);
   });
 
-  test('a stocked receiving makes one movement per enabled line, of what was counted or else announced', async () => {
+  test('a stocked receiving makes one movement per enabled line, of the counted or announced units', async () => {
     const [tea, cup, out] = [await calls.product('1'), await calls.product(), await calls.product()];
     const id = await calls.announced(
       { sku: tea, quantity: 10 },
@@ -64,7 +64,7 @@ describe('the warehouse', () => {
     expect(await calls.fired(String(movements[0].id))).toEqual(['CREATE_STOCK_MOVEMENT_RECEIVING']);
   });
 
-  test('lines that were read can be sent, with what was counted', async () => {
+  test('lines can be sent back as read, with counts', async () => {
     const [tea, cup] = [await calls.product(), await calls.product()];
     const expirationDate = '2031-01-01T00:00:00.000Z';
     const id = await calls.announced({ sku: tea, quantity: 10, expirationDate }, { sku: cup, quantity: 1 });
@@ -82,7 +82,7 @@ describe('the warehouse', () => {
     expect((await calls.count(id, { ...read[0], lineState: 'X' })).status).toBe(400);
   });
 
-  test('stocked twice at once: once', async () => {
+  test('simultaneous moves to stocked add the units once', async () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 3 });
     await calls.way(id, 'arrived', 'received');

@@ -37,7 +37,7 @@ const given = {
 };
 const typeOf = (value: unknown) => (Array.isArray(value) ? 'array' : typeof value);
 
-test('an announcement with every field has exactly the fields shown, in both forms', async () => {
+test('a full announcement has exactly the documented fields, in both forms', async () => {
   const sku = await calls.product();
   const body = {
     ...calls.minimal([{ sku, quantity: '2.50', lot: 'L1', expirationDate: '2030-01-01T01:00:00+01:00' }]),
@@ -100,7 +100,7 @@ test('an announcement with every field has exactly the fields shown, in both for
   expect(render(event?.snapshot ?? '', { version: 'v2', withPackingLists: false })).toBe(JSON.stringify(v2));
 });
 
-test('an announcement is made once, and wakes the relay', async () => {
+test('an announcement wakes the relay, and a duplicate is a conflict', async () => {
   const sku = await calls.product();
   await insertWebhook(api.sql, api.eshop.eshopId, 'CREATE_RECEIVING');
   const woken = api.notified();
@@ -120,8 +120,8 @@ test('an announcement of more units than a product can have is refused whole', a
   expect((await calls.shop('GET', String(body.eshopReceivingId))).status).toBe(404);
 });
 
-describe('an update', () => {
-  test('a line left out stays, marked D, and counts no longer; sent again it is E; the record can be put back', async () => {
+describe('updates', () => {
+  test('an omitted line is marked D and no longer counts; sent again, it is marked E', async () => {
     const [tea, cup] = [await calls.product(), await calls.product()];
     const id = await calls.announced({ sku: tea, quantity: 2 }, { sku: cup, quantity: 3 });
     const { data } = await calls.shop('PATCH', id, { products: [{ sku: cup, quantity: 4 }] });
@@ -144,7 +144,7 @@ describe('an update', () => {
     expect(await calls.stockOf(tea)).toMatchObject({ awaiting: '5' });
   });
 
-  test('an update of another identifier, of none that is, or by another e-shop is refused', async () => {
+  test('a changed id, an unknown receiving and another e-shop are refused', async () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 1 });
     expect((await calls.shop('PATCH', id, { eshopReceivingId: 'x' })).status).toBe(400);
@@ -163,7 +163,7 @@ describe('an update', () => {
   });
 });
 
-test('the list: oldest first, paged, filtered, in both forms', async () => {
+test('receivings are listed oldest first, paged, filtered and in both forms', async () => {
   const { shop: other, warehouse } = await api.newEshop();
   await other.request('POST', '/v21/products', { sku: 'TEA', name: 'Tea' });
   for (const id of ['a', 'b', 'c']) {

@@ -42,7 +42,7 @@ async function runOn(recoveryId: string): Promise<void> {
   }
 }
 
-test('e-shops that have very many events counted keep nobody else waiting', async () => {
+test('counting very many events for some e-shops keeps nobody else waiting', async () => {
   const others = [await api.newEshop(), await api.newEshop()];
   const asked: Promise<{ status: number }>[] = [];
   await api.sql.begin(async (tx) => {
@@ -60,7 +60,7 @@ test('e-shops that have very many events counted keep nobody else waiting', asyn
 });
 
 test.each([true, false])(
-  'counted under an Idempotency-Key they hold up nobody’s cursors, with a dry run %s',
+  'counting under an Idempotency-Key holds up no cursors (dry run: %s)',
   async (dryRun) => {
     const headers = { 'Idempotency-Key': randomUUID() };
     let asked: ReturnType<typeof request> | undefined;
@@ -83,8 +83,8 @@ test.each([true, false])(
   },
 );
 
-describe('what is found', () => {
-  test('unless asked for otherwise, it finds what failed, what expired and what was missed', async () => {
+describe('the search for losses', () => {
+  test('failed, expired and missed events are found by default', async () => {
     for (const state of ['failed', 'expired', 'canceled', 'missed', 'delivered', 'pending'] as const) {
       await loseEvents(lost, state, [state]);
     }
@@ -96,7 +96,7 @@ describe('what is found', () => {
     expect(await preview({ include: ['missed', 'failed', 'canceled'] })).toMatchObject({ count: 3 });
   });
 
-  test('events from before the webhook existed, was active or had this type count as missed; other types do not', async () => {
+  test('events from before the webhook existed or while it was inactive are missed; other types are not', async () => {
     await fireEvent(lost, 'of another type', 'UPDATE_ORDER');
     await request('PUT', path('deactivate'));
     await fireEvent(lost, 'while inactive');
@@ -110,7 +110,7 @@ describe('what is found', () => {
     expect(await preview({ include: ['missed'] })).toMatchObject({ count: 0, first: null, last: null });
   });
 
-  test('an event whose delivery is no longer kept was not missed, unless the webhook was changed near it', async () => {
+  test('an event without a kept delivery was not missed, unless the webhook was changed near it', async () => {
     const eventId = await fireEvent(lost, 'no longer kept');
     await api.sql`delete from deliveries where event_id = ${eventId}`;
     expect(await preview({ include: ['missed'] })).toMatchObject({ count: 1 });
@@ -118,7 +118,7 @@ describe('what is found', () => {
     expect(await preview({ include: ['missed'] })).toMatchObject({ count: 0 });
   });
 
-  test('after a deactivation it begins there, with what was missed; what happened before the webhook existed has to be asked for', async () => {
+  test('the period begins at the deactivation, and reaches back before the webhook only on request', async () => {
     const before = new Date(Date.now() - 60_000).toISOString();
     await fireEvent(lost, 'before it existed');
     webhookId = await newWebhook();
@@ -152,7 +152,7 @@ describe('what is found', () => {
     expect((await request('PUT', `/v21/webhooks/${webhookId}`, data)).status).toBe(200);
   });
 
-  test('events are found by their time: from `since` on and before `until`', async () => {
+  test('`since` is inclusive and `until` exclusive, by the time of the event', async () => {
     const times = ['2026-11-20T10:00:00.000Z', '2026-11-20T11:00:00.000Z', '2026-11-20T12:00:00.000Z'];
     for (const time of times) {
       const id = await insertEventAt(api.sql, new Date(time), { eshopId: eshop.eshopId });
@@ -172,7 +172,7 @@ describe('what is found', () => {
     });
   });
 
-  test('what was delivered again, or is being delivered, is not found', async () => {
+  test('events that were delivered again, or are being delivered, are not found', async () => {
     const [, again = '', open = '', twice = ''] = await loseEvents(lost, 'failed', ['1', '2', '3', '4']);
     const [accepted = ''] = await loseEvents(lost, 'delivered', ['5']);
     for (const [id, state] of [
@@ -188,7 +188,7 @@ describe('what is found', () => {
     expect(await preview({ include: ['canceled'] })).toMatchObject({ count: 1 });
   });
 
-  test('events are counted in parts, however many there are', async () => {
+  test('events are counted in batches, however many there are', async () => {
     await loseEvents(lost, 'failed', ['1', '2', '3', '4', '5']);
     await loseEvents(lost, 'delivered', ['6']);
     await loseEvents(lost, 'missed', ['7', '8']);
@@ -204,13 +204,13 @@ describe('what is found', () => {
     expect(await countLostEvents(api.sql, search, { atOnce: 2, enough: 3 })).toMatchObject({ count: 4 });
   });
 
-  test('only what this webhook has lost is found', async () => {
+  test('events lost by another webhook are not found', async () => {
     await loseEvents(lost, 'failed', ['1', '2']);
     webhookId = await newWebhook();
     expect(await preview()).toMatchObject({ count: 0, estimatedDurationMs: 0 });
   });
 
-  test('nothing is done by a dry run, which an inactive webhook may have too', async () => {
+  test('a dry run changes nothing, and works for an inactive webhook', async () => {
     await loseEvents(lost, 'failed', ['1']);
     await request('PUT', path('deactivate'));
     const answer = await recover({ dryRun: true });
@@ -219,7 +219,7 @@ describe('what is found', () => {
     expect(await api.sql`select from recoveries where webhook_id = ${webhookId}`).toHaveLength(0);
   });
 
-  test('the duration is estimated by what was measured of the receiver', async () => {
+  test('the duration is estimated from measurements of the receiver', async () => {
     const ids = await loseEvents(lost, 'delivered', ['1', '2']);
     await loseEvents(lost, 'failed', ['3', '4', '5']);
     await api.sql`update deliveries set attempts_made = 1 where event_id = any(${ids}::uuid[])`;
@@ -235,7 +235,7 @@ describe('what is found', () => {
   });
 });
 
-test('a recovery creates a new delivery of each event, and tells how far it has come', async () => {
+test('a recovery creates a new delivery of each event, and reports its progress', async () => {
   const events = await loseEvents(lost, 'failed', ['1', '2', '3', '4']);
   const before = api.notified();
   const asked = await recover();
@@ -286,7 +286,7 @@ test('a recovery creates a new delivery of each event, and tells how far it has 
   });
 });
 
-test('a recovery asked for again is the same while it is under way, and finds only what failed again afterwards', async () => {
+test('a repeated request returns the recovery under way; a later one finds only new failures', async () => {
   await loseEvents(lost, 'failed', ['1', '2']);
   const body = { since: hourAgo(), include: ['failed', 'expired'] };
   const first = await recover(body);
@@ -307,7 +307,7 @@ test('a recovery asked for again is the same while it is under way, and finds on
   expect(later.recoveryId).not.toBe(recoveryId);
 });
 
-test('a recovery asked for at the same moment by many is one', async () => {
+test('simultaneous requests start one recovery', async () => {
   await loseEvents(lost, 'failed', ['1', '2', '3']);
   const since = hourAgo();
   const answers = await Promise.all(Array.from({ length: 8 }, () => recover({ since })));
@@ -317,7 +317,7 @@ test('a recovery asked for at the same moment by many is one', async () => {
   expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(3);
 });
 
-test('a recovery is in the way of another one while it looks for its events, and no longer', async () => {
+test('a recovery blocks another one only while it looks for events', async () => {
   await loseEvents(lost, 'failed', ['1']);
   const { recoveryId } = (await recover()).data;
   const other = await recover({ include: ['canceled'] });
@@ -327,7 +327,7 @@ test('a recovery is in the way of another one while it looks for its events, and
   expect((await recover({ include: ['canceled'] })).status).toBe(200);
 });
 
-test("a recovery is listed among its webhook's, the newest first", async () => {
+test('recoveries are listed by webhook, newest first', async () => {
   await loseEvents(lost, 'failed', ['1']);
   const first = (await recover()).data.recoveryId;
   await runOn(first);
@@ -345,7 +345,7 @@ test("a recovery is listed among its webhook's, the newest first", async () => {
   expect((await ids())[0]).toEqual([]);
 });
 
-test('a recovery creates nothing of what was delivered in the meantime', async () => {
+test('a recovery skips events that were delivered in the meantime', async () => {
   const [, second = ''] = await loseEvents(lost, 'failed', ['1', '2']);
   const { recoveryId } = (await recover()).data;
   await endDeliveries(lost, 'delivered', [second]);
@@ -354,7 +354,7 @@ test('a recovery creates nothing of what was delivered in the meantime', async (
   expect((await read(recoveryId)).data).toMatchObject({ count: 2, left: 1 });
 });
 
-test('a recovery and a single redelivery do not do the same twice', async () => {
+test('a recovery and a redelivery do not repeat each other', async () => {
   const [first = '', second = ''] = await loseEvents(lost, 'failed', ['1', '2']);
   const deliveryOf = async (eventId: string) => {
     const [row] = await api.sql<{ id: string }[]>`
@@ -373,7 +373,7 @@ test('a recovery and a single redelivery do not do the same twice', async () => 
   expect(refused.body.message).toContain(created[0]?.id);
 });
 
-test('a recovery lets only a bounded number wait, and goes on as they are taken', async () => {
+test('a recovery keeps a bounded number of deliveries waiting, and goes on as they are accepted', async () => {
   const entityIds = Array.from({ length: 130 }, (_, index) => `order ${index}`);
   const events = await loseEvents(lost, 'failed', entityIds);
   const { recoveryId } = (await recover()).data;
@@ -397,7 +397,7 @@ test('a recovery lets only a bounded number wait, and goes on as they are taken'
   expect((await read(recoveryId)).data).toMatchObject({ done: 130, left: 0 });
 });
 
-test('a recovery only tries whether anybody takes again what nobody took', async () => {
+test('a recovery merely probes a receiver that accepts nothing', async () => {
   await loseEvents(
     lost,
     'failed',
@@ -413,8 +413,8 @@ test('a recovery only tries whether anybody takes again what nobody took', async
   expect(sizes).toEqual([20, 21, 22, 23]);
 });
 
-describe('its control', () => {
-  test('a paused recovery creates nothing, a resumed one continues, a canceled one ends; each twice is as good as once', async () => {
+describe('control', () => {
+  test('a recovery can be paused, resumed and canceled; repeated requests change nothing', async () => {
     await loseEvents(lost, 'failed', ['1', '2']);
     const { recoveryId } = (await recover()).data;
     for (const message of ['Recovery paused.', 'Recovery paused.']) {
@@ -455,7 +455,7 @@ describe('its control', () => {
     expect((await control(recoveryId, 'cancel')).status).toBe(409);
   });
 
-  test('an inactive webhook: none begins, and one under way waits until it is active', async () => {
+  test('an inactive webhook starts no recovery, and one under way waits for its activation', async () => {
     await loseEvents(lost, 'failed', ['1']);
     const { recoveryId } = (await recover()).data;
     await request('PUT', path('deactivate'));
@@ -477,7 +477,7 @@ describe('its control', () => {
     expect((await control(recoveryId, 'resume')).status).toBe(409);
   });
 
-  test('each change of a recovery is for the relay to pass on', async () => {
+  test('every change of a recovery raises its version, for the relay to pass on', async () => {
     await loseEvents(lost, 'failed', ['1']);
     const { recoveryId } = (await recover()).data;
     const version = async () => {
@@ -497,7 +497,7 @@ describe('its control', () => {
     expect(await version()).toBe(5);
   });
 
-  test('a recovery ends with its webhook, and does not exist any more', async () => {
+  test('a deletion of the webhook cancels the recovery, which is then a 404', async () => {
     await loseEvents(lost, 'failed', ['1']);
     const { recoveryId } = (await recover()).data;
     await request('DELETE', path('').slice(0, -1));
@@ -509,7 +509,7 @@ describe('its control', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refusals', () => {
   test.each([
     [{ since: undefined }, 'since: is required: the webhook has never been deactivated'],
     [{ since: 'yesterday' }, 'since: must be an ISO 8601 date-time with an offset'],
@@ -519,13 +519,13 @@ describe('what is refused', () => {
     [{ include: ['pending'] }, 'include.0: must be one of failed, expired, canceled, missed'],
     [{ dryRun: 'yes' }, 'dryRun: must be true or false'],
     [{ from: 1 }, 'from: unknown field'],
-  ])('%o', async (body, message) => {
+  ])('%o is refused', async (body, message) => {
     const answer = await recover(body);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toContain(message);
   });
 
-  test("another e-shop's webhook and recovery, another webhook's recovery, and what never was", async () => {
+  test('foreign and unknown webhooks and recoveries are a 404', async () => {
     await loseEvents(lost, 'failed', ['1']);
     const { recoveryId } = (await recover()).data;
     const stranger = (await api.newEshop()).shop.request;
@@ -547,7 +547,7 @@ describe('what is refused', () => {
   });
 });
 
-test('nothing of it is there under /v2', async () => {
+test('recoveries do not exist under /v2', async () => {
   const asked = await request('POST', path('recover', 'v2'), { since: hourAgo() });
   expect(asked.status).toBe(404);
 });

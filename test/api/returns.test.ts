@@ -14,7 +14,7 @@ const calls = announcementCalls(api, 'returns');
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-test('an announcement is read as it was written, in both forms', async () => {
+test('an announcement reads back as written, in both forms', async () => {
   const sku = await calls.product();
   const body = {
     eshopReturnId: 'vratka 1/ž',
@@ -64,7 +64,7 @@ test('an announcement is read as it was written, in both forms', async () => {
   expect(again.body.message).toBe('Return vratka 1/ž already exists.');
 });
 
-test('what another e-shop announced does not exist', async () => {
+test('returns of another e-shop do not exist', async () => {
   const sku = await calls.product();
   const id = await calls.announced({ sku, quantity: 1 });
   const other = await api.newEshop();
@@ -75,7 +75,7 @@ test('what another e-shop announced does not exist', async () => {
 });
 
 describe('the warehouse', () => {
-  test('its statuses set times and a note, and fire UPDATE_RETURN too where that has changed', async () => {
+  test('a status sets times and notes, and also fires UPDATE_RETURN if those changed', async () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 1 });
     expect((await calls.move(id, 'arrived', { note: 'torn' })).data).toMatchObject({
@@ -107,7 +107,7 @@ describe('the warehouse', () => {
     expect((await api.shop('PUT', `/v21/warehouse/returns/${id}/status`, { status: 'x' })).status).toBe(403);
   });
 
-  test('a completed return makes one movement per line that goes back or of which nothing was decided', async () => {
+  test('a completed return makes one movement per line that goes back to stock or is undecided', async () => {
     const skus = await Promise.all(Array.from({ length: 5 }, () => calls.product()));
     const id = await calls.announced(...skus.map((sku) => ({ sku, quantity: 3, returnReason: 'unwanted' })));
     const resolutions = ['returnToInventory', 'qualityHold', 'dispose', 'sendBack'];
@@ -140,7 +140,7 @@ describe('the warehouse', () => {
     expect(await calls.fired(String(data[0].id))).toEqual(['CREATE_STOCK_MOVEMENT_RETURN']);
   });
 
-  test('of a rejected return nothing comes back; it is counted only while it is there', async () => {
+  test('a rejected return adds no stock, and can no longer be counted', async () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 3 });
     await calls.way(id, 'arrived');
@@ -152,7 +152,7 @@ describe('the warehouse', () => {
     expect(await calls.stockOf(sku)).toMatchObject({ available: '0' });
   });
 
-  test('lines that were read can be sent, with what was decided', async () => {
+  test('lines can be sent back as read, with decisions', async () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 3, returnReason: 'other' });
     await calls.way(id, 'arrived');
@@ -163,7 +163,7 @@ describe('the warehouse', () => {
   });
 });
 
-test('the list is filtered and paged', async () => {
+test('returns are listed filtered and paged', async () => {
   const sku = await calls.product();
   const [first, second] = [
     await calls.announced({ sku, quantity: 1 }),

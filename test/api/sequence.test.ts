@@ -68,7 +68,7 @@ async function imported(lines: readonly object[]): Promise<void> {
   expect(new Set(results)).toEqual(new Set([200]));
 }
 
-test('twenty clients write one order at once: its events are numbered in the order of the commits', async () => {
+test('twenty concurrent writes of an order number their events in commit order', async () => {
   await newOrder('race');
   const writers = from1(20).map((writer) =>
     put('/v21/orders/race', minimalOrder('race', { note: `by ${writer}` })),
@@ -86,7 +86,7 @@ test('twenty clients write one order at once: its events are numbered in the ord
   ]);
 });
 
-test('every line of an import that changes one record takes the next number, and a later time', async () => {
+test('every import line that changes a record takes the next number, and a later time', async () => {
   await newOrder('lines');
   const packed = (number: number) => ({
     operation: 'orderPackingLists',
@@ -109,7 +109,7 @@ test('every line of an import that changes one record takes the next number, and
   expect(rises(times(all))).toBe(true);
 });
 
-test('a line that is refused takes no number', async () => {
+test('a refused line takes no number', async () => {
   await newOrder('refused');
   const text = [
     { operation: 'orderStatus', id: 'refused', body: { status: 'delivered' } },
@@ -124,7 +124,7 @@ test('a line that is refused takes no number', async () => {
   ]);
 });
 
-test('a write that fires two events takes two numbers, the update first; one that changes nothing takes none', async () => {
+test('a write that fires two events takes two numbers, the update first; an unchanged one takes none', async () => {
   const eshopReturnId = 'back';
   const returnedOrderProducts = [{ sku: 'TEA', quantity: 1 }];
   await eshop.shop.request('POST', '/v21/returns', { eshopReturnId, returnedOrderProducts });
@@ -140,8 +140,8 @@ test('a write that fires two events takes two numbers, the update first; one tha
   ]);
 });
 
-describe('each kind of record', () => {
-  test('products: their stock, too, moves updatedAt, and fires no event of the product', async () => {
+describe('kinds of records', () => {
+  test('a stock movement moves updatedAt of its product, and fires no product event', async () => {
     const before = await tea();
     const after: (typeof before)[] = [];
     for (const count of ['1', '2', '3']) {
@@ -156,7 +156,7 @@ describe('each kind of record', () => {
     expect(rises([...seen, times(events)[1] ?? 0])).toBe(true);
   });
 
-  test('the reservation of an order moves updatedAt of its products', async () => {
+  test('a reservation moves updatedAt of the products', async () => {
     await newOrder('reserves');
     const before = await tea();
     await warehouse('/orders/reserves/status', { status: 'received' });
@@ -165,7 +165,7 @@ describe('each kind of record', () => {
     expect(new Date(after.updatedAt).getTime()).toBeGreaterThan(new Date(before.updatedAt).getTime());
   });
 
-  test('receivings have no updatedAt, yet a sequence and rising times', async () => {
+  test('receivings have no updatedAt, but sequences and rising times', async () => {
     const eshopReceivingId = 'lorry';
     const body = {
       eshopReceivingId,
@@ -187,7 +187,7 @@ describe('each kind of record', () => {
     expect(events.some(({ snapshot }) => 'updatedAt' in snapshot)).toBe(false);
   });
 
-  test('a stock movement is a record of its own', async () => {
+  test('each stock movement is a record of its own, with sequence 1', async () => {
     await imported(
       from1(3).map(() => ({
         operation: 'stockMovement',
@@ -201,7 +201,7 @@ describe('each kind of record', () => {
   });
 });
 
-test('a change is later than the one before, though the clock was set back', async () => {
+test('a change is later than the one before, even if the clock was set back', async () => {
   await newOrder('clock');
   const ahead = '2031-01-01T00:00:00.000Z';
   await api.sql`update orders set updated_at = ${ahead} where eshop_id = ${eshop.eshopId} and eshop_order_id = 'clock'`;
@@ -212,7 +212,7 @@ test('a change is later than the one before, though the clock was set back', asy
   expect((await tea()).updatedAt).toBe('2031-01-01T00:00:00.001Z');
 });
 
-test('deliveries have the sequence of their event, at every webhook and when redelivered', async () => {
+test('deliveries and redeliveries show the sequence of their event at every webhook', async () => {
   const hooks = [1, 2].map(() => insertWebhook(api.sql, eshop.eshopId, 'UPDATE_ORDER'));
   const ids = await Promise.all(hooks);
   await newOrder('sent');

@@ -21,7 +21,7 @@ afterAll(() => new Promise((resolve) => server.close(resolve)));
 
 const credentials = () => ({ 'x-api-key': api.eshop.apiKey, authorization: api.eshop.shop.token });
 
-test('healthz and readyz need no credentials; Temporal does not make the API unready', async () => {
+test('healthz and readyz need no credentials, and a Temporal outage leaves the API ready', async () => {
   const health = await fetch(`${base}/healthz`);
   expect([health.status, await health.json()]).toEqual([200, { status: 'ok', version: '0.0.0-test' }]);
   const ready = await fetch(`${base}/readyz`);
@@ -35,7 +35,7 @@ test('healthz and readyz need no credentials; Temporal does not make the API unr
   await down.drop();
 });
 
-test('without a database: alive, not ready, 503 without inner detail', async () => {
+test('without a database, the API is alive but not ready, and its 503 reveals nothing', async () => {
   const port = await freePort();
   const sql = createPool(`postgres://nobody:secret@127.0.0.1:${port}/none`, 1);
   const away = await createTestApi({ sql, healthSql: sql });
@@ -68,7 +68,7 @@ test('a body of unknown length is cut off at 1 MiB', async () => {
   expect(status).toBe(413);
 });
 
-test('HEAD answers like GET without a body, OPTIONS and TRACE-like methods 405', async () => {
+test('HEAD is a GET without a body, and unsupported methods get 405', async () => {
   const head = await fetch(`${base}/v21/webhooks`, { method: 'HEAD', headers: credentials() });
   expect([head.status, await head.text()]).toEqual([200, '']);
   for (const method of ['OPTIONS', 'PATCH', 'DELETE']) {
@@ -79,7 +79,7 @@ test('HEAD answers like GET without a body, OPTIONS and TRACE-like methods 405',
   }
 });
 
-test('the address of a client is the connection’s: a forwarded one is ignored', async () => {
+test('a forwarded client address is ignored', async () => {
   const guess = (from: string) =>
     fetch(`${base}/v21/users/login`, {
       method: 'POST',

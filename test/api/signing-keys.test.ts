@@ -38,7 +38,7 @@ async function verified(id: number, keys: readonly { readonly jwk: JsonWebKey }[
   );
 }
 
-test('a webhook has no v1a unless it is asymmetric, which a PUT can change', async () => {
+test('only an asymmetric webhook signs with v1a, which a PUT can change', async () => {
   const { id, asymmetric } = await create();
   expect(asymmetric).toBe(false);
   const keys = await keysOf();
@@ -53,7 +53,7 @@ test('a webhook has no v1a unless it is asymmetric, which a PUT can change', asy
 });
 
 test.each(['POST', 'GET'])(
-  'an asymmetric webhook is signed from its creation on, with %s',
+  'an asymmetric webhook signs with v1a from its creation on: %s',
   async (method) => {
     const { id } = await create({ asymmetric: true, method });
     // Asked for afterwards: the key was made for the webhook.
@@ -62,7 +62,7 @@ test.each(['POST', 'GET'])(
   },
 );
 
-test('a public key comes as whpk_ and as JWK, named by its thumbprint, and is the e-shop’s own', async () => {
+test('a public key is shown as whpk_ and as JWK, named by its thumbprint, and differs by e-shop', async () => {
   const [key, ...more] = await keysOf();
   expect(more).toEqual([]);
   const x = Buffer.from(key.publicKey.replace(/^whpk_/, ''), 'base64').toString('base64url');
@@ -79,7 +79,7 @@ test('a public key comes as whpk_ and as JWK, named by its thumbprint, and is th
   expect(other.kid).not.toBe(kid);
 });
 
-test('the next key signs immediately, the previous one beside it for a day; until then there is no third', async () => {
+test('the next key signs at once, beside the previous one for a day; until then there is no third', async () => {
   const { id } = await create({ asymmetric: true });
   const [first] = await keysOf();
   const { status, data } = await request('POST', PATH);
@@ -114,7 +114,7 @@ test('overlap=0 ends all older keys at once', async () => {
   expect((await request('POST', `${PATH}?overlap=1`)).status).toBe(400);
 });
 
-test('an attempt reads the keys that sign, only of an asymmetric webhook', async () => {
+test('an attempt reads signing keys only for an asymmetric webhook', async () => {
   const plain = await create();
   const { id } = await create({ asymmetric: true });
   await request('POST', PATH);
@@ -149,7 +149,7 @@ async function examined(publicKeys: PublicKeys) {
   }
 }
 
-test('the kit verifies with the public keys alone, of which an examination finds nothing but what v1a does not cover', async () => {
+test('a receiver with public keys alone passes an examination, except for what v1a does not cover', async () => {
   const [key] = await keysOf();
   // The sequence, which v1a does not cover.
   const known = { 'only v1 matches': 'warning' };

@@ -23,7 +23,7 @@ const got = async (id: number) =>
     .map(({ webhookType }: { webhookType: string }) => webhookType)
     .reverse();
 
-test('it gets changes by the warehouse and the service, not by its own e-shop; another webhook gets all', async () => {
+test('a skipOwn webhook gets changes by the warehouse and the service, not by its own e-shop', async () => {
   const { id } = await createWebhook(shop, { ...types, skipOwn: true });
   const { id: other } = await createWebhook(shop, types);
   await order();
@@ -37,7 +37,7 @@ test('it gets changes by the warehouse and the service, not by its own e-shop; a
   expect((await recordTestEvent(api.sql, record))?.deliveries).toHaveLength(2);
 });
 
-test('its absence is explained, by what the webhook asked for at that time', async () => {
+test('an absence is explained by the setting at that time', async () => {
   const { id } = await createWebhook(shop, { ...types, skipOwn: true });
   await order();
   await shop('PUT', `/v21/webhooks/${id}`, { ...minimalWebhook, ...types, skipOwn: false });
@@ -56,7 +56,7 @@ test('its absence is explained, by what the webhook asked for at that time', asy
   expect(created.reason).toContain('that takes changes by the e-shop itself');
 });
 
-test('what it leaves out was not missed, and no recovery brings it', async () => {
+test('a skipped event was not missed, and no recovery brings it', async () => {
   const { id } = await createWebhook(shop, { ...types, skipOwn: true });
   await shop('PUT', `/v21/webhooks/${id}/deactivate`);
   await order();
@@ -70,7 +70,7 @@ test('what it leaves out was not missed, and no recovery brings it', async () =>
   expect(found.data.count).toBe(1);
 });
 
-test('what is about stock alone comes all the same: the e-shop cannot know it from its own request', async () => {
+test('stock events come all the same: the e-shop cannot know them from its own requests', async () => {
   const { id } = await createWebhook(shop, {
     webhookType: 'UPDATE_PRODUCT',
     additionalTypes: ['CREATE_PRODUCT'],
@@ -88,7 +88,7 @@ test('what is about stock alone comes all the same: the e-shop cannot know it fr
   ]);
 });
 
-test('the database and the domain agree on what is an own change, of every event, origin and change', async () => {
+test('database and domain agree on which events are own changes', async () => {
   const events = eventTypeNames.flatMap((type) =>
     origins.flatMap((origin) =>
       [null, 'stock', 'note', 'note,stock'].map((changed) => ({ type, origin, changed })),

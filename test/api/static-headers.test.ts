@@ -21,7 +21,7 @@ async function stored(id: number) {
   return row?.headers === null ? null : openHeaders(api.keys, row?.headers, owner);
 }
 
-test('they are masked wherever a webhook is read, and sealed where it is stored', async () => {
+test('header values are masked in every response, and sealed in the database', async () => {
   const created = await create();
   const path = `/v21/webhooks/${created.id}`;
   expect(created.headers).toEqual(shown);
@@ -42,7 +42,7 @@ test('they are masked wherever a webhook is read, and sealed where it is stored'
   expect((await create({ headers: {} })).headers).toBeNull();
 });
 
-test('a test sends them, says their names, and hides them where they are echoed', async () => {
+test('a test sends the headers, shows their names, and masks echoed values', async () => {
   const { id } = await create();
   const [, word = ''] = sent.Authorization.split(' ');
   receiver.respond({
@@ -63,7 +63,7 @@ test('a test sends them, says their names, and hides them where they are echoed'
   expect(text).not.toMatch(/the key|dXNlc/);
 });
 
-test('a PUT that is refused changes nothing', async () => {
+test('a refused PUT changes nothing', async () => {
   const { id } = await create();
   const before = await webhookRow(api.sql, id);
   const other = 'https://other.example/hook';

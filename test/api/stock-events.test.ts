@@ -61,7 +61,7 @@ const movement = (sku: string, count: number) => ({
 });
 const empty = { lot: null, expirationDate: null, reference: null, note: null };
 
-test('whatever changes the stock: one event with the product as it reads, for those who ask', async () => {
+test('every kind of stock change fires one event with the current product, for webhooks that ask', async () => {
   const eshop = await api.newEshop();
   const { shop, warehouse } = eshop;
   const [plain, asks] = [await webhook(eshop), await webhook(eshop, { ...asking, payloadVersion: 'v21' })];
@@ -158,7 +158,7 @@ test('whatever changes the stock: one event with the product as it reads, for th
   });
 });
 
-test('none where no webhook of the e-shop asks, and nothing is counted', async () => {
+test('no event fires and no number is taken if no webhook of the e-shop asks', async () => {
   const [eshop, other] = [await api.newEshop(), await api.newEshop()];
   await webhook(eshop);
   await webhook(other, asking);
@@ -168,7 +168,7 @@ test('none where no webhook of the e-shop asks, and nothing is counted', async (
   expect((await eventsOf(eshop, sku)).at(-1)).toMatchObject({ changed: 'name', sequence: 2 });
 });
 
-test('one for each product and transaction, none for what ends as it began', async () => {
+test('a transaction fires one event per product, and none if its stock ends unchanged', async () => {
   const eshop = await api.newEshop();
   await webhook(eshop, asking);
   for (const sku of ['A', 'B']) await stockedProduct(eshop, sku, '5');
@@ -192,7 +192,7 @@ test('one for each product and transaction, none for what ends as it began', asy
   expect(data.record.stock.available).toBe(8);
 });
 
-test('an import: what was refused changes nothing, and the newest event is the product as it is', async () => {
+test('refused import lines change nothing, and the newest event has the current product', async () => {
   const eshop = await api.newEshop();
   await webhook(eshop, { ...asking, ordering: 'latest' });
   for (const sku of ['A', 'C']) await stockedProduct(eshop, sku, '5');
@@ -209,8 +209,8 @@ test('an import: what was refused changes nothing, and the newest event is the p
   expect(data.record).toEqual((await eshop.shop.request('GET', '/v21/products/A')).data);
 });
 
-describe('what a webhook missed', () => {
-  test('a webhook has missed what it had asked for at that time', async () => {
+describe('missed events', () => {
+  test('a webhook missed only what it had asked for at that time', async () => {
     const eshop = await api.newEshop();
     const { shop, warehouse } = eshop;
     const id = await webhook(eshop, asking);

@@ -15,8 +15,8 @@ const product = (available: string) => newProduct(api.eshop, available);
 const move = (body: object) => api.warehouse('POST', '/v21/warehouse/stock-movements', body);
 const stockOf = async (sku: string) => (await api.shop('GET', `/v2/products/${sku}`)).data.stock;
 
-describe('a movement', () => {
-  test('a movement is answered with id, balance and time, and read in both versions as it was written', async () => {
+describe('creation', () => {
+  test('a movement returns its id, balance and time, and reads back as written in both versions', async () => {
     const sku = await product('0.25');
     const answer = await move({
       type: 'completition',
@@ -47,7 +47,7 @@ describe('a movement', () => {
     expect(v.is(stockMovementRecordSchema('v2'), v2.data)).toBe(true);
   });
 
-  test.each(stockMovementTypes)('%s fires its event, its snapshot being what is read', async (type) => {
+  test.each(stockMovementTypes)('%s fires its event, with the record as its snapshot', async (type) => {
     const sku = await product('10');
     if (type === 'quality_release') await move({ type: 'quality_hold', sku, count: 5 });
     const webhook = await insertWebhook(api.sql, api.eshop.eshopId, eventOfMovement(type));
@@ -67,7 +67,7 @@ describe('a movement', () => {
   });
 });
 
-describe('what a movement does to stock', () => {
+describe('the effect on stock', () => {
   test('a hold and a release move units between available and onHold', async () => {
     const sku = await product('10');
     expect((await move({ type: 'quality_hold', sku, count: 4 })).data.balance).toBe(6);
@@ -96,7 +96,7 @@ describe('what a movement does to stock', () => {
 });
 
 describe('refusals', () => {
-  test('a shop cannot move stock, and what another e-shop moved does not exist', async () => {
+  test('a shop cannot move stock, and movements of another e-shop do not exist', async () => {
     const sku = await product('10');
     const body = { type: 'stock_correction', sku, count: 1 };
     expect((await api.shop('POST', '/v21/warehouse/stock-movements', body)).status).toBe(403);
@@ -113,7 +113,7 @@ describe('refusals', () => {
   });
 });
 
-test('the list: oldest first, paged, filtered by sku, type and time', async () => {
+test('movements are listed oldest first, paged, and filtered by sku, type and time', async () => {
   const sku = await product('10');
   await new Promise((resolve) => setTimeout(resolve, 5));
   const hold = (await move({ type: 'quality_hold', sku, count: 1 })).data;

@@ -132,7 +132,7 @@ async function consistent(sku: string, reserved: readonly Line[], awaited: reado
   for (const { balance } of movements) expect(compareDecimals(balance, '0')).toBeGreaterThanOrEqual(0);
 }
 
-test('stock is the sum of its movements; reserved and awaiting are the lines of what is open', async () => {
+test('stock equals the sum of its movements; reserved and awaiting equal the open lines', async () => {
   const operations = fc.array(fc.oneof(movement, order, announced), { minLength: 4, maxLength: 16 });
   let refused = 0;
   await fc.assert(

@@ -40,7 +40,7 @@ test('an order that becomes received reserves the sum of its lines', async () =>
   expect((await movementsOf(sku)).length).toBe(0);
 });
 
-test('an order short of two products is a 409 that names both, and nothing is reserved', async () => {
+test('an order short of two products is a 409 that names both, and reserves nothing', async () => {
   const [enough, few, none] = [await product('10'), await product('1'), await product('0')];
   const id = await order(lines([enough, 1], [few, 2], [none, 1]));
   const refused = await move(id, 'received');
@@ -53,7 +53,7 @@ test('an order short of two products is a 409 that names both, and nothing is re
   expect(await firedTypes(api.sql, api.eshop.eshopId, id)).toEqual(['CREATE_ORDER']);
 });
 
-test('an order changed while received reserves what it now needs, or is refused', async () => {
+test('a change of a received order adjusts its reservation, or is refused', async () => {
   const [tea, cup] = [await product('10'), await product('10')];
   const id = await order(lines([tea, 5]));
   await way(id, 'received');
@@ -68,13 +68,13 @@ test('an order changed while received reserves what it now needs, or is refused'
   expect(await stockOf(cup)).toMatchObject({ available: '10', reserved: '0' });
 });
 
-describe('units that are reserved are sold to nobody else', () => {
+describe('reservations', () => {
   test.each([
     ['received', []],
     ['processing', ['processing']],
     ['packed', ['processing', 'packed']],
     ['waitingForCarrier', ['processing', 'packed', 'waitingForCarrier']],
-  ])('reserved units are sold to nobody else while their order is %s', async (_status, statuses) => {
+  ])('reserved units cannot be sold again while their order is %s', async (_status, statuses) => {
     const sku = await product('1');
     const [first, second] = [await order(lines([sku, 1])), await order(lines([sku, 1]))];
     await way(first, 'received', ...statuses);
@@ -85,7 +85,7 @@ describe('units that are reserved are sold to nobody else', () => {
     expect(await statusOf(first)).toBe(statuses.at(-1) ?? 'received');
   });
 
-  test('an order that waits for its carrier can be canceled by nobody', async () => {
+  test('an order that waits for its carrier cannot be canceled', async () => {
     const sku = await product('1');
     const id = await order(lines([sku, 1]));
     await way(id, 'received', 'processing', 'packed', 'waitingForCarrier');
@@ -95,13 +95,13 @@ describe('units that are reserved are sold to nobody else', () => {
   });
 });
 
-describe('an order that does not go on frees its units', () => {
+describe('returned units', () => {
   test.each([
     ['canceled by the e-shop', [], 'cancel'],
     ['canceled by the warehouse', ['processing', 'packed', 'canceled'], null],
-    ['without products', ['productsNotAvailable'], null],
+    ['short of products', ['productsNotAvailable'], null],
     ['suspended', ['processing', 'suspended'], null],
-  ])('%s', async (_name, statuses, post) => {
+  ])('an order that is %s frees its units', async (_name, statuses, post) => {
     const sku = await product('10');
     const id = await order(lines([sku, 4]));
     await way(id, 'received', ...statuses);
@@ -117,7 +117,7 @@ describe('an order that does not go on frees its units', () => {
   });
 });
 
-test('an order that goes onTheWay consumes what it reserved: one movement per line, in the status change', async () => {
+test('an order that goes onTheWay makes one movement per line, within the status change', async () => {
   const [tea, cup] = [await product('10'), await product('3')];
   const id = await order([
     { sku: tea, quantity: 2, lot: 'A' },
@@ -139,7 +139,7 @@ test('an order that goes onTheWay consumes what it reserved: one movement per li
   expect((await movementsOf(tea)).length).toBe(2);
 });
 
-describe('under concurrency', () => {
+describe('concurrency', () => {
   test('the last unit is sold once', async () => {
     const sku = await product('1');
     const ids = await Promise.all(Array.from({ length: 8 }, () => order(lines([sku, 1]))));
@@ -148,7 +148,7 @@ describe('under concurrency', () => {
     expect(await stockOf(sku)).toMatchObject({ available: '0', reserved: '1' });
   });
 
-  test('orders with the same products in opposite orders do not stand in each other’s way', async () => {
+  test('orders with the same products in opposite orders do not deadlock', async () => {
     const skus = await Promise.all(Array.from({ length: 5 }, () => product('1000')));
     const one = lines(...skus.map((sku): [string, number] => [sku, 1]));
     const ids = await Promise.all(

@@ -37,7 +37,7 @@ const written = async () =>
     ({ traceparent }) => traceparent,
   );
 
-it('creations at the same moment, a change and a redelivery each have their own', async () => {
+it('concurrent creations, a change and a redelivery each store their own trace', async () => {
   const webhook = { url: 'https://shop.example/hook', active: true, method: 'POST' };
   for (const webhookType of ['CREATE_PRODUCT', 'UPDATE_PRODUCT'])
     await api.shop('POST', '/v21/webhooks', { ...webhook, webhookType });
@@ -56,7 +56,7 @@ it('creations at the same moment, a change and a redelivery each have their own'
   expect((await written()).slice(5)).toEqual(spansOf('POST /v21/deliveries/:id/redeliver'));
 });
 
-it('what the release of a pre-order fires begins a trace', async () => {
+it('the release of a pre-order begins a trace', async () => {
   await stockedProducts(api.eshop);
   const webhook = { url: 'https://shop.example/hook', active: true, method: 'POST' };
   await api.shop('POST', '/v21/webhooks', { ...webhook, webhookType: 'UPDATE_ORDER_STATUS' });
@@ -68,7 +68,7 @@ it('what the release of a pre-order fires begins a trace', async () => {
   expect((await written()).at(-1)).toBe(spansOf('release pre-order').at(0));
 });
 
-it('a span goes on from a client that records its trace, and says no path', async () => {
+it('a span continues the trace of a client that records, and contains no path', async () => {
   const recording = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
   await api.shop('GET', '/v21/products/planted', undefined, { traceparent: recording });
   await api.shop('GET', '/v21/products/planted', undefined, { traceparent: recording.replace(/01$/, '00') });

@@ -99,25 +99,28 @@ const statusOf = async (url: string, eshopId = 1) => {
   return answer.status;
 };
 
-test.each([1, 2, 20])('%i unread on one connection are under way until it is closed', async (count) => {
-  const { url, handled } = await start(count);
-  const socket = unread(url, count);
-  await until('the handlers', async () => handled() === count);
-  expect(await statusOf(url)).toBe(429);
-  socket.destroy();
-  await until('room', async () => (await statusOf(url)) === 200);
-  // There is as much room as before.
-  unread(url, count);
-  await until('the handlers', async () => handled() === 2 * count);
-  expect(await statusOf(url)).toBe(429);
-});
+test.each([1, 2, 20])(
+  '%i unread responses on one connection count as under way until it is closed',
+  async (count) => {
+    const { url, handled } = await start(count);
+    const socket = unread(url, count);
+    await until('the handlers', async () => handled() === count);
+    expect(await statusOf(url)).toBe(429);
+    socket.destroy();
+    await until('room', async () => (await statusOf(url)) === 200);
+    // There is as much room as before.
+    unread(url, count);
+    await until('the handlers', async () => handled() === 2 * count);
+    expect(await statusOf(url)).toBe(429);
+  },
+);
 
-test('an answer that has been read is over, on a connection that stays', async () => {
+test('a response that was read no longer counts, even if its connection stays', async () => {
   const { url } = await start(1);
   for (let i = 0; i < 20; i++) expect(await statusOf(url)).toBe(200);
 });
 
-test('an answer that nobody reads is given up, and its request is over', async () => {
+test('a response that nobody reads is given up, and no longer counts', async () => {
   const { url, handled } = await start(1, 200);
   const socket = unread(url, 1);
   await until('the handler', async () => handled() === 1);
@@ -133,13 +136,13 @@ test('an answer that nobody reads is given up, and its request is over', async (
 test.each([
   ['slow', 'at last'],
   ['parts', 'first, second'],
-])('an answer that takes its time is not one that nobody reads: /%s', async (path, expected) => {
+])('a slow response is not given up: /%s', async (path, expected) => {
   const { url } = await start(1, 50);
   expect(await (await fetch(`${url}/${path}`)).text()).toBe(expected);
 });
 
-describe('requests that are sent one behind the other', () => {
-  test('requests sent one behind the other are not all begun before the first response is read, and all are answered', async () => {
+describe('pipelined requests', () => {
+  test('a limited number is begun before the first response is read, and all are answered', async () => {
     const { url, handled } = await start(1_000);
     const socket = unread(url, 300);
     await until('as many as may be in progress', async () => handled() >= MAX_IN_PROGRESS);
@@ -155,7 +158,7 @@ describe('requests that are sent one behind the other', () => {
     await until('all answers', async () => answers === 300);
   });
 
-  test('more requests one behind the other than any client sends end their connection', async () => {
+  test('too many of them end their connection', async () => {
     const { url } = await start(10_000);
     const socket = unread(url, MAX_IN_PROGRESS + MAX_QUEUED_REQUESTS + 1);
     socket.resume();
@@ -163,8 +166,8 @@ describe('requests that are sent one behind the other', () => {
   });
 });
 
-describe('what an e-shop has not read of all its answers together', () => {
-  test('what an e-shop has not read is bounded: it is refused more, and nobody else is', async () => {
+describe('unread bytes of an e-shop', () => {
+  test('further requests of that e-shop are refused, and nobody else’s', async () => {
     const { url, handled } = await start(200, 60_000, LARGE);
     const socket = unread(url, 3);
     await until('the handlers', async () => handled() === 3);
@@ -178,7 +181,7 @@ describe('what an e-shop has not read of all its answers together', () => {
     await until('room', async () => (await statusOf(url)) === 200);
   });
 
-  test('what an e-shop has not read is bounded also for requests that came before the first had an answer', async () => {
+  test('the limit also holds for requests that came before the first response', async () => {
     const { url, handled } = await start(200, 60_000, LARGE);
     for (let i = 0; i < 40; i += 1) unread(url, 1, '/turns');
     await until('room', async () => (await statusOf(url)) === 429);
@@ -187,7 +190,7 @@ describe('what an e-shop has not read of all its answers together', () => {
     expect(handled()).toBeLessThanOrEqual(2 + 2 * 4);
   });
 
-  test('the imports of an e-shop pause until it has read its answers', async () => {
+  test('imports pause until the responses are read', async () => {
     const { url } = await start(200, 60_000, LARGE);
     expect(Number(await (await fetch(`${url}/paced`)).text())).toBeGreaterThanOrEqual(290);
   });

@@ -14,7 +14,7 @@ const api = await apiOfFile();
 
 const HOUR = 3_600_000;
 
-test('the next attempt of the one in front is shown while it is planned: not once it is stopped, nor while it is made', async () => {
+test('the next attempt of the delivery in front is shown only while it is planned', async () => {
   const { id: webhookId } = await createWebhook(api.shop);
   await api.sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
   const events = [1, 2].map((sequence) => ({
@@ -59,7 +59,7 @@ test('the next attempt of the one in front is shown while it is planned: not onc
   expect(await said()).toEqual(silent);
 });
 
-test('a delivery deferred by a concurrency limit waits for it, and so does one that is due and not claimed; one that another owner is attempting does not', async () => {
+test('a delivery waits for a limit if deferred, or if due and unclaimed, but not while attempted', async () => {
   const { id: webhookId } = await createWebhook(api.shop);
   const id = await fireDelivery(api.sql, { eshopId: api.eshop.eshopId, webhookId });
   const read = async () => (await api.shop('GET', `/v21/deliveries/${id}`)).data;

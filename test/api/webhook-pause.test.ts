@@ -19,7 +19,7 @@ const create = () => createWebhook(request);
 const pause = (id: number, body?: object) => request('PUT', `/v21/webhooks/${id}/pause`, body);
 const resume = (id: number) => request('PUT', `/v21/webhooks/${id}/resume`);
 
-test('paused until a time; again: another end, the same begin; resumed, and again: unchanged', async () => {
+test('a pause can be moved and ended, and keeps its beginning; a repeated resume changes nothing', async () => {
   const made = await create();
   expect(made.pausedUntil).toBeNull();
   const until = inMs(2 * HOUR);
@@ -39,7 +39,7 @@ test('paused until a time; again: another end, the same begin; resumed, and agai
   expect(await takeSignaledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
 });
 
-test('an earlier end is told to the open deliveries, which wait for the old one; a later end is not', async () => {
+test('an earlier end is signaled to the open deliveries; a later end is not', async () => {
   const { id } = await create();
   await pause(id);
   expect(await takeSignaledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
@@ -49,7 +49,7 @@ test('an earlier end is told to the open deliveries, which wait for the old one;
   expect(await takeSignaledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
 });
 
-test('the clock was set back since the pause began: it can be moved and ended, and what was before it stays known', async () => {
+test('a pause can be moved and ended after the clock was set back, and earlier pauses stay known', async () => {
   const { id } = await create();
   const [first, second] = [
     [inMs(-3 * HOUR), inMs(-2 * HOUR)],
@@ -72,7 +72,7 @@ test('the clock was set back since the pause began: it can be moved and ended, a
   expect(await pauses()).toEqual([first]);
 });
 
-test('without an end: seven days; a PUT with the record as read changes nothing of it', async () => {
+test('a pause lasts seven days by default, and a PUT does not change it', async () => {
   const { id } = await create();
   for (const body of [undefined, {}, { until: null }]) {
     const { data } = await pause(id, body);
@@ -88,8 +88,8 @@ test('without an end: seven days; a PUT with the record as read changes nothing 
 test.each([
   ['in the past', inMs(-1_000)],
   ['more than seven days ahead', inMs(7 * DAY + HOUR)],
-  ['no time', 'tomorrow'],
-])('an end that is %s: 400, and nothing changes', async (_, until) => {
+  ['that is not a time', 'tomorrow'],
+])('an end %s is refused, and nothing changes', async (_, until) => {
   const { id } = await create();
   const { status, body } = await pause(id, { until });
   expect({ status, message: body.message }).toEqual({
@@ -99,7 +99,7 @@ test.each([
   expect((await request('GET', `/v21/webhooks/${id}`)).data.pausedUntil).toBeNull();
 });
 
-test('inactive: 409; unknown: 404; a deactivation ends the pause', async () => {
+test('pausing an inactive webhook is a 409, an unknown one a 404; a deactivation ends the pause', async () => {
   const { id } = await create();
   await pause(id);
   const { data } = await request('PUT', `/v21/webhooks/${id}/deactivate`);
@@ -110,7 +110,7 @@ test('inactive: 409; unknown: 404; a deactivation ends the pause', async () => {
   expect((await pause(999_999_999)).status).toBe(404);
 });
 
-test('a deletion ends the pause: nothing of it waits for its end', async () => {
+test('a deletion ends the pause', async () => {
   const { id } = await create();
   await pause(id);
   expect((await request('DELETE', `/v21/webhooks/${id}`)).status).toBe(200);
@@ -119,7 +119,7 @@ test('a deletion ends the pause: nothing of it waits for its end', async () => {
   expect(row).toEqual({ ended: true });
 });
 
-test('a delivery that exhausts its retries during the pause ends it with the activity', async () => {
+test('exhausted retries end the pause with the deactivation', async () => {
   const { id } = await create();
   const deliveryId = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });
   await exhaustDelivery(api.sql, deliveryId);
@@ -129,7 +129,7 @@ test('a delivery that exhausts its retries during the pause ends it with the act
   });
 });
 
-test('deliveries are held, waiting for the pause, and listed so; try-now is 409, a redelivery waits', async () => {
+test('deliveries of a paused webhook are held: try-now is a 409, and a redelivery waits', async () => {
   const { id } = await create();
   const ended = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });
   await makeAttempt(api.sql, ended, 1, { outcome: 'success', status: 200, error: null });
@@ -177,7 +177,7 @@ test('deliveries are held, waiting for the pause, and listed so; try-now is 409,
   expect(await of(fresh)).toMatchObject({ state: 'pending', waitsFor: null });
 });
 
-test('no claim takes them, and no attempt begins, until the pause is over, which no process has to end', async () => {
+test('deliveries of a paused webhook are neither claimed nor attempted until the pause ends by itself', async () => {
   const { id } = await create();
   const other = await create();
   const mine = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });

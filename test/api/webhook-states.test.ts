@@ -11,7 +11,7 @@ const { eshop, request, create, row, takeChanges } = webhooksOfEachTest(api);
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-test('deactivation and activation: times, record, generation, the change to signal; a second time changes nothing', async () => {
+test('deactivation and activation set times and generation, and signal; repeats change nothing', async () => {
   const { id } = await create();
   const path = `/v21/webhooks/${id}`;
   const notified = api.notified();
@@ -50,7 +50,7 @@ test('deactivation and activation: times, record, generation, the change to sign
   expect(api.notified()).toBe(notified + 2);
 });
 
-test('replacing with another `active` takes the same path', async () => {
+test('a PUT with another `active` activates or deactivates in the same way', async () => {
   const { id } = await create();
   const path = `/v21/webhooks/${id}`;
   expect((await request('PUT', path, { ...minimalWebhook, active: false })).data).toMatchObject({
@@ -67,7 +67,7 @@ test('replacing with another `active` takes the same path', async () => {
   expect((await row(id))?.generation).toBe(2);
 });
 
-test('another URL raises the generation and tells open deliveries', async () => {
+test('another URL raises the generation and signals open deliveries', async () => {
   const { id } = await create();
   const answer = await request('PUT', `/v21/webhooks/${id}`, {
     ...minimalWebhook,
@@ -78,7 +78,7 @@ test('another URL raises the generation and tells open deliveries', async () => 
   expect(await takeChanges()).toEqual([id]);
 });
 
-test('created inactive: unregisteredAt stays null until an active webhook is deactivated', async () => {
+test('unregisteredAt stays null until an active webhook is deactivated', async () => {
   const { id } = await create({ active: false });
   const path = `/v21/webhooks/${id}`;
   const still = await request('PUT', `${path}/deactivate`);
@@ -87,7 +87,7 @@ test('created inactive: unregisteredAt stays null until an active webhook is dea
   expect((await request('PUT', `${path}/deactivate`)).data).toMatchObject({ unregisteredAt: time });
 });
 
-test('a deactivation by the service is shown with its delivery and error', async () => {
+test('a deactivation by the service shows its delivery and error', async () => {
   const { id } = await create();
   const deliveryId = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });
   await exhaustDelivery(api.sql, deliveryId, { error: 'HTTP 503 from shop.example after 12 ms' });
@@ -99,7 +99,7 @@ test('a deactivation by the service is shown with its delivery and error', async
   });
 });
 
-test('concurrent activations and deactivations leave one consistent story', async () => {
+test('concurrent activations and deactivations end in a consistent state', async () => {
   const { id } = await create();
   const path = `/v21/webhooks/${id}`;
   const answers = await Promise.all(
@@ -117,7 +117,7 @@ test('concurrent activations and deactivations leave one consistent story', asyn
   expect(deactivations.length - (Number(stored?.generation) - 1)).toBe(stored?.active === true ? 0 : 1);
 });
 
-test('regeneration: new secret at once, the old one beside it for 24 hours', async () => {
+test('a regenerated secret is used at once, beside the old one for 24 hours', async () => {
   const { id, secret } = await create();
   const path = `/v21/webhooks/${id}/regenerate-secret`;
   const first = await request('PUT', path);

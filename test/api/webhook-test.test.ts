@@ -29,7 +29,7 @@ const create = (fields: object = {}) =>
 const tryOut = (id: number) => request('POST', `/v21/webhooks/${id}/test`);
 
 test.each(eventTypeNames)(
-  '%s: a sample of the type in each version, and its identifier by GET',
+  '%s: a test sends a sample of the type in each version, and its identifier by GET',
   async (webhookType) => {
     const sample = sampleOf(webhookType);
     const withPackingLists = packingListEventTypes.includes(webhookType);
@@ -74,7 +74,7 @@ test.each(eventTypeNames)(
   },
 );
 
-test('a test says what was sent and what came back, and nothing follows from it', async () => {
+test('a test reports its request and response, and has no side effects', async () => {
   const { id } = await create();
   const before = await webhookRow(api.sql, id);
   const woken = api.notified();
@@ -103,7 +103,7 @@ test('a test says what was sent and what came back, and nothing follows from it'
   expect(api.notified()).toBe(woken);
 });
 
-test('an inactive webhook can be tested, with both secrets while one is replaced', async () => {
+test('an inactive webhook can be tested, with both secrets during a replacement', async () => {
   const { id } = await create({ active: false });
   await request('PUT', `/v21/webhooks/${id}/regenerate-secret`);
   expect((await tryOut(id)).data).toMatchObject({ outcome: 'success' });
@@ -113,16 +113,16 @@ test('an inactive webhook can be tested, with both secrets while one is replaced
   expect((await request('GET', `/v21/webhooks/${id}`)).data.active).toBe(false);
 });
 
-describe('what is wrong is said in a sentence', () => {
+describe('errors', () => {
   const outcome = async (url: string) => (await tryOut((await create({ url })).id)).data;
-  test('a private address is said in a sentence', async () => {
+  test('a private address is explained in a sentence', async () => {
     expect(await outcome('http://10.0.0.5/')).toMatchObject({
       response: null,
       outcome: 'failure',
       error: 'destination 10.0.0.5 is in a private range',
     });
   });
-  test('a redirect, which is not followed, is said in a sentence', async () => {
+  test('a redirect is not followed, and explained in a sentence', async () => {
     receiver.respond({ status: 302, headers: { location: 'https://shop.example/elsewhere' } });
     expect(await outcome(receiver.url)).toMatchObject({
       response: { status: 302, headers: { location: 'https://shop.example/elsewhere' } },
@@ -132,7 +132,7 @@ describe('what is wrong is said in a sentence', () => {
   });
 });
 
-test('a failure of the service itself says nothing about the receiver', async () => {
+test('an internal failure says nothing about the receiver', async () => {
   const { id } = await create();
   const sender = {
     send: async () => ({
@@ -150,7 +150,7 @@ test('a failure of the service itself says nothing about the receiver', async ()
   expect(await sendTest(webhook)).toMatchObject({ outcome: 'inconclusive', response: null });
 });
 
-test("another e-shop's webhook, a deleted one and one that never was do not exist", async () => {
+test('webhooks that are foreign, deleted or unknown cannot be tested', async () => {
   const { id } = await create();
   const other = await api.newEshop();
   const path = `/v21/webhooks/${id}/test`;
@@ -166,7 +166,7 @@ test("another e-shop's webhook, a deleted one and one that never was do not exis
   expect(receiver.requests).toHaveLength(0);
 });
 
-test('tests that hang leave the API alone, are bounded per e-shop, and leave room to another', async () => {
+test('hanging tests are limited per e-shop, and leave the API and other e-shops alone', async () => {
   const keys = createKeys(randomBytes(32));
   const sender = createSender({ timeoutMs: 60_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
   const patient = await createTestApi({ keys, sendTest: createTestSender({ sender, keys }) });
@@ -197,7 +197,7 @@ test('tests that hang leave the API alone, are bounded per e-shop, and leave roo
   }
 });
 
-test('a sample of any of its types, and of no other', async () => {
+test('any type of the webhook can be tested, and no other', async () => {
   const { id } = await create({
     webhookType: 'CREATE_PRODUCT',
     additionalTypes: ['CREATE_ORDER', 'UPDATE_ORDER'],

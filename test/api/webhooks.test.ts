@@ -15,7 +15,7 @@ const { eshop, request, create, row, takeChanges } = webhooksOfEachTest(api);
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-test('creation answers 200, the record with its defaults, and the secret', async () => {
+test('creation returns the record with its defaults, and the secret', async () => {
   const answer = await request('POST', '/v21/webhooks', minimalWebhook);
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual({
@@ -60,7 +60,7 @@ const full: WebhookSettings = {
   asymmetric: true,
 };
 
-test('everything that may be sent is kept', async () => {
+test('every setting is kept', async () => {
   const created = await create(full);
   expect(created).toMatchObject({ ...full, unregisteredAt: null });
   const { secret: _, ...record } = created;
@@ -68,7 +68,7 @@ test('everything that may be sent is kept', async () => {
 });
 
 test.each(webhookFields)(
-  '%s: left out in a replacement it stays, or gets its default; null is the default, except of the payload version',
+  '%s: a replacement without it keeps it or sets the default; null sets the default',
   async (field) => {
     const { [field]: first } = await create();
     const { id } = await create(full);
@@ -89,7 +89,7 @@ test.each(webhookFields)(
 const encoded = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 
 test.each(['the secret that our receiver knows', encoded])(
-  'a secret of one’s own is kept: %s',
+  'a secret chosen by the e-shop is kept: %s',
   async (secret) => {
     const { id, ...created } = await create({ secret });
     expect(created.secret).toBe(secret);
@@ -106,19 +106,16 @@ test.each(['the secret that our receiver knows', encoded])(
   },
 );
 
-test.each([undefined, {}, { secret: null }])(
-  'without one of one’s own (%j) a secret is generated',
-  async (body) => {
-    const { id, secret } = await create(body);
-    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    const next = await request('PUT', `/v21/webhooks/${id}/regenerate-secret`, body);
-    expect(next.data.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    expect(next.data.secret).not.toBe(secret);
-  },
-);
+test.each([undefined, {}, { secret: null }])('a secret is generated if none is sent: %j', async (body) => {
+  const { id, secret } = await create(body);
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const next = await request('PUT', `/v21/webhooks/${id}/regenerate-secret`, body);
+  expect(next.data.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(next.data.secret).not.toBe(secret);
+});
 
 test.each(['too short', `${encoded.slice(0, -4)}`, `${'x'.repeat(30)}\n`, 'ž'.repeat(30), 7, ''])(
-  'a secret that cannot be used is refused, not repeated, and changes nothing: %j',
+  'an unusable secret is refused, not repeated, and changes nothing: %j',
   async (secret) => {
     const { id } = await create();
     const before = await row(id);
@@ -134,13 +131,13 @@ test.each(['too short', `${encoded.slice(0, -4)}`, `${'x'.repeat(30)}\n`, 'ž'.r
   },
 );
 
-test('a body of the regeneration has no other field', async () => {
+test('regeneration accepts no other field', async () => {
   const { id } = await create();
   const answer = await request('PUT', `/v21/webhooks/${id}/regenerate-secret`, { secrets: encoded });
   expect(answer.body).toMatchObject({ statusCode: 400, message: 'secrets: unknown field' });
 });
 
-test('the secret is answered by creation and regeneration only', async () => {
+test('only creation and regeneration return the secret', async () => {
   const { id } = await create();
   const path = `/v21/webhooks/${id}`;
   for (const answer of [
@@ -155,7 +152,7 @@ test('the secret is answered by creation and regeneration only', async () => {
   }
 });
 
-test('all problems are named at once, of a creation and of a replacement', async () => {
+test('creation and replacement name all problems at once', async () => {
   const { id } = await create();
   const wrong = {
     url: 'x',
@@ -195,7 +192,7 @@ test('the list is a plain array of everything, or a page', async () => {
   expect(page.body.pagination).toEqual({ page: 2, items: 2, totalCount: 3, totalPages: 2 });
 });
 
-test('a record that was read can be put back and changes nothing', async () => {
+test('a record can be put back as read, which changes nothing', async () => {
   const { secret, ...record } = await create({ description: 'mine' });
   const path = `/v21/webhooks/${record.id}`;
   expect((await request('PUT', path, { ...record, secret })).data).toEqual(record);
@@ -224,7 +221,7 @@ test('a PUT without an ordering keeps it', async () => {
   });
 });
 
-test('deletion: a string, then 404 everywhere; the row stays', async () => {
+test('a deletion returns a string, and then every operation is a 404; the row stays', async () => {
   const { id } = await create();
   const path = `/v21/webhooks/${id}`;
   expect((await request('DELETE', path)).body).toEqual({
@@ -256,7 +253,7 @@ const idOperations = [
   ['GET', '/deliveries'],
 ] as const;
 
-test("another e-shop's webhook is the same as one that never was", async () => {
+test("another e-shop's webhook gets the same 404 as one that never existed", async () => {
   const { id } = await create();
   const other = await api.newEshop();
   const before = await row(id);
@@ -276,7 +273,7 @@ test("another e-shop's webhook is the same as one that never was", async () => {
   expect(await row(id)).toEqual(before);
 });
 
-test('an id is an integer: 404 where it is of nobody, 400 where it is too large, or anything else', async () => {
+test('an unknown id is a 404; an id that is too large or not an integer is a 400', async () => {
   for (const [method, suffix] of idOperations) {
     const body = method === 'PUT' && suffix === '' ? minimalWebhook : undefined;
     for (const id of ['0', '-1', '2147483648', '9007199254740991'])
@@ -288,7 +285,7 @@ test('an id is an integer: 404 where it is of nobody, 400 where it is too large,
   }
 });
 
-test('the contract: types, versions, packing lists, number, deletion', async () => {
+test('the contract limits types, versions, packing lists, number and deletion', async () => {
   const { id } = await create();
   const contract = contractOf({
     webhookTypes: ['CREATE_ORDER', 'UPDATE_ORDER'],
@@ -342,14 +339,14 @@ test('a deleted webhook makes room for another', async () => {
   expect((await createAnother()).status).toBe(400);
 });
 
-test('a hundred webhooks unless agreed otherwise', async () => {
+test('an e-shop has at most a hundred webhooks by default', async () => {
   for (let made = 0; made < 99; made += 1) await insertWebhook(api.sql, eshop.eshopId, 'CREATE_ORDER');
   await create();
   const answer = await request('POST', '/v21/webhooks', minimalWebhook);
   expect(answer.body).toMatchObject({ statusCode: 400, message: expect.stringContaining('100') });
 });
 
-test("the warehouse's user manages webhooks as the shop's does", async () => {
+test('a warehouse user can manage webhooks as a shop user does', async () => {
   const act = async (method: string, path: string, body?: object) =>
     (await eshop.warehouse.request(method, `/v21/webhooks${path}`, body)).status;
   const { id } = await createWebhook(eshop.warehouse.request);

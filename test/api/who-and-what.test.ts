@@ -19,7 +19,7 @@ async function said(entityId: string): Promise<string[]> {
     .reverse();
 }
 
-test('an order: by the e-shop, by the warehouse, and by its timer', async () => {
+test('changes of an order name the e-shop, the warehouse or the timer', async () => {
   const now = await databaseTime(api.sql);
   await api.shop('POST', '/v21/orders', {
     ...minimalOrder('who-1'),
@@ -42,13 +42,13 @@ test('an order: by the e-shop, by the warehouse, and by its timer', async () => 
   ]);
 });
 
-test('billing that follows the recipient changed, too', async () => {
+test('billing fields that follow the recipient are named, too', async () => {
   await api.shop('POST', '/v21/orders', minimalOrder('who-2'));
   await api.shop('PATCH', '/v21/orders/who-2', { recipientName: 'Eva' });
   expect((await said('who-2')).at(-1)).toBe('UPDATE_ORDER shop recipientName,billingName');
 });
 
-test('a write that fires two events says in both all that it changed', async () => {
+test('a write that fires two events names all changed fields in both', async () => {
   const id = 'who-3';
   await api.shop('POST', '/v21/orders', minimalOrder('who-3-order'));
   await api.shop('POST', '/v21/returns', {
@@ -64,7 +64,7 @@ test('a write that fires two events says in both all that it changed', async () 
   ]);
 });
 
-test('as the events say it, so do their deliveries, redeliveries too, and the headers of a payload; bodies do not', async () => {
+test('deliveries, redeliveries and payload headers name the same as the event; bodies do not', async () => {
   const { shop } = api;
   const webhooks = [
     await createWebhook(shop, { webhookType: 'CREATE_ORDER' }),
@@ -95,7 +95,7 @@ test('as the events say it, so do their deliveries, redeliveries too, and the he
   });
 });
 
-test('a product; movements of the warehouse, of its import, and of a status', async () => {
+test('changes of a product and of stock name their origin', async () => {
   const sku = await stockedProduct(api.eshop, 'WHO-4', '10');
   await api.shop('PATCH', `/v21/products/${sku}`, { price: '5', name: 'New' });
   expect(await said(sku)).toEqual(['CREATE_PRODUCT shop', 'UPDATE_PRODUCT shop name,price']);
