@@ -19,7 +19,7 @@ const SYSTEM = [
   tests('db/{plans/{claims-without-statistics,lists-of-a-record},retention/installed-postgres}'),
   tests('receiver/{listen,package,postgres-store,recipe-servers,recipes,shown}'),
   tests('replay/example'),
-  tests('{repository/guide-code,unit/temporal-binary}'),
+  tests('{repository/{alerts-fire,guide-code},unit/temporal-binary}'),
   tests('workflow/{any-story,dead-while-mailing,embedded-temporal,outage,temporal-away}'),
 ];
 /** Likewise, for `.ci/nightly` alone. Of other files it runs more tests: those of `test.runIf(nightly)`. */

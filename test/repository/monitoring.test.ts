@@ -1,8 +1,6 @@
 /** The delivered files for Prometheus and Grafana name only series that `/metrics` has. */
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -15,7 +13,6 @@ import {
   QUEUE_LATE_SECONDS,
 } from '../../src/cli/status.ts';
 import { createMetrics, watchProcess } from '../../src/metrics/metrics.ts';
-import { installedProgram } from '../support/programs/installed-program.ts';
 import { groupedBy, selectedIn } from '../support/repository/expressions.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -177,16 +174,4 @@ it('Prometheus asks where the compose files have the processes show their metric
       const { METRICS_PORT } = parse(read(file), { merge: true }).services[service].environment;
       expect(String(scraped[0].dns_sd_configs[0].port), service).toBe(METRICS_PORT);
     }
-});
-
-const promtool = installedProgram('promtool');
-
-it.skipIf(promtool === undefined)('every alert fires for what it is about, by promtool', async () => {
-  const run = promisify(execFile);
-  const inFolder = { cwd: join(root, 'monitoring/prometheus') };
-  await run(promtool ?? '', ['check', 'rules', 'recording.yml', 'alerts.yml'], inFolder);
-  const { stdout } = await run(promtool ?? '', ['test', 'rules', 'alerts.test.yml'], inFolder);
-  expect(stdout).toContain('SUCCESS');
-  await run(promtool ?? '', ['check', 'rules', 'postgres-disk.example.yml'], inFolder);
-  await run(promtool ?? '', ['test', 'rules', 'postgres-disk.example.test.yml'], inFolder);
 });
